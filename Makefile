@@ -1,0 +1,78 @@
+# `make help` lists what there is. Every target works from a fresh clone.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+BUILD := build
+JOBS ?= $(shell nproc)
+LISTEN ?= 127.0.0.1:8080
+MINUTES ?= 1
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
+export CTEST_OUTPUT_ON_FAILURE := 1
+
+.PHONY: help
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
+
+.PHONY: deps deps-test
+deps:  ## install the packages that a build needs (apt, as root or through sudo)
+	@tools/install_deps.sh build
+deps-test:  ## ...and those that the tests need
+	@tools/install_deps.sh build test
+
+define build_preset
+	@cmake --preset $(1) $(2) > $(BUILD)/$(1).configure.log 2>&1 || { cat $(BUILD)/$(1).configure.log; exit 1; }
+	@echo "building $(1) on $(JOBS) cores"
+	@cmake --build --preset $(1) -j $(JOBS)
+endef
+
+$(BUILD):
+	@mkdir -p $(BUILD)
+
+.PHONY: build
+build: deps | $(BUILD)  ## build the callgate binary (release)
+	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
+	@ln -sf release/callgate $(BUILD)/callgate
+
+.PHONY: run
+run: build  ## build and start the gateway with demo models
+	@exec $(BUILD)/callgate serve --demo --listen $(LISTEN)
+
+.PHONY: test check
+test: deps-test | $(BUILD)  ## build and run all tests: dev, e2e, asan, tsan, fuzz
+	@tools/run_tests.sh all
+check: test  ## what CI runs
+
+.PHONY: unit
+unit: deps-test | $(BUILD)  ## quick: the dev build's tests alone
+	@tools/run_tests.sh dev
+
+.PHONY: e2e
+e2e: deps-test | $(BUILD)  ## the real server between a scripted upstream and real SDK clients
+	@tools/run_tests.sh e2e
+
+.PHONY: asan tsan
+asan tsan: deps-test | $(BUILD)  ## the tests under a sanitizer
+	@tools/run_tests.sh $@
+
+.PHONY: fuzz
+fuzz: deps-test | $(BUILD)  ## fuzz every target for MINUTES (default 1)
+	@tools/run_fuzzers.sh $$(( $(MINUTES) * 60 ))
+
+.PHONY: bench
+bench: deps-test | $(BUILD)  ## the gateway beside nginx, one interleaved run
+	$(call build_preset,release,-DCALLGATE_BENCH=ON)
+	@bench/gateway/run.sh
+
+.PHONY: golden-update
+golden-update: deps-test | $(BUILD)  ## rewrite golden expectations (read the diff)
+	$(call build_preset,dev,)
+	@cd $(BUILD)/dev && CALLGATE_GOLDEN_UPDATE=1 ctest -R -i golden
+
+.PHONY: format hooks clean
+format:  ## clang-format all sources
+	@git ls-files '*.cpp' '*.h' | xargs clang-format -i
+hooks:  ## use the repository's git hooks
+	@git config core.hooksPath .githooks
+clean:  ## remove build folders
+	@rm -rf $(BUILD)

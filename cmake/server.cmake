@@ -1,0 +1,28 @@
+# The rooms below the I/O line and the binary.
+find_package(Threads REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+
+# Node's HTTP parser, compiled from the generated sources that Debian's node-llhttp ships.
+find_path(LLHTTP_INCLUDE llhttp.h PATHS /usr/share/include/llhttp REQUIRED)
+find_path(LLHTTP_SOURCE llhttp.c PATHS /usr/share/llhttp REQUIRED)
+add_library(llhttp STATIC ${LLHTTP_SOURCE}/llhttp.c ${LLHTTP_SOURCE}/api.c ${LLHTTP_SOURCE}/http.c)
+target_include_directories(llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE})
+
+callgate_pch(callgate_pch_asio <boost/asio/awaitable.hpp> <boost/asio/io_context.hpp> <boost/asio/ip/tcp.hpp>
+  <string> <string_view> <vector> <memory> <optional> <variant> <tl/expected.hpp>)
+target_link_libraries(callgate_pch_asio PRIVATE Boost::headers Threads::Threads)
+
+callgate_room(net USES engine LIBS llhttp OpenSSL::SSL OpenSSL::Crypto Boost::headers Threads::Threads ASIO)
+callgate_room(telemetry USES engine LIBS spdlog::spdlog Threads::Threads)
+callgate_room(store USES engine LIBS SQLite::SQLite3 Threads::Threads)
+callgate_room(server USES engine script net telemetry store ASIO)
+callgate_room(cli USES server ASIO)
+if(EXISTS ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
+  add_executable(callgate_bin ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
+  set_target_properties(callgate_bin PROPERTIES OUTPUT_NAME callgate)
+  target_link_libraries(callgate_bin PRIVATE callgate_cli)
+endif()

@@ -1,0 +1,56 @@
+// A dialect is the text format that a model family writes calls in. Its parser turns model text into events.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "callgate/event.h"
+#include "callgate/request.h"
+
+namespace callgate {
+
+enum class Channel : std::uint8_t { text, reasoning };
+
+// When a call's events leave: `eager` while it is still being written, `whole_call` once it is known to be
+// well-formed, so that a malformed one can come out as text.
+enum class Commit : std::uint8_t { eager, whole_call };
+
+struct DialectOptions {
+  std::span<const ToolSpec> tools;  // REQUIRES: outlives the parser
+  Channel start = Channel::text;    // reasoning: the prompt already opened it
+  Commit commit = Commit::eager;
+  std::size_t max_held_back = std::size_t{1} << 20;  // bytes of one call that may be held back
+};
+
+// Total: no input is an error. Emits no TurnFinished and no UsageReported; those are the upstream's to say.
+// The joined output does not depend on how the input is cut into pushes.
+class DialectParser {
+ public:
+  virtual ~DialectParser() = default;
+  // `channel` says where the upstream put the text; calls are found in both.
+  virtual void push(std::string_view text, Channel channel, EventSink& sink) = 0;
+  // The turn is over: everything held back leaves, an open call is finished.
+  virtual void finish(EventSink& sink) = 0;
+};
+
+struct Dialect {
+  std::string_view name;
+  std::string_view spec;                     // one line: what the model writes
+  std::span<const std::string_view> models;  // glob patterns of model names that write it
+  Commit commit = Commit::eager;             // the default
+  std::unique_ptr<DialectParser> (*make)(const DialectOptions& options) = nullptr;
+};
+
+namespace dialect {
+
+// Every dialect, in alphabetical order.
+std::span<const Dialect* const> all();
+
+// The dialect of that name, or nullptr.
+const Dialect* find(std::string_view name);
+
+}  // namespace dialect
+}  // namespace callgate

@@ -1,0 +1,102 @@
+// Pipeline: upstream bytes in, client bytes out, for one response. No I/O, no clock: what a library user holds.
+//
+//   auto pipeline = Pipeline::make(request, {.created = now, .id_seed = seed});
+//   std::string out;
+//   pipeline->push(bytes_from_upstream, out);   // as often as bytes arrive, cut anywhere
+//   pipeline->finish(out);                      // the upstream closed
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "callgate/dialect.h"
+#include "callgate/event.h"
+#include "callgate/request.h"
+#include "callgate/result.h"
+
+namespace callgate {
+
+// Faults of upstreams that callgate mends, each counted in metrics.
+enum class Repair : std::uint8_t {
+  finish_reason_wrong,    // `stop` although calls were made
+  finish_reason_missing,  // closed without any, or with an empty or unknown one
+  index_missing,          // a call delta without an index
+  index_reused,           // two calls on one index
+  id_repeated,            // id or name sent again on later deltas
+  id_missing,             // no id, an empty one, or one that another call of the turn has
+  arguments_object,       // arguments as an object instead of a string
+  markup_in_text,         // a call or reasoning written as text by a model that should not
+  frame_invalid,          // a frame that is not JSON, skipped
+};
+inline constexpr std::size_t kRepairCount = 9;
+std::string_view to_string(Repair repair);
+using RepairCounts = std::array<std::uint32_t, kRepairCount>;
+
+struct PipelineOptions {
+  std::string wire = "openai_chat";              // what the upstream speaks
+  std::string protocol = "openai_chat";          // what the client speaks
+  const Dialect* dialect = nullptr;              // nullptr: native calls only, text is text
+  std::optional<Commit> commit;                  // default: the dialect's own
+  bool reasoning_open = false;                   // the prompt already opened reasoning
+  std::string model;                             // what the client is told; default: the request's
+  std::string response_id;                       // default: minted from id_seed
+  std::int64_t created = 0;                      // seconds since 1970
+  std::uint64_t id_seed = 0;                     // ids that callgate mints come from this alone
+  std::size_t max_frame = std::size_t{8} << 20;  // bytes of one upstream frame or line
+  std::size_t max_body = std::size_t{64} << 20;  // bytes of one whole upstream answer
+  std::size_t max_held_back = std::size_t{1} << 20;  // bytes of one call that may be held back
+  // Extra policies, applied after callgate's own in this order; one instance per choice.
+  std::vector<std::function<std::unique_ptr<Stage>()>> policies;
+};
+
+// What a log line, a metric or the store wants to know of a turn. Complete once finished() is true.
+struct TurnSummary {
+  FinishReason reason = FinishReason::stop;  // of the first choice
+  std::optional<Usage> usage;
+  std::uint32_t calls = 0;  // over all choices
+  std::uint64_t text_bytes = 0;
+  std::uint64_t reasoning_bytes = 0;
+  std::uint64_t argument_bytes = 0;
+  std::uint64_t frames_in = 0;  // upstream frames
+  RepairCounts repairs{};
+};
+
+class Pipeline {
+ public:
+  // REQUIRES: `request` outlives the pipeline. Fails for an unknown wire format or protocol.
+  static Result<Pipeline> make(const Request& request, PipelineOptions options = {});
+
+  Pipeline(Pipeline&&) noexcept;
+  Pipeline& operator=(Pipeline&&) noexcept;
+  ~Pipeline();
+
+  // What the upstream sent, cut anywhere. Client bytes that are certain are appended to `out`.
+  void push(std::string_view upstream_bytes, std::string& out);
+  // The upstream closed its answer. Appends the rest of the client's answer, unless error() is set and nothing
+  // has started: then the caller answers with that error.
+  void finish(std::string& out);
+  // The connection failed or ran into a limit: as finish(), with this as the error.
+  void fail(const Error& error, std::string& out);
+
+  // Something of the turn was seen. Before that a failure can still be answered with a real status.
+  bool started() const;
+  // The client's answer is complete; whatever the upstream still sends is ignored.
+  bool finished() const;
+  // The failure that the upstream reported, or that was passed to fail().
+  const std::optional<Error>& error() const;
+  const TurnSummary& summary() const;
+
+ private:
+  struct Parts;
+  explicit Pipeline(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace callgate

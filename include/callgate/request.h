@@ -1,0 +1,77 @@
+// The canonical request: what a caller asked for, whatever protocol it spoke.
+// Values own their bytes. JSON that callgate need not look into travels as text, so that numbers, key order and
+// unknown fields reach the upstream as the caller wrote them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace callgate {
+
+// A complete JSON value as text, already checked to be well-formed. Empty text means "not given".
+struct RawJson {
+  std::string text;
+
+  bool empty() const { return text.empty(); }
+  bool operator==(const RawJson&) const = default;
+};
+
+// An object member that callgate passes on without knowing it.
+struct ExtraField {
+  std::string name;
+  RawJson value;
+
+  bool operator==(const ExtraField&) const = default;
+};
+
+enum class Role : std::uint8_t { system, developer, user, assistant, tool };
+
+// A call the assistant made earlier in the conversation.
+struct CallRecord {
+  std::string id;
+  std::string name;
+  std::string arguments;  // JSON text as the model wrote it
+  std::vector<ExtraField> extra;
+};
+
+struct Message {
+  Role role = Role::user;
+  RawJson content;                // a JSON string, an array of parts, null, or not given
+  std::string name;               // optional participant name
+  std::string tool_call_id;       // role tool: the call that this answers
+  std::vector<CallRecord> calls;  // role assistant
+  std::vector<ExtraField> extra;
+};
+
+struct ToolSpec {
+  std::string name;
+  std::string description;
+  RawJson parameters;             // a JSON schema object; not given means no parameters
+  std::vector<ExtraField> extra;  // of the function object, such as `strict`
+};
+
+struct ToolChoice {
+  enum class Mode : std::uint8_t { unset, automatic, none, required, named };
+  Mode mode = Mode::unset;
+  std::string name;  // mode named
+};
+
+struct Request {
+  std::string model;
+  std::vector<Message> messages;
+  std::vector<ToolSpec> tools;
+  ToolChoice tool_choice;
+  std::optional<bool> parallel_tool_calls;
+  std::uint32_t choices = 1;  // OpenAI's `n`
+  bool stream = false;
+  bool include_usage = false;  // stream_options.include_usage
+  bool legacy_functions =
+      false;  // the caller used `functions`; it is answered with `function_call`
+  std::vector<ExtraField>
+      extra;  // every other top-level field, such as temperature or response_format
+};
+
+}  // namespace callgate

@@ -1,0 +1,18 @@
+// Result<T>: a value or an Error. No exception crosses a room.
+#pragma once
+
+#include <tl/expected.hpp>
+
+#include "callgate/error.h"
+
+namespace callgate {
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+inline tl::unexpected<Error> fail(ErrorCode code, std::string message, std::string param = {}) {
+  return tl::unexpected<Error>(
+      Error{.code = code, .message = std::move(message), .param = std::move(param)});
+}
+
+}  // namespace callgate

@@ -1,0 +1,8 @@
+// The version of libcallgate and of the callgate binary.
+#pragma once
+
+namespace callgate {
+
+inline constexpr char kVersion[] = "0.1.0";
+
+}  // namespace callgate

@@ -1,0 +1,29 @@
+#include "base/ids.h"
+
+namespace callgate {
+
+// splitmix64
+std::uint64_t IdMint::next() {
+  state_ += 0x9E3779B97F4A7C15ULL;
+  std::uint64_t z = state_;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+std::string IdMint::mint(std::string_view prefix, std::size_t length) {
+  static constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  std::string id;
+  id.reserve(prefix.size() + length);
+  id.append(prefix);
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < length; ++i) {
+    if (i % 10 == 0) bits = next();
+    id.push_back(kAlphabet[bits % kAlphabet.size()]);
+    bits /= kAlphabet.size();
+  }
+  return id;
+}
+
+}  // namespace callgate

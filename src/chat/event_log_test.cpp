@@ -1,0 +1,48 @@
+#include "chat/event_log.h"
+
+#include <gtest/gtest.h>
+
+#include "chat/event_grammar.h"
+
+namespace callgate {
+namespace {
+
+TEST(EventLog, joins_neighbouring_deltas_and_keeps_order) {
+  EventLog log;
+  log.accept(TextDelta{"Let me "});
+  log.accept(TextDelta{"look."});
+  log.accept(CallStarted{.call = 0, .name = "find", .native_id = "f1"});
+  log.accept(ArgumentsDelta{0, "{\"q\":"});
+  log.accept(ArgumentsDelta{0, "1}"});
+  log.accept(CallFinished{0, CallOutcome::complete});
+  log.accept(TextDelta{"Done."});
+  log.accept(TurnFinished{FinishReason::tool_calls});
+  EXPECT_EQ(print(log.events()),
+            "text \"Let me look.\"\n"
+            "call 0 find id=f1\n"
+            "args 0 {\"q\":1}\n"
+            "end 0 complete\n"
+            "text \"Done.\"\n"
+            "finish tool_calls\n");
+  EXPECT_EQ(log.text(), "Let me look.Done.");
+  EXPECT_EQ(log.calls().at(0).arguments, "{\"q\":1}");
+  EXPECT_EQ(log.reason(), FinishReason::tool_calls);
+}
+
+TEST(EventGrammar, names_the_rule_that_broke) {
+  EventGrammar grammar;
+  EXPECT_EQ(grammar.check(TextDelta{""}), "a delta is never empty");
+  EXPECT_EQ(grammar.check(TextDelta{"\xC3"}), "a delta holds whole UTF-8 sequences");
+  EXPECT_EQ(grammar.check(CallStarted{.call = 1, .name = "f"}), "call indices count up from 0");
+  EXPECT_EQ(grammar.check(CallStarted{.call = 0, .name = "f"}), "");
+  EXPECT_EQ(grammar.check(TextDelta{"x"}), "no text while a call is open");
+  EXPECT_EQ(grammar.check(CallStarted{.call = 1, .name = "g"}), "calls never interleave");
+  EXPECT_EQ(grammar.check(TurnFinished{}), "a call must be finished before the turn");
+  EXPECT_EQ(grammar.check(CallFinished{0, CallOutcome::complete}), "");
+  EXPECT_EQ(grammar.check_end(), "every turn ends with TurnFinished");
+  EXPECT_EQ(grammar.check(TurnFinished{}), "");
+  EXPECT_EQ(grammar.check(TextDelta{"x"}), "nothing may follow TurnFinished");
+}
+
+}  // namespace
+}  // namespace callgate

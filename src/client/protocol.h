@@ -1,0 +1,55 @@
+// A protocol is the HTTP and JSON that a client speaks: one file per protocol, one row in the registry.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "callgate/error.h"
+#include "callgate/event.h"
+#include "callgate/request.h"
+#include "callgate/result.h"
+
+namespace callgate {
+
+struct ResponseIdentity {
+  std::string id;
+  std::string model;
+  std::int64_t created = 0;
+};
+
+// Events of every choice in, protocol bytes appended to the string given to begin(). For a stream: frames as events
+// arrive. For a whole answer: nothing until finish().
+class ResponseEncoder {
+ public:
+  virtual ~ResponseEncoder() = default;
+  // The sink of one choice, alive as long as the encoder. REQUIRES: index < the request's choices.
+  virtual EventSink& choice(std::uint32_t index) = 0;
+  // Where bytes go until the next call of bind().
+  virtual void bind(std::string& out) = 0;
+  // Every choice has had its TurnFinished: usage frame if asked, [DONE]; or the whole answer.
+  virtual void finish() = 0;
+  // A failure after the stream began: an error frame, then an orderly end.
+  virtual void fail(const Error& error) = 0;
+};
+
+struct Protocol {
+  std::string_view name;
+  // A request body -> Request, or what is wrong with it, naming the field.
+  Result<Request> (*decode)(std::string_view body) = nullptr;
+  std::unique_ptr<ResponseEncoder> (*make_encoder)(const Request& request,
+                                                   const ResponseIdentity& identity) = nullptr;
+  // The body that goes with status_of(error).
+  std::string (*error_body)(const Error& error) = nullptr;
+};
+
+namespace client {
+std::span<const Protocol* const> all();
+const Protocol* find(std::string_view name);
+// The HTTP status for an error; the upstream's own status is kept where a client can act on it.
+int status_of(const Error& error);
+}  // namespace client
+}  // namespace callgate

@@ -1,0 +1,75 @@
+// A validating pull reader over one JSON text. It follows JavaScript where the standard leaves room: lone surrogate
+// escapes are accepted (and become U+FFFD), numbers of any size are kept as text, of duplicate keys the last counts
+// (the caller simply sees both). Everything that is skipped is validated too.
+//
+//   Reader in(R"({"id": "x", "n": 12345678901234567890, "rest": [1, 2]})");
+//   for (std::string_view key; in.next_member(key);) {
+//     if (key == "id") id = in.string();
+//     else if (key == "n") n = in.number();      // "12345678901234567890"
+//     else in.skip();
+//   }
+//   if (!in.finish()) report(in.error());
+//
+// After the first fault every call returns an empty or false result, and loops end: check once, at the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace callgate::json {
+
+inline constexpr std::size_t kMaxDepth = 128;
+
+enum class Kind : std::uint8_t { object, array, string, number, boolean, null, invalid };
+
+struct ReadError {
+  std::size_t offset = 0;
+  std::string_view message;  // static text: what was expected
+};
+
+class Reader {
+ public:
+  // `text` must outlive the reader. Reusing one reader through reset() reuses its scratch memory.
+  explicit Reader(std::string_view text = {});
+  void reset(std::string_view text);
+
+  // The kind of the value that comes next, nothing consumed.
+  Kind peek();
+
+  // Call where a value is expected to be an object: on the first call it enters it. True: `key` is the next
+  // member's name (unescaped, valid until the next call on this reader) and its value must be consumed before the
+  // next call. False: the object is over, or something is wrong (a value that is no object is a fault).
+  bool next_member(std::string_view& key);
+  // The same for arrays.
+  bool next_element();
+
+  // The value, unescaped. The view is into the text where it has no escapes, else into scratch memory that the next
+  // call of string() or next_member() reuses.
+  std::string_view string();
+  std::string_view number();  // its text, verbatim
+  std::optional<std::int64_t> integer();  // a number that is integral and fits (5.0 does); consumed in any case
+  bool boolean();
+  void null();
+  void skip();            // any value
+  std::string_view raw();  // any value, its text verbatim without surrounding white space
+
+  // Only white space is left and there was no fault.
+  bool finish();
+  bool failed() const { return failed_; }
+  const ReadError& error() const { return error_; }
+  std::size_t offset() const { return at_; }
+  // A fault that the caller found: a value of the wrong kind and the like.
+  void fail(std::string_view message);
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool failed_ = false;
+  ReadError error_;
+  std::string scratch_;
+};
+
+}  // namespace callgate::json

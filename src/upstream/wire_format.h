@@ -1,0 +1,77 @@
+// A wire format is the HTTP and JSON that an upstream speaks: one file per format, one row in the registry.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "callgate/error.h"
+#include "callgate/event.h"
+#include "callgate/pipeline.h"
+#include "callgate/request.h"
+#include "callgate/result.h"
+#include "sse/frame.h"
+
+namespace callgate {
+
+// Where the events of each choice go. Most upstreams have one choice, 0.
+class ChoiceSinks {
+ public:
+  virtual ~ChoiceSinks() = default;
+  // REQUIRES: index < count().
+  virtual EventSink& choice(std::uint32_t index) = 0;
+  virtual std::uint32_t count() const = 0;
+};
+
+// Upstream frames in, events out. Total: whatever arrives, every choice's events obey the event grammar.
+class ResponseDecoder {
+ public:
+  virtual ~ResponseDecoder() = default;
+  // One frame of a streamed answer.
+  virtual void push(const SseFrame& frame, ChoiceSinks& sinks) = 0;
+  // A whole answer that was not streamed.
+  virtual void push_body(std::string_view body, ChoiceSinks& sinks) = 0;
+  // The upstream closed: open calls and choices are finished, each choice gets its TurnFinished if it had none.
+  virtual void finish(ChoiceSinks& sinks) = 0;
+  // The upstream failed midway: as finish(), with reason upstream_error where the turn was not over.
+  virtual void abort(ChoiceSinks& sinks) = 0;
+
+  // Every choice has its TurnFinished (or an error was reported) and nothing that matters can follow. For OpenAI:
+  // [DONE] was seen.
+  virtual bool finished() const = 0;
+  // The failure that the upstream reported inside its answer.
+  virtual const std::optional<Error>& error() const = 0;
+  virtual const RepairCounts& repairs() const = 0;
+};
+
+struct UpstreamRequest {
+  std::string path;  // appended to the upstream's URL, such as /chat/completions
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+};
+
+struct EncodeOptions {
+  std::string_view model;  // what the upstream calls the model
+  std::string_view key;    // credential, may be empty
+  bool stream = true;
+};
+
+struct WireFormat {
+  std::string_view name;
+  enum class Framing : std::uint8_t { sse, lines } framing = Framing::sse;
+  Result<UpstreamRequest> (*encode)(const Request& request, const EncodeOptions& options) = nullptr;
+  std::unique_ptr<ResponseDecoder> (*make_decoder)(const Request& request) = nullptr;
+  // An answer with an error status -> Error, keeping status, message, type, code.
+  Error (*decode_error)(int status, std::string_view body) = nullptr;
+};
+
+namespace upstream {
+std::span<const WireFormat* const> all();
+const WireFormat* find(std::string_view name);
+}  // namespace upstream
+}  // namespace callgate

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Checks the dependency rule between rooms and the landlord of each third-party library."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Rooms from left to right; rooms in one group never see each other.
+ORDER = [
+    ["base"],
+    ["json", "sse"],
+    ["chat"],
+    ["upstream", "dialect", "policy", "client", "script"],
+    ["engine", "loop"],
+    ["net"],
+    ["tool", "store", "telemetry"],
+    ["server"],
+    ["cli"],
+]
+RANK = {room: rank for rank, group in enumerate(ORDER) for room in group}
+IO_LINE = RANK["net"]
+
+LANDLORDS = [
+    (re.compile(r"^(boost/|openssl/|llhttp\.h)"), {"net"}),
+    (re.compile(r"^sqlite3\.h|^libpq|^zstd\.h"), {"store"}),
+    (re.compile(r"^(spdlog|fmt)/"), {"telemetry"}),
+    (re.compile(r"^toml\+\+/"), {"server"}),
+    (re.compile(r"^CLI/"), {"cli"}),
+    (re.compile(r"^valijson/"), {"tool"}),
+    (re.compile(r"^sys/socket\.h|^netinet/|^arpa/|^netdb\.h|^sys/epoll\.h"), {"net"}),
+]
+FORBIDDEN_ABOVE = re.compile(r"^(thread|mutex|shared_mutex|condition_variable|future|fstream|iostream|ctime)$")
+PUBLIC_ALLOWED = re.compile(r"^(callgate/|tl/expected\.hpp$|[a-z_]+$)")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1), match.group(2)
+
+
+def check_public(path):
+    for number, _, name in includes(path):
+        if not PUBLIC_ALLOWED.match(name):
+            yield f"{path}:{number}: public headers include only std, tl/expected and callgate/: {name}"
+
+
+def check_room(path, room):
+    is_test = path.name.endswith("_test.cpp") or path.name.endswith("_testing.h")
+    for number, quote, name in includes(path):
+        where = f"{path}:{number}"
+        first = name.split("/")[0]
+        if quote == '"' and first in RANK and first != room and RANK[first] >= RANK[room]:
+            yield f"{where}: {room} may not include {name}"
+        if quote == '"' and "/" in name and first not in RANK and first != "callgate":
+            yield f"{where}: unknown room in {name}"
+        for pattern, landlords in LANDLORDS:
+            if pattern.match(name) and room not in landlords:
+                yield f"{where}: only {', '.join(sorted(landlords))} may include {name}"
+        if RANK[room] < IO_LINE and not is_test and FORBIDDEN_ABOVE.match(name):
+            yield f"{where}: {room} is above the I/O line and may not include <{name}>"
+
+
+def main():
+    faults = []
+    checked = 0
+    for path in sorted((ROOT / "include").rglob("*.h")):
+        faults += check_public(path)
+        checked += 1
+    for path in sorted((ROOT / "src").rglob("*")):
+        if path.suffix not in (".h", ".cpp"):
+            continue
+        room = path.relative_to(ROOT / "src").parts[0]
+        if room not in RANK:
+            faults.append(f"{path}: {room} is not a room")
+            continue
+        faults += check_room(path, room)
+        checked += 1
+    for fault in faults:
+        print(fault)
+    print(f"layers: {checked} files, {len(faults)} faults")
+    return 1 if faults or checked == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# run_fuzzers.sh SECONDS: builds every fuzz target, runs its regressions, then fuzzes each for SECONDS.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-60}
+jobs=${JOBS:-$(nproc)}
+mkdir -p build
+cmake --preset fuzz > build/fuzz.configure.log 2>&1 || { cat build/fuzz.configure.log; exit 1; }
+cmake --build --preset fuzz -j "$jobs"
+
+fuzz_one() {
+  local target=$1 name work
+  name=$(basename "$target")
+  work=build/fuzz/work/$name
+  mkdir -p "$work" "fuzz/regressions/$name"
+  if compgen -G "fuzz/regressions/$name/*" > /dev/null; then
+    "$target" -runs=0 "fuzz/regressions/$name" > "$work.log" 2>&1 || { echo "fuzz: $name FAILED on a regression"; tail -30 "$work.log"; return 1; }
+  fi
+  local seeds=()
+  [ -d "fuzz/seeds/$name" ] && seeds=("fuzz/seeds/$name")
+  "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
+    -artifact_prefix="$work/crash-" "$work" "${seeds[@]}" > "$work.log" 2>&1 || { echo "fuzz: $name FAILED"; tail -40 "$work.log"; return 1; }
+  echo "fuzz: $name ok, $(sed -nE 's/^stat::number_of_executed_units: +//p' "$work.log") executions"
+}
+export -f fuzz_one
+export seconds
+targets=$(find build/fuzz/fuzz -maxdepth 1 -type f -name '*_fuzz' -perm -u+x | sort)
+[ -n "$targets" ] || { echo "fuzz: no targets"; exit 1; }
+echo "$targets" | xargs -P "$jobs" -I{} bash -c 'fuzz_one {}'
