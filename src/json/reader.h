@@ -19,9 +19,9 @@
 #include <string>
 #include <string_view>
 
-namespace callgate::json {
+#include "json/nesting.h"
 
-inline constexpr std::size_t kMaxDepth = 128;
+namespace callgate::json {
 
 enum class Kind : std::uint8_t { object, array, string, number, boolean, null, invalid };
 
@@ -50,24 +50,46 @@ class Reader {
   // call of string() or next_member() reuses.
   std::string_view string();
   std::string_view number();  // its text, verbatim
-  std::optional<std::int64_t> integer();  // a number that is integral and fits (5.0 does); consumed in any case
+  // A number that is integral and fits (5.0 does). Other numbers are consumed and give nothing; other kinds are a
+  // fault, as everywhere.
+  std::optional<std::int64_t> integer();
   bool boolean();
   void null();
-  void skip();            // any value
+  void skip();             // any value
   std::string_view raw();  // any value, its text verbatim without surrounding white space
 
   // Only white space is left and there was no fault.
   bool finish();
   bool failed() const { return failed_; }
   const ReadError& error() const { return error_; }
-  std::size_t offset() const { return at_; }
+  std::size_t offset() const { return static_cast<std::size_t>(at_ - begin_); }
   // A fault that the caller found: a value of the wrong kind and the like.
   void fail(std::string_view message);
 
  private:
-  std::string_view text_;
-  std::size_t at_ = 0;
+  void skip_space();
+  bool begin_value();
+  bool open(bool object);
+  bool close();
+  bool to_name();
+  bool to_member_value();
+  void skip_name();
+  void skip_scalar(Kind kind);
+  bool scan_string(bool& escaped);
+  bool scan_escape();
+  bool scan_number();
+  bool scan_digits();
+  bool scan_word(std::string_view word);
+  std::string_view take_string();
+  bool fault(std::string_view message);
+
+  // After a fault at_ and end_ meet at depth 0: every later call finds the end of the text and does nothing.
+  const char* begin_ = nullptr;
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
+  bool expecting_ = true;  // a value comes next; else a comma, a closing bracket or the end
   bool failed_ = false;
+  Nesting nesting_;
   ReadError error_;
   std::string scratch_;
 };

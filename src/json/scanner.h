@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "json/reader.h"
+#include "json/nesting.h"
 
 namespace callgate::json {
 
@@ -19,7 +19,7 @@ class Scanner {
     before,  // only white space so far
     inside,  // in the value
     closed,  // the value is complete. A top-level number, true, false or null closes only at finish() or at the
-             // first byte after it
+    // first byte after it
     failed,  // not JSON
   };
 
@@ -31,11 +31,66 @@ class Scanner {
   void reset();
 
   State state() const;
-  bool in_string() const;
-  std::size_t depth() const;  // open objects and arrays
+  bool in_string() const {
+    return place_ == Place::string || place_ == Place::escape || place_ == Place::hex;
+  }
+  std::size_t depth() const { return nesting_.depth(); }  // open objects and arrays
   // How many of the last bytes pushed must be held back so that a fragment ends on a safe boundary: an incomplete
   // UTF-8 sequence, an incomplete escape, or a high surrogate escape whose other half may follow. At most 11.
   std::size_t unsafe_tail() const;
+  // A control character stood in a string as it is. Models write that; JSON, and our reader, refuse it.
+  bool saw_raw_control() const { return saw_raw_control_; }
+
+ private:
+  enum class Place : std::uint8_t {
+    before,
+    closed,
+    failed,
+    value,
+    element_or_end,
+    name_or_end,
+    name,
+    colon,
+    comma_or_end,
+    string,
+    escape,  // behind a backslash
+    hex,     // behind \u
+    word,    // in true, false or null
+    minus,
+    zero,
+    integer,
+    point,
+    fraction,
+    exponent_mark,
+    exponent_sign,
+    exponent,
+  };
+
+  const char* scan_string(const char* at, const char* end);
+  bool step(char c);
+  bool step_value(char c);
+  bool step_escape(char c);
+  bool step_hex(char c);
+  bool step_word(char c);
+  bool step_number(char c);
+  bool open(bool object);
+  bool close();
+  bool go(Place next);
+  void end_value();
+  bool fail();
+  bool scalar_complete() const;
+  void remember(const char* end, std::size_t size);
+
+  Place place_ = Place::before;
+  bool is_name_ = false;  // the string that we are in
+  bool after_high_ =
+      false;  // a \uD83D is right before here, and what follows it may be its other half
+  bool saw_raw_control_ = false;
+  std::uint8_t hex_digits_ = 0;
+  std::uint16_t hex_unit_ = 0;
+  char recent_[3] = {};  // the last bytes read: where a cut UTF-8 sequence shows
+  std::string_view word_rest_;
+  Nesting nesting_;
 };
 
 }  // namespace callgate::json

@@ -1,0 +1,28 @@
+// The escapes of a JSON string: \" \\ \/ \b \f \n \r \t \u00e9 \uD83D\uDE00
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace callgate::json {
+
+// The digit's value, or -1.
+inline int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char lower = static_cast<char>(c | 0x20);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+inline bool is_short_escape(char c) {
+  return c == '"' || c == '\\' || c == '/' || c == 'b' || c == 'f' || c == 'n' || c == 'r' ||
+         c == 't';
+}
+
+inline bool is_high_surrogate(unsigned unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
+inline bool is_low_surrogate(unsigned unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
+
+// The text that `escaped` stands for. Half a surrogate pair becomes U+FFFD.
+// REQUIRES: every escape in `escaped` is whole and valid.
+void append_unescaped(std::string& out, std::string_view escaped);
+
+}  // namespace callgate::json
