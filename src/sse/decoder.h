@@ -4,7 +4,7 @@
 //   event: ping\r\ndata: {}\r\n\r\n
 //
 // BOM once at the start; CR, LF and CRLF in any mix, cut anywhere; comments; several data lines joined by \n; `data:`
-// without a space; an unfinished frame at the end is delivered by finish().
+// without a space; an unfinished frame at the end is delivered by finish(), so that nothing is lost.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,53 @@ class SseDecoder {
   // Views in a frame are valid during the call only. A frame that lies whole in `bytes` is not copied.
   void push(std::string_view bytes, FrameFn on_frame);
   void finish(FrameFn on_frame);
-  // A line or frame grew over max_frame; nothing more is delivered.
-  bool overflowed() const;
-  std::uint64_t comments() const;  // comment lines seen: an upstream that is alive
+  // A line, or the data of a frame, grew over max_frame; nothing more is delivered and no memory is held.
+  bool overflowed() const { return overflowed_; }
+  std::uint64_t comments() const {
+    return comments_;
+  }  // comment lines seen: an upstream that is alive
+
+ private:
+  std::string_view skip_bom(std::string_view bytes);
+  void take_line(std::string_view line, FrameFn on_frame);
+  void take_buffered_line(FrameFn on_frame);
+  void take_field(std::string_view name, std::string_view value);
+  void add_data(std::string_view value);
+  void deliver(FrameFn on_frame);
+  void keep(std::string_view unfinished_line);
+  void overflow();
+
+  std::size_t max_frame_;
+  // The data of the frame so far: a view into the bytes of this push, or data_ from data_start_ on.
+  std::string_view borrowed_;
+  std::string data_;
+  std::size_t data_start_ = 0;
+  enum class Held : std::uint8_t { none, borrowed, owned } held_ = Held::none;
+  std::string line_;  // the start of a line whose end is not here yet
+  std::string event_;
+  std::string id_;
+  std::uint64_t comments_ = 0;
+  std::uint8_t bom_matched_ = 0;  // 3 once the start of the stream is over
+  bool after_cr_ = false;  // a line feed that comes now belongs to the line that ended already
+  bool overflowed_ = false;
 };
 
+// Lines end at LF or CRLF.
 class LineDecoder {
  public:
   explicit LineDecoder(std::size_t max_line = std::size_t{8} << 20);
-  // Each line that is not blank is a frame.
+  // Each line that is not blank is a frame, whose data is valid during the call only.
   void push(std::string_view bytes, FrameFn on_frame);
   void finish(FrameFn on_frame);
-  bool overflowed() const;
+  bool overflowed() const { return overflowed_; }
+
+ private:
+  void take_line(std::string_view line, FrameFn on_frame);
+  bool keep(std::string_view bytes);
+
+  std::size_t max_line_;
+  std::string line_;  // the start of a line whose end is not here yet
+  bool overflowed_ = false;
 };
 
 }  // namespace callgate

@@ -8,7 +8,7 @@ namespace callgate {
 struct SseFrame {
   std::string_view event;  // empty: "message"
   std::string_view data;
-  std::string_view id;
+  std::string_view id;  // the last one that the stream has set
 };
 
 }  // namespace callgate
