@@ -1,0 +1,149 @@
+// What leaves a dialect parser: prose by channel, calls, and what is held back in between. Every byte of the input
+// is handed over once, as prose, as structure or as arguments; Audit counts where each one went.
+//
+// White space at the start of a stretch of prose is held back until it is known what follows: between calls, between
+// reasoning and a call, and after the last call it is structure; before text it is text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "callgate/dialect.h"
+
+namespace callgate::dialect {
+
+struct Audit {
+  std::uint64_t text = 0;
+  std::uint64_t reasoning = 0;
+  std::uint64_t arguments = 0;
+  std::uint64_t marker = 0;
+
+  std::uint64_t sum() const { return text + reasoning + arguments + marker; }
+};
+
+// What a stretch of prose follows; says which newlines at its start are structure.
+enum class Lead : std::uint8_t {
+  turn,    // none
+  opener,  // of reasoning or an answer: one, and one before the closer
+  closer,  // of reasoning or an answer: all
+  call,    // one
+};
+
+class Output {
+ public:
+  Output(Commit commit, std::size_t max_held_back)
+      : whole_call_(commit == Commit::whole_call), max_held_back_(max_held_back) {}
+
+  // REQUIRES: called before anything below in each push.
+  void bind(EventSink& sink) { sink_ = &sink; }
+
+  // ---- prose
+  void begin_stretch(Channel channel, Lead lead);
+  // The closer of the envelope came: the newline before it is structure. Then begin_stretch().
+  void close_stretch();
+  void prose(std::string_view bytes);
+  Channel channel() const { return channel_; }
+  Lead lead() const { return lead_; }
+  // Only white space since begin_stretch().
+  bool fresh() const { return fresh_; }
+
+  // ---- structure. While no call is open, it is held back; inside a call it is a marker.
+  void hold(std::string_view bytes);
+  // Prose between a section's opener and its first call: held back, leaves as prose ahead of the call.
+  void hold_prose(std::string_view bytes);
+  std::size_t held_size() const { return held_.size(); }
+  std::string_view held() const { return held_; }
+  void drop_held();     // it was structure
+  void release_held();  // it was no call: leaves as prose
+
+  // ---- calls. What is held back becomes structure when the call starts.
+  void start_call(std::string_view name, std::string_view native_id = {});
+  // Bytes of the input that belong to the arguments ...
+  void argument_bytes(std::string_view raw);
+  // ... and the JSON that they are. Before start_call() it is held back too.
+  void arguments(std::string_view json);
+  // False: the call was not well-formed in whole_call mode and left as prose.
+  bool finish_call(CallOutcome outcome);
+  bool call_open() const { return call_open_; }
+  CallIndex calls() const { return next_call_; }  // that have left
+
+  // The turn is over. REQUIRES: no call is open.
+  void finish();
+  const Audit& audit() const { return audit_; }
+
+ private:
+  enum class Kind : std::uint8_t { text, reasoning, arguments };
+
+  Kind prose_kind() const { return channel_ == Channel::text ? Kind::text : Kind::reasoning; }
+  void leave_stretch();
+  void emit_prose(std::string_view bytes);
+  void drop_lead(std::size_t count);
+  std::size_t structural_lead() const;
+  void commit_call();
+  void count(Kind kind, std::size_t bytes);
+  void send(Kind kind, std::string_view bytes);
+  void send_mixed(Kind kind, std::string_view bytes);
+  void flush_carry();
+  void accept(Kind kind, std::string_view bytes);
+
+  EventSink* sink_ = nullptr;
+  bool whole_call_;
+  std::size_t max_held_back_;
+  Audit audit_;
+
+  Channel channel_ = Channel::text;
+  Lead lead_ = Lead::turn;
+  bool fresh_ = true;
+  bool newline_held_ = false;  // may be the one before a closer
+  std::string white_;          // white space of a fresh stretch
+
+  bool call_open_ = false;  // between start_call and finish_call
+  bool committed_ = false;  // CallStarted has left
+  CallIndex next_call_ = 0;
+  std::string held_;            // of the input, since the last thing that left
+  std::size_t prose_from_ = 0;  // hold_prose(): a range of held_
+  std::size_t prose_to_ = 0;
+  std::string held_arguments_;
+  std::string name_;  // whole_call: until the call leaves
+  std::string native_id_;
+  std::uint64_t held_argument_bytes_ = 0;
+
+  Kind carry_kind_ = Kind::text;
+  std::string carry_;  // an incomplete UTF-8 sequence
+  std::string scratch_;
+};
+
+inline void Output::argument_bytes(std::string_view raw) {
+  if (committed_) [[likely]] {
+    audit_.arguments += raw.size();
+    return;
+  }
+  held_.append(raw);
+  held_argument_bytes_ += raw.size();
+}
+
+inline void Output::arguments(std::string_view json) {
+  if (json.empty()) return;
+  if (committed_) [[likely]] {
+    send(Kind::arguments, json);
+    return;
+  }
+  held_arguments_.append(json);
+  if (call_open_ && held_.size() > max_held_back_) commit_call();
+}
+
+inline void Output::send(Kind kind, std::string_view bytes) {
+  if (carry_.empty()) [[likely]] {
+    unsigned char seen = 0;
+    for (const char c : bytes) seen |= static_cast<unsigned char>(c);
+    if (seen < 0x80) [[likely]] {
+      accept(kind, bytes);
+      return;
+    }
+  }
+  send_mixed(kind, bytes);
+}
+
+}  // namespace callgate::dialect

@@ -1,0 +1,121 @@
+// The outer machine that every family shares: reads prose and finds what a model wraps into it.
+//
+//   <think>\nLook it up.\n</think>\n\nOne moment.\n<tool_call>...</tool_call><|im_end|>
+//
+// A Prose value names the markers; the family's CallReader (call_reader.h) reads what follows a call opener.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "callgate/dialect.h"
+#include "dialect/call_reader.h"
+#include "dialect/marker_set.h"
+#include "dialect/output.h"
+
+namespace callgate::dialect {
+
+struct Envelope {
+  std::string_view open;  // empty: only the prompt opens it
+  std::string_view close;
+};
+
+struct Opener {
+  enum class Where : std::uint8_t {
+    anywhere,
+    first,  // only white space may stand before it in its stretch of prose
+    line,   // at the start of a line
+  };
+  std::string_view text;
+  Where where = Where::anywhere;
+};
+
+// Data only. A marker text stands in one list; spans must have static storage.
+struct Prose {
+  std::span<const Envelope> reasoning;
+  std::span<const Envelope> answer;  // wraps text: its markers are dropped
+  std::span<const std::string_view> section_open;
+  std::span<const Opener> call_open;
+  std::span<const std::string_view> call_close;
+  std::span<const std::string_view> section_close;
+  std::span<const std::string_view> tail;  // structure at the very end of a turn
+  // What the prose after a call is when the call stood in reasoning that was not closed.
+  enum class AfterCall : std::uint8_t { same, text };
+  AfterCall after_call = AfterCall::same;
+};
+
+inline constexpr Envelope kThink[] = {{"<think>", "</think>"}};
+
+class TurnParser final : public DialectParser {
+ public:
+  // REQUIRES: `prose` outlives the parser. Without a reader no call is found.
+  TurnParser(const Prose& prose, std::unique_ptr<CallReader> reader, const DialectOptions& options);
+
+  void push(std::string_view text, Channel channel, EventSink& sink) override;
+  void finish(EventSink& sink) override;
+
+  const Audit& audit() const { return out_.audit(); }
+  std::size_t held_size() const { return out_.held_size(); }
+
+ private:
+  enum class State : std::uint8_t {
+    prose,
+    section,  // a section was opened, no call yet
+    tail,     // a token that ends turns was read
+    call,     // the reader has the bytes
+  };
+  enum class Role : std::uint8_t {
+    reasoning_open,
+    reasoning_close,
+    answer_open,
+    answer_close,
+    section_open,
+    call_open,
+    call_close,
+    section_close,
+    tail,
+  };
+  struct Place {
+    Role role;
+    std::uint16_t index;  // in its list
+  };
+
+  static std::vector<std::string_view> texts(const Prose& prose, std::vector<Place>& places);
+  void consume(std::string_view bytes);
+  std::string_view read_prose(std::string_view bytes);
+  std::string_view read_call(std::string_view bytes);
+  void take_prose(std::string_view bytes);
+  void take_marker(std::size_t marker);
+  void take_found(const MarkerScan::Result& found);
+  void open_reasoning(std::string_view text);
+  void close_reasoning();
+  void open_call(std::size_t opener, std::string_view text);
+  bool may_open(const Opener& opener) const;
+  void close_call(Role role, std::string_view text);
+  void leave_lead();
+  void leave_call(Step::Next next);
+  void change_channel(Channel channel);
+
+  const Prose& prose_;
+  std::unique_ptr<CallReader> reader_;
+  std::vector<Place> places_;
+  MarkerSet markers_;
+  MarkerScan scan_;
+  Output out_;
+  std::size_t max_held_back_;
+  State state_ = State::prose;
+  Channel channel_ = Channel::text;  // of the upstream
+  bool reasoning_ = false;           // inside an envelope of reasoning
+  bool call_close_owed_ = false;
+  bool section_close_owed_ = false;
+  bool line_start_ = true;
+  CallIndex calls_before_ = 0;  // when the reader got the bytes
+};
+
+std::unique_ptr<DialectParser> make_turn_parser(const Prose& prose,
+                                                std::unique_ptr<CallReader> reader,
+                                                const DialectOptions& options);
+
+}  // namespace callgate::dialect
