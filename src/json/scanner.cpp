@@ -15,7 +15,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 }  // namespace
 
 std::size_t Scanner::push(std::string_view bytes) {
-  if (place_ == Place::closed || place_ == Place::failed) return 0;
+  if (bytes.empty() || place_ == Place::closed || place_ == Place::failed) return 0;
   const char* const begin = bytes.data();
   const char* const end = begin + bytes.size();
   const char* at = begin;

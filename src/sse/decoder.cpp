@@ -9,8 +9,11 @@ constexpr std::string_view kBom = "\xEF\xBB\xBF";
 // Buffers that one large frame has grown beyond this are given back after it.
 constexpr std::size_t kKeptCapacity = std::size_t{64} << 10;
 
+// Assigning an empty string would keep the memory.
+void release(std::string& buffer) { std::string().swap(buffer); }
+
 void empty(std::string& buffer) {
-  if (buffer.capacity() > kKeptCapacity) buffer = std::string();
+  if (buffer.capacity() > kKeptCapacity) release(buffer);
   buffer.clear();
 }
 
@@ -172,7 +175,7 @@ void SseDecoder::keep(std::string_view unfinished_line) {
 void SseDecoder::overflow() {
   overflowed_ = true;
   held_ = Held::none;
-  for (std::string* buffer : {&data_, &line_, &event_, &id_}) *buffer = std::string();
+  for (std::string* buffer : {&data_, &line_, &event_, &id_}) release(*buffer);
   data_start_ = 0;
 }
 
@@ -214,7 +217,7 @@ void LineDecoder::take_line(std::string_view line, FrameFn on_frame) {
 bool LineDecoder::keep(std::string_view bytes) {
   overflowed_ = line_.size() + bytes.size() > max_line_;
   if (overflowed_) {
-    line_ = std::string();
+    release(line_);
   } else {
     line_.append(bytes);
   }
