@@ -67,21 +67,22 @@ class Reader {
   void fail(std::string_view message);
 
  private:
-  void skip_space();
-  bool begin_value();
-  bool open(bool object);
-  bool close();
-  bool to_name();
-  bool to_member_value();
-  void skip_name();
-  void skip_scalar(Kind kind);
-  bool scan_string(bool& escaped);
-  bool scan_escape();
-  bool scan_number();
-  bool scan_digits();
-  bool scan_word(std::string_view word);
-  std::string_view take_string();
-  bool fault(std::string_view message);
+  bool fault(const char* at, std::string_view message);
+  const char* begin_value();
+  bool close(const char* at);
+  const char* enter(const char* at);
+  const char* next_value(const char* at);
+  const char* skip_name(const char* at);
+  const char* expect_value(const char* at);
+  const char* member_name_end(const char* at, bool& escaped);
+  const char* scalar_end(const char* at);
+  const char* string_end(const char* at, bool& escaped);
+  const char* odd_string_end(const char* at, bool& escaped);
+  const char* escape_end(const char* at);
+  const char* number_end(const char* at);
+  const char* digits_end(const char* at);
+  const char* word_end(const char* at, std::string_view word);
+  std::string_view text_of(std::string_view text, bool escaped);
 
   // After a fault at_ and end_ meet at depth 0: every later call finds the end of the text and does nothing.
   const char* begin_ = nullptr;
