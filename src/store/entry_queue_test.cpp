@@ -1,0 +1,88 @@
+#include "store/entry_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "store/scratch_testing.h"
+
+namespace callgate::store {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(EntryQueue, gives_all_that_was_pushed_in_order) {
+  EntryQueue queue(10, 2, milliseconds(0));
+  queue.push(RequestRecord{.id = "a"});
+  queue.push(RequestOutcome{.id = "a"});
+  queue.push(RequestRecord{.id = "b"});
+  std::vector<Entry> taken;
+  ASSERT_TRUE(queue.take(taken));
+  ASSERT_EQ(taken.size(), 3u);
+  EXPECT_EQ(std::get<RequestRecord>(taken[2]).id, "b");
+}
+
+TEST(EntryQueue, refuses_begins_before_completes_and_counts_both) {
+  EntryQueue queue(2, 512, milliseconds(0));
+  for (int i = 0; i < 3; ++i) queue.push(RequestRecord{.id = "a"});
+  EXPECT_EQ(queue.dropped(), 1u);
+  for (int i = 0; i < 3; ++i) queue.push(RequestOutcome{.id = "a"});
+  EXPECT_EQ(queue.dropped(), 2u);
+  EXPECT_EQ(queue.depth(), 4u);
+}
+
+TEST(EntryQueue, counts_taken_entries_until_they_are_settled) {
+  EntryQueue queue(2, 512, milliseconds(0));
+  queue.push(RequestRecord{.id = "a"});
+  queue.push(RequestRecord{.id = "b"});
+  std::vector<Entry> taken;
+  ASSERT_TRUE(queue.take(taken));
+  queue.push(RequestRecord{.id = "c"});
+  EXPECT_EQ(queue.dropped(), 1u);
+  queue.settle(2);
+  queue.push(RequestRecord{.id = "d"});
+  EXPECT_EQ(queue.dropped(), 1u);
+}
+
+TEST(EntryQueue, a_full_batch_ends_the_linger) {
+  EntryQueue queue(100, 3, kLong);
+  for (int i = 0; i < 3; ++i) queue.push(RequestRecord{.id = "a"});
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<Entry> taken;
+  ASSERT_TRUE(queue.take(taken));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, kLong / 2);
+}
+
+TEST(EntryQueue, flush_ends_the_linger_and_waits_for_what_came_before) {
+  EntryQueue queue(100, 512, kLong);
+  queue.push(RequestRecord{.id = "a"});
+  std::thread writer([&] {
+    std::vector<Entry> taken;
+    ASSERT_TRUE(queue.take(taken));
+    queue.settle(taken.size());
+  });
+  EXPECT_TRUE(queue.flush(kLong));
+  writer.join();
+}
+
+TEST(EntryQueue, flush_gives_up_in_time) {
+  EntryQueue queue(100, 512, milliseconds(0));
+  queue.push(RequestRecord{.id = "a"});
+  EXPECT_FALSE(queue.flush(milliseconds(1)));
+}
+
+TEST(EntryQueue, gives_what_is_left_after_the_stop_and_then_ends) {
+  EntryQueue queue(100, 512, kLong);
+  queue.push(RequestRecord{.id = "a"});
+  queue.stop();
+  queue.push(RequestRecord{.id = "too late"});
+  std::vector<Entry> taken;
+  EXPECT_TRUE(queue.take(taken));
+  EXPECT_EQ(taken.size(), 1u);
+  taken.clear();
+  EXPECT_FALSE(queue.take(taken));
+  EXPECT_EQ(queue.dropped(), 1u);
+}
+
+}  // namespace
+}  // namespace callgate::store

@@ -1,0 +1,147 @@
+// The request log: one row per request, written behind the request's back.
+//
+// Event loops call begin() and complete(); both only move strings into a bounded queue. One writer thread takes
+// what is queued and commits it in batches. A request that begins and completes within one batch costs one INSERT.
+//
+// What a failing disk does: nothing to requests. Entries wait in the queue up to its limit, then they are dropped
+// and counted; health() tells what is wrong; the writer tries again with growing pauses.
+//
+// What a crash loses: entries that were not acknowledged. An entry is acknowledged when its transaction is
+// committed. With Synchronous::normal a commit survives the death of the process (kill -9), with
+// Synchronous::full also the death of the machine, at the price of one fsync per batch.
+//
+// A file that is not callgate's own database is never touched. One that is, but is damaged, is renamed to
+// `PATH.corrupt-TIME` when no other process uses it, and a new one is begun; health().notice says so.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "callgate/event.h"
+#include "callgate/result.h"
+
+namespace callgate::store {
+
+// `running` only ever comes from begin(), `interrupted` mostly from the next start after a crash.
+enum class RequestState : std::uint8_t { running, completed, failed, disconnected, interrupted };
+
+std::string_view to_string(RequestState state);
+
+// Texts longer than this are cut before they are queued.
+inline constexpr std::size_t kLongestText = 2048;
+
+// What is known when a request arrives. An empty text means not known.
+struct RequestRecord {
+  std::string id;  // unique; ids that begin with the time keep the index small to write
+  std::int64_t received_at = 0;  // Unix milliseconds
+  std::string key_name;
+  std::string protocol;
+  std::string model;
+  std::string upstream;
+  std::string dialect;
+  std::string client_address;
+  bool stream = false;
+};
+
+// What is known when its answer has ended.
+struct RequestOutcome {
+  std::string id;
+  RequestState state = RequestState::completed;
+  int http_status = 0;
+  std::optional<FinishReason> finish_reason;
+  std::string error_code;
+  std::string error_message;
+  std::string upstream;  // replaces the record's when not empty: another upstream answered
+  std::string dialect;   // likewise: it was found out from the answer
+  std::int64_t calls = 0;
+  std::optional<Usage> usage;
+  std::int64_t bytes_in = 0;
+  std::int64_t bytes_out = 0;
+  std::int64_t frames = 0;
+  std::int64_t repairs = 0;
+  std::int64_t attempts = 0;
+  std::optional<std::int64_t> first_byte_ms;
+  std::optional<std::int64_t> first_token_ms;
+  std::int64_t total_ms = 0;
+};
+
+struct RequestRow {
+  RequestRecord record;
+  RequestOutcome outcome;  // only `id` and `state` mean something while the state is running
+  std::int64_t run = 0;    // which start of which process wrote it
+};
+
+struct Health {
+  bool healthy = true;
+  std::string problem;         // why not, as directions; empty when healthy
+  std::string notice;          // something an operator should know although all is well
+  std::uint64_t recorded = 0;  // entries (begins and completes) acknowledged
+  std::uint64_t dropped = 0;   // entries lost: the queue was full, or the row was refused
+  std::uint64_t errors = 0;    // failed attempts to open or write
+  std::size_t queued = 0;      // entries that wait
+};
+
+class RequestLog {
+ public:
+  virtual ~RequestLog() = default;
+
+  // From any thread; never wait for the disk. Each begin() should be followed by one complete() with the same id.
+  virtual void begin(RequestRecord record) = 0;
+  virtual void complete(RequestOutcome outcome) = 0;
+
+  // From any thread; cheap enough for every scrape.
+  virtual Health health() const = 0;
+  virtual std::uint64_t recorded() const = 0;
+
+  // Waits until all that was queued before the call is recorded or lost; false when `timeout` comes first.
+  // Not for event loops, nor are the queries.
+  virtual bool flush(std::chrono::milliseconds timeout) = 0;
+  virtual Result<std::vector<RequestRow>> recent(std::size_t limit) = 0;
+  virtual Result<std::optional<RequestRow>> get(std::string_view id) = 0;
+};
+
+// The store is off: everything is forgotten, nothing is wrong.
+class NullRequestLog final : public RequestLog {
+ public:
+  void begin(RequestRecord) override {}
+  void complete(RequestOutcome) override {}
+  Health health() const override { return {}; }
+  std::uint64_t recorded() const override { return 0; }
+  bool flush(std::chrono::milliseconds) override { return true; }
+  Result<std::vector<RequestRow>> recent(std::size_t) override { return std::vector<RequestRow>{}; }
+  Result<std::optional<RequestRow>> get(std::string_view) override { return std::nullopt; }
+};
+
+enum class Synchronous : std::uint8_t { normal, full };
+
+struct RequestLogOptions {
+  std::size_t queue_limit = 10'000;  // begins are refused here, completes at twice this
+  std::size_t batch_rows = 512;      // the most rows of one transaction
+  std::chrono::milliseconds linger{
+      20};  // how long a batch waits for more; a commit costs as much as 25 rows
+  Synchronous synchronous = Synchronous::normal;
+  std::int64_t max_pages = 0;  // the largest file in pages of 4 KiB, 0 for no limit
+  std::chrono::milliseconds busy_timeout{250};
+  std::chrono::milliseconds first_retry{100};
+  std::chrono::milliseconds last_retry{5'000};
+  std::chrono::milliseconds close_timeout{2'000};  // how long the destructor writes on
+
+  // Both are called on the writer thread and must not call the log.
+  std::function<void(std::string_view id, RequestState state)> on_recorded;
+  std::function<void(std::string_view problem)> on_problem;
+};
+
+// `sqlite:PATH`, `sqlite::memory:` or `none`. Fails when the URL is wrong, the file cannot be opened at all, is not
+// callgate's, or was written by a newer callgate. Any other trouble (full, locked, read-only) gives a log that is
+// not healthy yet.
+Result<std::unique_ptr<RequestLog>> make_request_log(std::string_view url,
+                                                     RequestLogOptions options = {});
+
+}  // namespace callgate::store

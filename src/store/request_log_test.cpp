@@ -1,0 +1,281 @@
+#include "store/request_log.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <mutex>
+#include <thread>
+
+#include "store/scratch_testing.h"
+#include "store/sqlite.h"
+
+namespace callgate::store {
+namespace {
+
+std::unique_ptr<RequestLog> open(const std::string& url, RequestLogOptions options = {}) {
+  auto log = make_request_log(url, std::move(options));
+  EXPECT_TRUE(log) << log.error().message;
+  return std::move(*log);
+}
+
+void expect_sample(const RequestRow& row, const std::string& id) {
+  const RequestRecord record = sample_record(id);
+  const RequestOutcome outcome = sample_outcome(id);
+  EXPECT_EQ(row.record.id, id);
+  EXPECT_EQ(row.record.received_at, record.received_at);
+  EXPECT_EQ(row.record.key_name, record.key_name);
+  EXPECT_EQ(row.record.protocol, record.protocol);
+  EXPECT_EQ(row.record.model, record.model);
+  EXPECT_EQ(row.record.upstream, record.upstream);
+  EXPECT_EQ(row.record.dialect, record.dialect);
+  EXPECT_EQ(row.record.client_address, record.client_address);
+  EXPECT_EQ(row.record.stream, record.stream);
+  EXPECT_EQ(row.outcome.state, outcome.state);
+  EXPECT_EQ(row.outcome.http_status, outcome.http_status);
+  EXPECT_EQ(row.outcome.finish_reason, outcome.finish_reason);
+  EXPECT_EQ(row.outcome.calls, outcome.calls);
+  EXPECT_EQ(row.outcome.usage, outcome.usage);
+  EXPECT_EQ(row.outcome.bytes_in, outcome.bytes_in);
+  EXPECT_EQ(row.outcome.bytes_out, outcome.bytes_out);
+  EXPECT_EQ(row.outcome.frames, outcome.frames);
+  EXPECT_EQ(row.outcome.repairs, outcome.repairs);
+  EXPECT_EQ(row.outcome.attempts, outcome.attempts);
+  EXPECT_EQ(row.outcome.first_byte_ms, outcome.first_byte_ms);
+  EXPECT_EQ(row.outcome.first_token_ms, outcome.first_token_ms);
+  EXPECT_EQ(row.outcome.total_ms, outcome.total_ms);
+}
+
+TEST(RequestLog, keeps_every_field_of_a_request_that_began_and_completed_together) {
+  const auto log = open("sqlite::memory:");
+  log->begin(sample_record("a"));
+  log->complete(sample_outcome("a"));
+  ASSERT_TRUE(log->flush(kLong));
+  const auto row = log->get("a").value();
+  ASSERT_TRUE(row);
+  expect_sample(*row, "a");
+}
+
+TEST(RequestLog, keeps_every_field_of_a_request_that_completed_later) {
+  const auto log = open("sqlite::memory:");
+  log->begin(sample_record("a"));
+  ASSERT_TRUE(log->flush(kLong));
+  EXPECT_EQ(log->get("a").value()->outcome.state, RequestState::running);
+  log->complete(sample_outcome("a"));
+  ASSERT_TRUE(log->flush(kLong));
+  expect_sample(*log->get("a").value(), "a");
+}
+
+TEST(RequestLog, survives_a_reopen) {
+  const ScratchFolder folder;
+  {
+    const auto log = open(folder.url());
+    log->begin(sample_record("a"));
+    log->complete(sample_outcome("a"));
+    log->begin(sample_record("b"));
+  }
+  const auto log = open(folder.url());
+  expect_sample(*log->get("a").value(), "a");
+  EXPECT_EQ(log->get("b").value()->outcome.state, RequestState::interrupted);
+  EXPECT_EQ(log->get("a").value()->run, 1);
+  EXPECT_FALSE(log->get("c").value());
+}
+
+TEST(RequestLog, two_processes_share_a_file) {
+  const ScratchFolder folder;
+  const auto first = open(folder.url());
+  first->begin(sample_record("a"));
+  ASSERT_TRUE(first->flush(kLong));
+  const auto second = open(folder.url());
+  second->begin(sample_record("b"));
+  ASSERT_TRUE(second->flush(kLong));
+  EXPECT_EQ(second->get("a").value()->outcome.state, RequestState::running);
+  EXPECT_NE(second->get("a").value()->run, second->get("b").value()->run);
+}
+
+TEST(RequestLog, stores_failure_and_what_the_answer_corrected) {
+  for (const bool together : {true, false}) {
+    const auto log = open("sqlite::memory:");
+    log->begin(sample_record("a"));
+    if (!together) {
+      ASSERT_TRUE(log->flush(kLong));
+    }
+    log->complete({.id = "a",
+                   .state = RequestState::failed,
+                   .http_status = 502,
+                   .error_code = "upstream_failed",
+                   .error_message = "no answer",
+                   .upstream = "second",
+                   .attempts = 2});
+    ASSERT_TRUE(log->flush(kLong));
+    const RequestRow row = *log->get("a").value();
+    EXPECT_EQ(row.outcome.state, RequestState::failed);
+    EXPECT_EQ(row.outcome.http_status, 502);
+    EXPECT_EQ(row.outcome.error_code, "upstream_failed");
+    EXPECT_EQ(row.outcome.error_message, "no answer");
+    EXPECT_EQ(row.record.upstream, "second");
+    EXPECT_EQ(row.record.dialect, "kimi_k2");
+    EXPECT_FALSE(row.outcome.usage);
+    EXPECT_FALSE(row.outcome.finish_reason);
+    EXPECT_FALSE(row.outcome.first_token_ms);
+  }
+}
+
+TEST(RequestLog, an_update_forgets_what_the_one_before_corrected) {
+  const auto log = open("sqlite::memory:");
+  for (const char* id : {"a", "b"}) log->begin(sample_record(id));
+  ASSERT_TRUE(log->flush(kLong));
+  log->complete({.id = "a", .upstream = "other", .dialect = "other"});
+  log->complete({.id = "b"});
+  ASSERT_TRUE(log->flush(kLong));
+  EXPECT_EQ(log->get("a").value()->record.upstream, "other");
+  EXPECT_EQ(log->get("b").value()->record.upstream, "moonshot");
+  EXPECT_EQ(log->get("b").value()->record.dialect, "kimi_k2");
+}
+
+TEST(RequestLog, recent_gives_the_newest_first) {
+  const auto log = open("sqlite::memory:");
+  log->begin(sample_record("old", 10));
+  log->begin(sample_record("new", 30));
+  log->begin(sample_record("middle", 20));
+  ASSERT_TRUE(log->flush(kLong));
+  const auto rows = log->recent(2).value();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].record.id, "new");
+  EXPECT_EQ(rows[1].record.id, "middle");
+}
+
+TEST(RequestLog, acknowledges_each_row_once_after_its_commit) {
+  std::mutex mutex;
+  std::vector<std::string> seen;
+  RequestLogOptions options;
+  options.linger = kLong;
+  options.on_recorded = [&](std::string_view id, RequestState state) {
+    const std::lock_guard lock(mutex);
+    seen.push_back(std::string(id) + " " + std::string(to_string(state)));
+  };
+  const auto log = open("sqlite::memory:", std::move(options));
+  log->begin(sample_record("a"));
+  log->begin(sample_record("b"));
+  log->complete(sample_outcome("a"));
+  ASSERT_TRUE(log->flush(kLong));
+  log->complete(sample_outcome("b"));
+  ASSERT_TRUE(log->flush(kLong));
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(seen, (std::vector<std::string>{"a completed", "b running", "b completed"}));
+  EXPECT_EQ(log->recorded(), 4u);
+}
+
+TEST(RequestLog, writes_more_rows_than_one_batch_holds) {
+  RequestLogOptions options;
+  options.batch_rows = 7;
+  const auto log = open("sqlite::memory:", std::move(options));
+  for (int i = 0; i < 100; ++i) log->begin(sample_record(std::to_string(i)));
+  for (int i = 0; i < 100; ++i) log->complete(sample_outcome(std::to_string(i)));
+  ASSERT_TRUE(log->flush(kLong));
+  EXPECT_EQ(log->recent(1000).value().size(), 100u);
+  EXPECT_EQ(log->health().recorded, 200u);
+  EXPECT_EQ(log->health().queued, 0u);
+}
+
+TEST(RequestLog, a_complete_without_its_begin_counts_as_dropped) {
+  const auto log = open("sqlite::memory:");
+  log->complete(sample_outcome("a"));
+  ASSERT_TRUE(log->flush(kLong));
+  EXPECT_EQ(log->health().dropped, 1u);
+  EXPECT_EQ(log->health().recorded, 0u);
+  EXPECT_TRUE(log->health().healthy);
+}
+
+TEST(RequestLog, cuts_long_texts_between_characters) {
+  const auto log = open("sqlite::memory:");
+  RequestRecord record = sample_record("a");
+  record.model = "x";
+  while (record.model.size() < 2 * kLongestText) record.model += "é";
+  log->begin(record);
+  ASSERT_TRUE(log->flush(kLong));
+  const std::string model = log->get("a").value()->record.model;
+  EXPECT_EQ(model.size(), kLongestText - 1);
+  EXPECT_EQ(model, record.model.substr(0, model.size()));
+}
+
+TEST(RequestLog, accepts_entries_from_many_threads) {
+  const auto log = open("sqlite::memory:");
+  std::vector<std::thread> loops;
+  for (int loop = 0; loop < 4; ++loop) {
+    loops.emplace_back([&, loop] {
+      for (int i = 0; i < 500; ++i) {
+        const std::string id = std::to_string(loop) + "-" + std::to_string(i);
+        log->begin(sample_record(id));
+        log->complete(sample_outcome(id));
+        if (i % 100 == 0) {
+          EXPECT_TRUE(log->health().healthy);
+        }
+      }
+    });
+  }
+  for (std::thread& loop : loops) loop.join();
+  ASSERT_TRUE(log->flush(kLong));
+  EXPECT_EQ(log->recorded(), 4000u);
+  EXPECT_EQ(log->recent(10'000).value().size(), 2000u);
+}
+
+TEST(RequestLog, none_forgets_everything_and_is_healthy) {
+  const auto log = open("none");
+  log->begin(sample_record("a"));
+  log->complete(sample_outcome("a"));
+  EXPECT_TRUE(log->flush(kLong));
+  EXPECT_TRUE(log->recent(10).value().empty());
+  EXPECT_FALSE(log->get("a").value());
+  EXPECT_TRUE(log->health().healthy);
+}
+
+TEST(RequestLog, an_unknown_scheme_is_told_what_is_supported_without_its_password) {
+  for (const char* url : {"postgresql://user:hunter2@host/db", "sqlite:", ""}) {
+    const auto log = make_request_log(url);
+    ASSERT_FALSE(log) << url;
+    EXPECT_NE(log.error().message.find("expected sqlite:PATH, sqlite::memory: or none"),
+              std::string::npos);
+    EXPECT_EQ(log.error().message.find("hunter2"), std::string::npos);
+  }
+}
+
+TEST(RequestLog, full_synchronous_writes_as_well) {
+  const ScratchFolder folder;
+  RequestLogOptions options;
+  options.synchronous = Synchronous::full;
+  const auto log = open(folder.url(), std::move(options));
+  log->begin(sample_record("a"));
+  ASSERT_TRUE(log->flush(kLong));
+  EXPECT_TRUE(log->get("a").value());
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Twenty times what it costs on a small machine, for sanitizers.
+TEST(RequestLog, ten_thousand_pairs_cost_less_than_a_second) {
+  const ScratchFolder folder;
+  RequestLogOptions options;
+  options.queue_limit = 20'000;
+  const auto log = open(folder.url(), std::move(options));
+  const double start = cpu_seconds();
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string id = "req_" + std::to_string(1'000'000 + i);
+    log->begin(sample_record(id));
+    log->complete(sample_outcome(id));
+  }
+  ASSERT_TRUE(log->flush(kLong));
+  const double cost = cpu_seconds() - start;
+  RecordProperty("microseconds_per_pair", std::to_string(cost * 100));
+  EXPECT_EQ(log->recorded(), 20'000u);
+  EXPECT_LT(cost, 1.0);
+}
+
+}  // namespace
+}  // namespace callgate::store

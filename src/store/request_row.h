@@ -1,0 +1,25 @@
+// The columns of the table `request`: their order, and how each is bound and read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "store/request_log.h"
+#include "store/sqlite.h"
+
+namespace callgate::store {
+
+// Statements in SQL. Parameter numbers are those that the bind functions use.
+std::string insert_begun_sql();
+std::string insert_whole_sql();
+std::string update_sql();
+std::string select_sql(std::string_view rest);
+
+// Text is borrowed until the statement is reset.
+void bind_begun(Statement& statement, const RequestRecord& record, std::int64_t run);
+void bind_whole(Statement& statement, const RequestRecord& record, const RequestOutcome& outcome,
+                std::int64_t run);
+void bind_update(Statement& statement, const RequestOutcome& outcome);
+RequestRow read_row(const Statement& statement);
+
+}  // namespace callgate::store

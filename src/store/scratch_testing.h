@@ -1,0 +1,81 @@
+// A folder of its own for one test, gone with it.
+#pragma once
+
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "base/check.h"
+#include "store/request_log.h"
+
+namespace callgate::store {
+
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "callgate_store_XXXXXX").string();
+    CALLGATE_CHECK(mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  std::string database() const { return path_ + "/log.db"; }
+  std::string url() const { return "sqlite:" + database(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+inline constexpr std::chrono::milliseconds kLong{20'000};
+
+// Waits for something that another thread or process will surely do.
+template <class Condition>
+bool eventually(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + kLong;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+inline RequestRecord sample_record(std::string id, std::int64_t received_at = 1'760'000'000'000) {
+  return {.id = std::move(id),
+          .received_at = received_at,
+          .key_name = "dev",
+          .protocol = "openai_chat",
+          .model = "kimi-k2.5",
+          .upstream = "moonshot",
+          .dialect = "kimi_k2",
+          .client_address = "192.0.2.7",
+          .stream = true};
+}
+
+inline RequestOutcome sample_outcome(std::string id) {
+  return {.id = std::move(id),
+          .state = RequestState::completed,
+          .http_status = 200,
+          .finish_reason = FinishReason::tool_calls,
+          .calls = 2,
+          .usage = Usage{.prompt_tokens = 100, .completion_tokens = 20, .total_tokens = 120},
+          .bytes_in = 1024,
+          .bytes_out = 4096,
+          .frames = 30,
+          .repairs = 1,
+          .attempts = 1,
+          .first_byte_ms = 3,
+          .first_token_ms = 4,
+          .total_ms = 250};
+}
+
+}  // namespace callgate::store

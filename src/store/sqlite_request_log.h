@@ -1,0 +1,78 @@
+// The request log in SQLite: the queue, the writer thread, and what it does when the disk fails.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "store/database.h"
+#include "store/entry_queue.h"
+#include "store/request_log.h"
+#include "store/run.h"
+
+namespace callgate::store {
+
+class SqliteRequestLog final : public RequestLog {
+ public:
+  // Tries to open once before the writer starts; which faults are final is told in make_request_log().
+  static Result<std::unique_ptr<SqliteRequestLog>> open(std::string path,
+                                                        RequestLogOptions options);
+  ~SqliteRequestLog() override;
+
+  void begin(RequestRecord record) override;
+  void complete(RequestOutcome outcome) override;
+  Health health() const override;
+  std::uint64_t recorded() const override { return recorded_.load(std::memory_order_relaxed); }
+  bool flush(std::chrono::milliseconds timeout) override { return queue_.flush(timeout); }
+  Result<std::vector<RequestRow>> recent(std::size_t limit) override;
+  Result<std::optional<RequestRow>> get(std::string_view id) override;
+
+ private:
+  SqliteRequestLog(std::string path, RequestLogOptions options);
+
+  // On the writer thread. REQUIRES, for those with database in their comment: database_mutex_ is held.
+  void write_until_stopped();
+  void open_until_stopped();
+  void write_batch(const std::vector<Entry>& entries);
+  bool write_some(std::vector<Write>::iterator begin, std::vector<Write>::iterator end);
+  bool give_up() const;
+  void wait_to_retry(std::chrono::milliseconds& pause);
+  Attempt<void> ensure_open();           // database
+  Attempt<void> replace_damaged();       // database
+  void after_fault(const Fault& fault);  // database
+  void note_fault(const Fault& fault);
+  void note_success();
+  void close();
+
+  template <class Query>
+  auto ask(Query query) -> Result<typename std::invoke_result_t<Query, Database&>::value_type>;
+
+  const std::string path_;
+  const RequestLogOptions options_;
+  EntryQueue queue_;
+
+  std::mutex database_mutex_;
+  std::optional<RunLock> run_lock_;
+  std::optional<Database> database_;
+  std::int64_t run_ = 0;
+  std::optional<Fault> damage_;  // the file must be replaced before it is opened again
+
+  mutable std::mutex health_mutex_;
+  std::string problem_;
+  std::string notice_;
+
+  std::atomic<std::uint64_t> recorded_ = 0;
+  std::atomic<std::uint64_t> lost_ = 0;  // taken from the queue, but not written
+  std::atomic<std::uint64_t> errors_ = 0;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<std::chrono::steady_clock::time_point> deadline_{};
+  std::thread writer_;
+};
+
+}  // namespace callgate::store
