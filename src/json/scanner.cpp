@@ -14,8 +14,28 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
+inline void Scanner::remember(const char* end, std::size_t size) {
+  if (size >= sizeof recent_) {
+    std::memcpy(&recent_, end - sizeof recent_, sizeof recent_);
+    return;
+  }
+  for (; size > 0; --size) {
+    recent_ = recent_ >> 8 | std::uint32_t{static_cast<std::uint8_t>(*(end - size))} << 24;
+  }
+}
+
+// Most pushes are a few plain bytes of a string.
 std::size_t Scanner::push(std::string_view bytes) {
-  if (bytes.empty() || place_ == Place::closed || place_ == Place::failed) return 0;
+  if (place_ != Place::string || bytes.empty()) return push_any(bytes);
+  const char* const end = bytes.data() + bytes.size();
+  if (string_run(bytes.data(), end).end != end) return push_any(bytes);
+  after_high_ = false;
+  remember(end, bytes.size());
+  return bytes.size();
+}
+
+std::size_t Scanner::push_any(std::string_view bytes) {
+  if (place_ == Place::closed || place_ == Place::failed) return 0;
   const char* const begin = bytes.data();
   const char* const end = begin + bytes.size();
   const char* at = begin;
@@ -46,18 +66,14 @@ Scanner::State Scanner::state() const {
   return State::inside;
 }
 
-std::size_t Scanner::unsafe_tail() const {
+std::size_t Scanner::unsafe_tail_in_string() const {
   const std::size_t high = after_high_ ? 6 : 0;
   if (place_ == Place::escape) return 1 + high;
   if (place_ == Place::hex) return 2 + hex_digits_ + high;
-  if (place_ != Place::string) return 0;
-  return high != 0 ? high : utf8::incomplete_tail({recent_, sizeof recent_});
-}
-
-void Scanner::remember(const char* end, std::size_t size) {
-  const std::size_t fresh = size < sizeof recent_ ? size : sizeof recent_;
-  std::memmove(recent_, recent_ + fresh, sizeof recent_ - fresh);
-  std::memcpy(recent_ + sizeof recent_ - fresh, end - fresh, fresh);
+  if (high != 0) return high;
+  char bytes[sizeof recent_];
+  std::memcpy(bytes, &recent_, sizeof recent_);
+  return utf8::incomplete_tail({bytes, sizeof bytes});
 }
 
 // REQUIRES: at != end. Returns what is behind the last byte that it took.

@@ -37,7 +37,11 @@ class Scanner {
   std::size_t depth() const { return nesting_.depth(); }  // open objects and arrays
   // How many of the last bytes pushed must be held back so that a fragment ends on a safe boundary: an incomplete
   // UTF-8 sequence, an incomplete escape, or a high surrogate escape whose other half may follow. At most 11.
-  std::size_t unsafe_tail() const;
+  std::size_t unsafe_tail() const {
+    const bool plain =
+        !in_string() || (place_ == Place::string && !after_high_ && recent_ < kTailByte);
+    return plain ? 0 : unsafe_tail_in_string();
+  }
   // A control character stood in a string as it is. Models write that; JSON, and our reader, refuse it.
   bool saw_raw_control() const { return saw_raw_control_; }
 
@@ -66,6 +70,10 @@ class Scanner {
     exponent,
   };
 
+  static constexpr std::uint32_t kTailByte = 0x80000000;  // a last byte that is not ASCII
+
+  std::size_t push_any(std::string_view bytes);
+  std::size_t unsafe_tail_in_string() const;
   const char* scan_string(const char* at, const char* end);
   bool step(char c);
   bool step_value(char c);
@@ -88,7 +96,8 @@ class Scanner {
   bool saw_raw_control_ = false;
   std::uint8_t hex_digits_ = 0;
   std::uint16_t hex_unit_ = 0;
-  char recent_[3] = {};  // the last bytes read: where a cut UTF-8 sequence shows
+  std::uint32_t recent_ =
+      0;  // the last four bytes read, the very last on top: where a cut UTF-8 sequence shows
   std::string_view word_rest_;
   Nesting nesting_;
 };

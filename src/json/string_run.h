@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -20,15 +21,41 @@ struct StringRun {
 
 namespace detail {
 
-inline constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
-inline constexpr std::uint64_t kHighs = 0x8080808080808080ULL;
+// Bits for the bytes of one word: kStep bits per byte, the first byte lowest.
+struct Marks {
+  std::uint64_t
+      special;  // quotes, backslashes, control characters; what is above the lowest bit may be wrong
+  std::uint64_t high;  // bytes that are not ASCII
+};
 
-// The lowest bit set marks the first quote, backslash or control character; higher bits may be wrong.
-inline std::uint64_t special_bytes(std::uint64_t word) {
-  const auto has_zero = [](std::uint64_t w) { return (w - kOnes) & ~w; };
-  const std::uint64_t control = (word - kOnes * 0x20) & ~word;
-  return (control | has_zero(word ^ (kOnes * '"')) | has_zero(word ^ (kOnes * '\\'))) & kHighs;
+#if defined(__SSE2__)
+inline constexpr int kStep = 1;
+
+inline Marks marks(__m128i bytes) {
+  const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
+  const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+  const __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+  const __m128i special = _mm_or_si128(control, _mm_or_si128(quote, slash));
+  return {static_cast<std::uint32_t>(_mm_movemask_epi8(special)),
+          static_cast<std::uint32_t>(_mm_movemask_epi8(bytes))};
 }
+
+inline Marks marks(std::uint64_t word) {
+  const Marks found = marks(_mm_cvtsi64_si128(static_cast<long long>(word)));
+  return {found.special & 0xFF, found.high};
+}
+#else
+inline constexpr int kStep = 8;
+
+inline Marks marks(std::uint64_t word) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+  constexpr std::uint64_t kHighs = 0x8080808080808080ULL;
+  const auto zero = [](std::uint64_t w) { return (w - kOnes) & ~w; };
+  const std::uint64_t control = (word - kOnes * 0x20) & ~word;
+  const std::uint64_t special = control | zero(word ^ (kOnes * '"')) | zero(word ^ (kOnes * '\\'));
+  return {special & kHighs, word & kHighs};
+}
+#endif
 
 // 1 to 7 bytes as a word; the bytes above them are 0.
 inline std::uint64_t load_short(const char* at, std::size_t size) {
@@ -45,43 +72,35 @@ inline std::uint64_t load_short(const char* at, std::size_t size) {
   return byte(0) | byte(size / 2) | byte(size - 1);
 }
 
+// REQUIRES: found.special != 0. The run that ends there.
+inline StringRun run_to(const char* at, Marks found, bool ascii) {
+  const std::uint64_t below = (found.special & (~found.special + 1)) - 1;
+  return {at + std::countr_zero(found.special) / kStep, ascii && (found.high & below) == 0};
+}
+
 }  // namespace detail
 
 inline StringRun string_run(const char* at, const char* end) {
   bool ascii = true;
 #if defined(__SSE2__)
   for (; end - at >= 16; at += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
-    const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-    const __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-    const auto found = static_cast<std::uint32_t>(
-        _mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, slash))));
-    const auto high = static_cast<std::uint32_t>(_mm_movemask_epi8(bytes));
-    if (found != 0) {
-      const std::uint32_t below = (found & (~found + 1)) - 1;
-      return {at + std::countr_zero(found), ascii && (high & below) == 0};
-    }
-    ascii = ascii && high == 0;
+    const detail::Marks found =
+        detail::marks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+    if (found.special != 0) return detail::run_to(at, found, ascii);
+    ascii = ascii && found.high == 0;
   }
 #endif
-  while (at != end) {
-    const std::size_t left = static_cast<std::size_t>(end - at);
-    std::uint64_t word = 0;
-    if (left >= 8) {
-      std::memcpy(&word, at, 8);
-    } else {
-      word = detail::load_short(at, left);  // the zero byte behind it ends the run at `end`
-    }
-    const std::uint64_t found = detail::special_bytes(word);
-    if (found != 0) {
-      const std::uint64_t below = (found & (~found + 1)) - 1;
-      return {at + std::countr_zero(found) / 8, ascii && (word & below & detail::kHighs) == 0};
-    }
-    ascii = ascii && (word & detail::kHighs) == 0;
-    at += 8;
+  for (; end - at >= 8; at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, at, 8);
+    const detail::Marks found = detail::marks(word);
+    if (found.special != 0) return detail::run_to(at, found, ascii);
+    ascii = ascii && found.high == 0;
   }
-  return {at, ascii};
+  if (at == end) return {end, ascii};
+  // The zero byte behind the last one counts as a control character and ends the run.
+  const std::uint64_t word = detail::load_short(at, static_cast<std::size_t>(end - at));
+  return detail::run_to(at, detail::marks(word), ascii);
 }
 
 }  // namespace callgate::json

@@ -1,6 +1,8 @@
 #include "json/writer.h"
 
+#include <array>
 #include <charconv>
+#include <cstring>
 
 #include "base/utf8.h"
 #include "json/string_run.h"
@@ -8,37 +10,54 @@
 namespace callgate::json {
 namespace {
 
-// REQUIRES: `byte` is a quote, a backslash or a control character.
-void append_escape(std::string& out, char byte) {
-  static constexpr std::string_view kHex = "0123456789abcdef";
-  char letter = byte;
-  switch (byte) {
-    case '"':
-    case '\\':
-      break;
-    case '\b':
-      letter = 'b';
-      break;
-    case '\f':
-      letter = 'f';
-      break;
-    case '\n':
-      letter = 'n';
-      break;
-    case '\r':
-      letter = 'r';
-      break;
-    case '\t':
-      letter = 't';
-      break;
-    default: {
-      const char escape[] = {'\\', 'u', '0', '0', kHex[(byte >> 4) & 0xF], kHex[byte & 0xF]};
-      out.append(escape, sizeof escape);
-      return;
-    }
+struct Escape {
+  char text[7];
+  std::uint8_t size;
+};
+
+// What stands for a quote, a backslash or a control character.
+constexpr std::array<Escape, 128> make_escapes() {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  constexpr std::string_view kShort = "\"\"\\\\\bb\ff\nn\rr\tt";  // byte and letter in turn
+  std::array<Escape, 128> escapes = {};
+  for (unsigned byte = 0; byte < 0x20; ++byte) {
+    escapes[byte] = {{'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 0xF]}, 6};
   }
-  const char escape[] = {'\\', letter};
-  out.append(escape, sizeof escape);
+  for (std::size_t i = 0; i < kShort.size(); i += 2) {
+    escapes[static_cast<std::size_t>(kShort[i])] = {{'\\', kShort[i + 1]}, 2};
+  }
+  return escapes;
+}
+
+constexpr std::array<Escape, 128> kEscapes = make_escapes();
+
+// Special bytes come in crowds, as in arguments: {"a": "b"}. From a special byte on, writes until eight plain bytes
+// follow or one is not ASCII, and appends all that at once. Returns what is behind it.
+const char* append_crowd(std::string& out, const char* at, const char* end) {
+  char block[256];
+  std::size_t size = 0;
+  while (at != end && size + 8 + sizeof(Escape) <= sizeof block) {
+    const auto left = static_cast<std::size_t>(end - at);
+    std::uint64_t word = 0;
+    if (left >= 8) {
+      std::memcpy(&word, at, 8);
+    } else {
+      word = detail::load_short(at, left);
+    }
+    const detail::Marks found = detail::marks(word);
+    if (found.special == 0) break;
+    const StringRun run = detail::run_to(at, found, true);
+    if (!run.ascii) break;
+    std::memcpy(block + size, &word, 8);
+    size += static_cast<std::size_t>(run.end - at);
+    at = run.end;
+    if (at == end) break;
+    const Escape& escape = kEscapes[static_cast<std::uint8_t>(*at++)];
+    std::memcpy(block + size, &escape, sizeof escape);
+    size += escape.size;
+  }
+  out.append(block, size);
+  return at;
 }
 
 }  // namespace
@@ -54,7 +73,7 @@ void append_escaped(std::string& out, std::string_view text) {
       utf8::append_sanitized(out, {at, static_cast<std::size_t>(run.end - at)});
     }
     at = run.end;
-    if (at != end) append_escape(out, *at++);
+    if (at != end) at = append_crowd(out, at, end);
   }
 }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <random>
+
 #include "base/utf8.h"
 #include "json/reader.h"
 
@@ -35,6 +38,39 @@ TEST(Writer, finds_a_special_byte_at_every_place_of_every_length) {
       EXPECT_EQ(escaped(text),
                 std::string(place, 'a') + "\uFFFD" + std::string(length - place - 1, 'a'));
     }
+  }
+}
+
+// The rule, one character at a time.
+std::string escaped_slowly(std::string_view text) {
+  std::string clean;
+  utf8::append_sanitized(clean, text);
+  std::string out;
+  for (const char c : clean) {
+    const std::size_t letter = std::string_view("\"\\\b\f\n\r\t").find(c);
+    if (letter != std::string_view::npos) {
+      out += {'\\', "\"\\bfnrt"[letter]};
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char hex[7];
+      std::snprintf(hex, sizeof hex, "\\u%04x", static_cast<unsigned>(c));
+      out += hex;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+TEST(Writer, escapes_random_text_as_the_slow_rule_does) {
+  constexpr std::string_view kAlphabet = "aaaaaaaaaaaa\"\"\\\n\x01\xC3\xBC\xE2\x82\xAC\xFF";
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 3000; ++round) {
+    const std::size_t crowd = 1 + random() % kAlphabet.size();
+    std::string text(random() % 700, 'x');
+    for (char& c : text) {
+      if (random() % crowd == 0) c = kAlphabet[random() % kAlphabet.size()];
+    }
+    EXPECT_EQ(escaped(text), escaped_slowly(text));
   }
 }
 
