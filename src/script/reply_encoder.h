@@ -1,0 +1,55 @@
+// Events -> the bytes that a model server would send: one encoder per wire format, one row in reply_format.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "callgate/event.h"
+#include "chat/event_log.h"
+#include "script/fault.h"
+#include "script/tape.h"
+
+namespace callgate::script {
+
+struct ReplyIdentity {
+  std::string id;
+  std::string model;
+  std::int64_t created = 0;
+  std::uint32_t choices = 1;
+  bool include_usage = false;
+  bool legacy_functions = false;  // the caller used `functions`
+};
+
+class ReplyEncoder {
+ public:
+  virtual ~ReplyEncoder() = default;
+
+  // A streamed answer. Events may break the event grammar where a fault asks for it (calls that interleave).
+  // UsageReported sets the counts so far; when they are written is the wire format's to say.
+  virtual void push(std::uint32_t choice, const Event& event, Tape& tape) = 0;
+  // Every choice is finished: what the wire format says last, its end marker only when `marker` is true.
+  virtual void end(bool marker, Tape& tape) = 0;
+  // One frame with this JSON, verbatim.
+  virtual void frame(std::string_view json, Tape& tape) = 0;
+  virtual std::string_view stream_type() const = 0;  // content-type
+
+  // A whole answer, from one log per choice.
+  virtual std::string body(std::span<const EventLog> choices) const = 0;
+  virtual std::string error_body(int status, std::string_view message) const = 0;
+};
+
+struct ReplyFormat {
+  std::string_view name;  // as in upstream/registry.cpp
+  // REQUIRES: `faults` outlives the encoder. They may change between calls.
+  std::unique_ptr<ReplyEncoder> (*make_encoder)(ReplyIdentity identity,
+                                                const Faults& faults) = nullptr;
+};
+
+std::span<const ReplyFormat* const> reply_formats();
+// nullptr: no such wire format.
+const ReplyFormat* find_reply_format(std::string_view name);
+
+}  // namespace callgate::script

@@ -1,0 +1,22 @@
+#include <array>
+
+#include "script/openai_chat_reply.h"
+#include "script/reply_encoder.h"
+
+namespace callgate::script {
+namespace {
+
+constexpr std::array<const ReplyFormat*, 1> kFormats{&kOpenAiChatReply};
+
+}  // namespace
+
+std::span<const ReplyFormat* const> reply_formats() { return kFormats; }
+
+const ReplyFormat* find_reply_format(std::string_view name) {
+  for (const ReplyFormat* format : kFormats) {
+    if (format->name == name) return format;
+  }
+  return nullptr;
+}
+
+}  // namespace callgate::script

@@ -1,0 +1,109 @@
+#include "script/scripted_model.h"
+
+#include <cstring>
+
+#include "script/message_text.h"
+
+namespace callgate::script {
+namespace {
+
+constexpr std::size_t kMaxKept = 256;
+constexpr std::size_t kMaxKeptBytes = std::size_t{64} << 20;
+
+template <class Number>
+void append_number(std::string& key, Number number) {
+  char bytes[sizeof number];
+  std::memcpy(bytes, &number, sizeof number);
+  key.append(bytes, sizeof number);
+}
+
+// Ids differ between rules and between the turns of a conversation.
+std::uint64_t seed_of(std::uint64_t seed, std::size_t rule, std::uint32_t turn) {
+  return seed * 0x100000001B3ULL + rule * 0x10001ULL + turn;
+}
+
+std::string no_rule_message(const Request& request) {
+  std::string message = "no rule of the script matches: model \"" + request.model + "\", turn " +
+                        std::to_string(turn_number(request));
+  return message + ", " + std::to_string(request.messages.size()) + " messages";
+}
+
+}  // namespace
+
+ScriptedModel::ScriptedModel(Script script)
+    : script_(std::move(script)), uses_(script_.rules.size(), 0) {}
+
+ScriptedModel::Match ScriptedModel::match(const Request& request) {
+  for (std::size_t i = 0; i < script_.rules.size(); ++i) {
+    const Rule& rule = script_.rules[i];
+    if (rule.times && uses_[i] >= *rule.times) continue;
+    if (!rule.when.matches(request)) continue;
+    if (rule.times) ++uses_[i];
+    return {&rule, i};
+  }
+  return {};
+}
+
+// Everything that the bytes of a reply depend on.
+const std::string& ScriptedModel::key_of(const Match& match, const Request& request,
+                                         const ReplyOptions& options, std::uint32_t turn) {
+  key_.clear();
+  append_number(key_, match.index);
+  append_number(key_, turn);
+  append_number(key_, request.choices);
+  append_number(key_, prompt_count(request));
+  append_number(key_, options.render_calls);
+  append_number(key_, options.faults.bits());
+  key_.push_back(
+      static_cast<char>(request.stream * 4 + request.include_usage * 2 + request.legacy_functions));
+  key_.append(options.wire).push_back('\0');
+  key_.append(options.faults.finish()).push_back('\0');
+  key_.append(request.model);
+  return key_;
+}
+
+void ScriptedModel::keep(const std::string& key,
+                         const std::shared_ptr<const Rendering>& rendering) {
+  kept_bytes_ += rendering->bytes.size();
+  if (kept_.size() >= kMaxKept || kept_bytes_ > kMaxKeptBytes) {
+    kept_.clear();
+    kept_bytes_ = rendering->bytes.size();
+  }
+  kept_.emplace(key, rendering);
+}
+
+Reply ScriptedModel::reply(const Request& request, const ReplyOptions& options) {
+  RenderOptions how{.format = find_reply_format(options.wire),
+                    .faults = options.faults,
+                    .render_calls = options.render_calls,
+                    .created = script_.created};
+  const auto error = [&](int status, std::string_view message) {
+    return Reply(std::make_shared<const Rendering>(render_error(status, message, request, how)));
+  };
+  if (how.format == nullptr) {
+    how.format = reply_formats().front();
+    return error(400, "the scripted model does not speak " + std::string(options.wire));
+  }
+  const Match found = match(request);
+  if (found.rule == nullptr) return error(404, no_rule_message(request));
+  const std::uint32_t turn = turn_number(request);
+  how.seed = seed_of(script_.seed, found.index, turn);
+  if (found.rule->reads_request) {
+    return Reply(std::make_shared<const Rendering>(render(*found.rule, request, how)));
+  }
+  const std::string& key = key_of(found, request, options, turn);
+  if (const auto kept = kept_.find(key); kept != kept_.end()) return Reply(kept->second);
+  auto rendering = std::make_shared<const Rendering>(render(*found.rule, request, how));
+  keep(key, rendering);
+  return Reply(std::move(rendering));
+}
+
+std::string_view demo_script() {
+  return "model demo\n"
+         "cut text words\n"
+         "cut arguments 8\n"
+         "pace 15ms\n"
+         "demo\n";
+}
+
+}  // namespace callgate::script
