@@ -21,7 +21,7 @@ namespace callgate::dialect {
 
 struct Step {
   enum class Next : std::uint8_t {
-    more,      // everything was used; the reader wants to go on
+    more,      // the reader wants to go on; it stops early only behind a finished call
     closed,    // calls were read (or an empty list of them); the rest is prose
     rejected,  // this is no call; what is held leaves as prose, the rest is prose
   };

@@ -34,7 +34,8 @@ class MarkerSet {
     NodeIndex fail = 0;  // the longest proper suffix that is a prefix of a marker
     std::uint16_t depth = 0;
     std::uint16_t owner = 0;  // a marker that this path is a prefix of
-    std::uint16_t match = 0;  // 1 + the marker that ends here, or 0
+    std::uint16_t match = 0;  // 1 + the longest marker that ends here or on the way here, or 0
+    bool ends = false;        // a marker ends here
     char byte = 0;
   };
 
@@ -71,8 +72,11 @@ class MarkerScan {
   bool idle() const { return node_ == 0; }
 
  private:
-  Result found(std::size_t marker, std::size_t live_before, std::size_t used,
-               std::string_view bytes, std::string_view replay);
+  static Result passed(std::string_view live, std::string_view bytes, std::size_t used,
+                       std::size_t kept);
+  Result found(std::string_view live, std::string_view bytes, std::size_t used, std::size_t marker,
+               std::string_view replay);
+  Result found_shorter(std::string_view live, std::string_view bytes, std::size_t used);
 
   const MarkerSet* set_;
   MarkerSet::NodeIndex node_ = 0;

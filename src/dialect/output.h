@@ -23,6 +23,13 @@ struct Audit {
   std::uint64_t sum() const { return text + reasoning + arguments + marker; }
 };
 
+// A parser that can say where each byte of its input went.
+class AuditedParser : public DialectParser {
+ public:
+  virtual const Audit& audit() const = 0;
+  virtual std::size_t held_size() const = 0;  // bytes of a call that are held back now
+};
+
 // What a stretch of prose follows; says which newlines at its start are structure.
 enum class Lead : std::uint8_t {
   turn,    // none
@@ -39,7 +46,6 @@ class Output {
   // REQUIRES: called before anything below in each push.
   void bind(EventSink& sink) { sink_ = &sink; }
 
-  // ---- prose
   void begin_stretch(Channel channel, Lead lead);
   // The closer of the envelope came: the newline before it is structure. Then begin_stretch().
   void close_stretch();
@@ -49,16 +55,18 @@ class Output {
   // Only white space since begin_stretch().
   bool fresh() const { return fresh_; }
 
-  // ---- structure. While no call is open, it is held back; inside a call it is a marker.
+  // While no call is open, it is held back; inside a call it is a marker.
   void hold(std::string_view bytes);
   // Prose between a section's opener and its first call: held back, leaves as prose ahead of the call.
   void hold_prose(std::string_view bytes);
   std::size_t held_size() const { return held_.size(); }
-  std::string_view held() const { return held_; }
+  std::string_view held_prose() const {
+    return std::string_view(held_).substr(prose_from_, prose_to_ - prose_from_);
+  }
   void drop_held();     // it was structure
   void release_held();  // it was no call: leaves as prose
 
-  // ---- calls. What is held back becomes structure when the call starts.
+  // What is held back becomes structure when the call starts.
   void start_call(std::string_view name, std::string_view native_id = {});
   // Bytes of the input that belong to the arguments ...
   void argument_bytes(std::string_view raw);
@@ -76,13 +84,11 @@ class Output {
  private:
   enum class Kind : std::uint8_t { text, reasoning, arguments };
 
-  Kind prose_kind() const { return channel_ == Channel::text ? Kind::text : Kind::reasoning; }
   void leave_stretch();
   void emit_prose(std::string_view bytes);
-  void drop_lead(std::size_t count);
   std::size_t structural_lead() const;
   void commit_call();
-  void count(Kind kind, std::size_t bytes);
+  void forget_held();
   void send(Kind kind, std::string_view bytes);
   void send_mixed(Kind kind, std::string_view bytes);
   void flush_carry();
@@ -96,6 +102,7 @@ class Output {
   Channel channel_ = Channel::text;
   Lead lead_ = Lead::turn;
   bool fresh_ = true;
+  bool in_answer_ = false;
   bool newline_held_ = false;  // may be the one before a closer
   std::string white_;          // white space of a fresh stretch
 
@@ -113,6 +120,7 @@ class Output {
   Kind carry_kind_ = Kind::text;
   std::string carry_;  // an incomplete UTF-8 sequence
   std::string scratch_;
+  std::string scratch_held_;
 };
 
 inline void Output::argument_bytes(std::string_view raw) {

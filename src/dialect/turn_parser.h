@@ -28,8 +28,11 @@ struct Opener {
     first,  // only white space may stand before it in its stretch of prose
     line,   // at the start of a line
   };
+  // Where the opener alone does not say that a call follows, only the name of a declared tool does.
+  enum class Names : std::uint8_t { any, declared };
   std::string_view text;
   Where where = Where::anywhere;
+  Names names = Names::any;
 };
 
 // Data only. A marker text stands in one list; spans must have static storage.
@@ -48,7 +51,7 @@ struct Prose {
 
 inline constexpr Envelope kThink[] = {{"<think>", "</think>"}};
 
-class TurnParser final : public DialectParser {
+class TurnParser final : public AuditedParser {
  public:
   // REQUIRES: `prose` outlives the parser. Without a reader no call is found.
   TurnParser(const Prose& prose, std::unique_ptr<CallReader> reader, const DialectOptions& options);
@@ -56,8 +59,8 @@ class TurnParser final : public DialectParser {
   void push(std::string_view text, Channel channel, EventSink& sink) override;
   void finish(EventSink& sink) override;
 
-  const Audit& audit() const { return out_.audit(); }
-  std::size_t held_size() const { return out_.held_size(); }
+  const Audit& audit() const override { return out_.audit(); }
+  std::size_t held_size() const override { return out_.held_size(); }
 
  private:
   enum class State : std::uint8_t {
@@ -89,14 +92,19 @@ class TurnParser final : public DialectParser {
   void take_prose(std::string_view bytes);
   void take_marker(std::size_t marker);
   void take_found(const MarkerScan::Result& found);
+  void settle();
   void open_reasoning(std::string_view text);
-  void close_reasoning();
-  void open_call(std::size_t opener, std::string_view text);
-  bool may_open(const Opener& opener) const;
-  void close_call(Role role, std::string_view text);
+  void close_envelope();
+  void leave_reasoning();
+  void hold_in_section(std::string_view bytes);
+  void close_empty_section(std::string_view text);
   void leave_lead();
+  bool may_open(const Opener& opener) const;
+  void open_call(std::size_t opener, std::string_view text);
+  void close_call(bool& owed, std::string_view text);
   void leave_call(Step::Next next);
   void change_channel(Channel channel);
+  Channel prose_channel() const;
 
   const Prose& prose_;
   std::unique_ptr<CallReader> reader_;
@@ -108,11 +116,15 @@ class TurnParser final : public DialectParser {
   State state_ = State::prose;
   Channel channel_ = Channel::text;  // of the upstream
   bool reasoning_ = false;           // inside an envelope of reasoning
+  bool in_section_ = false;          // the call that is being read
   bool call_close_owed_ = false;
   bool section_close_owed_ = false;
   bool line_start_ = true;
   CallIndex calls_before_ = 0;  // when the reader got the bytes
 };
+
+// The markers that end a call whose arguments are broken beyond repair.
+std::vector<std::string_view> enders(const Prose& prose);
 
 std::unique_ptr<DialectParser> make_turn_parser(const Prose& prose,
                                                 std::unique_ptr<CallReader> reader,

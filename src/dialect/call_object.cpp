@@ -1,0 +1,331 @@
+#include "dialect/call_object.h"
+
+#include <algorithm>
+
+namespace callgate::dialect {
+namespace {
+
+constexpr std::string_view kNameKeys[] = {"name", "tool_name", "function_name"};
+constexpr std::string_view kArgumentKeys[] = {"arguments", "parameters", "args"};
+// Members that calls have besides; others are not skipped where only the shape tells a call.
+constexpr std::string_view kQuietKeys[] = {"type", "id", "index"};
+
+bool contains(std::span<const std::string_view> keys, std::string_view key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+}  // namespace
+
+bool is_declared(std::span<const ToolSpec> tools, std::string_view name) {
+  return std::any_of(tools.begin(), tools.end(),
+                     [&](const ToolSpec& tool) { return tool.name == name; });
+}
+
+void CallObject::begin(Opener::Names names) {
+  names_ = names;
+  state_ = State::key_or_end;
+  nested_ = false;
+  closed_ = false;
+  arguments_begun_ = false;
+  arguments_ended_ = false;
+  id_known_ = false;
+  outcome_ = CallOutcome::complete;
+  name_.clear();
+  id_.clear();
+}
+
+CallObject::Key CallObject::key_of(std::string_view text) const {
+  if (contains(keys_.id, text)) return Key::id;
+  if (contains(kNameKeys, text)) return Key::name;
+  if (contains(kArgumentKeys, text)) return Key::arguments;
+  return text == "function" ? Key::function : Key::other;
+}
+
+Step CallObject::push(std::string_view bytes, Output& out) {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const std::string_view rest = bytes.substr(at);
+    switch (state_) {
+      case State::arguments: {
+        Step step = push_arguments(rest, out);
+        step.used += at;
+        if (step.next != Step::Next::more) return step;
+        at = step.used;
+        break;
+      }
+      case State::key:
+      case State::name:
+      case State::id_string:
+      case State::arguments_string:
+        at += push_text(rest, out);
+        if (string_.closed() && !text_closed(out)) return fail(at, out);
+        break;
+      case State::id_other:
+      case State::arguments_null:
+      case State::skipped: {
+        const std::size_t used = push_skipped(rest, out);
+        at += used;
+        if (scan_.state() == json::Scanner::State::failed) return fail(at, out);
+        break;
+      }
+      case State::key_or_end:
+      case State::colon:
+      case State::value:
+      case State::comma_or_end:
+        if (!step(bytes[at], out)) return fail(at, out);
+        ++at;
+        if (closed_) return end(at, out);
+        break;
+    }
+  }
+  return {.used = at};
+}
+
+// Used as long as possible without leaving the fast path: most bytes of a call are arguments.
+Step CallObject::push_arguments(std::string_view bytes, Output& out) {
+  const JsonArguments::Result result = arguments_.push(bytes, out);
+  if (result.state == JsonArguments::State::inside) return {.used = result.used};
+  arguments_ended_ = true;
+  if (result.state == JsonArguments::State::malformed) outcome_ = CallOutcome::malformed;
+  state_ = State::comma_or_end;
+  if (result.replay.empty()) return {.used = result.used};
+  Step step = fail(result.used, out);
+  step.replay = result.replay;
+  return step;
+}
+
+std::size_t CallObject::push_text(std::string_view bytes, Output& out) {
+  if (state_ != State::arguments_string) {
+    const std::size_t used = string_.push(bytes, text_);
+    out.hold(bytes.substr(0, used));
+    return used;
+  }
+  decoded_.clear();
+  const std::size_t used = string_.push(bytes, decoded_);
+  out.argument_bytes(bytes.substr(0, used));
+  arguments_.push(decoded_, out);
+  return used;
+}
+
+// The string is whole.
+bool CallObject::text_closed(Output& out) {
+  switch (state_) {
+    case State::key:
+      state_ = State::colon;
+      if (keys_.shape == CallKeys::Shape::name_is_key) return take_name_as_key();
+      key_ = key_of(text_);
+      return names_ == Opener::Names::any || key_ != Key::other || contains(kQuietKeys, text_);
+    case State::name:
+      if (name_.empty()) name_ = text_;
+      state_ = State::comma_or_end;
+      if (name_.empty()) return false;
+      if (names_ == Opener::Names::declared && !is_declared(tools_, name_)) return false;
+      break;
+    case State::id_string:
+      id_ = text_;
+      id_known_ = true;
+      state_ = State::comma_or_end;
+      break;
+    case State::arguments_string:
+      end_argument_string(out);
+      break;
+    case State::key_or_end:
+    case State::colon:
+    case State::value:
+    case State::id_other:
+    case State::arguments:
+    case State::arguments_null:
+    case State::skipped:
+    case State::comma_or_end:
+      break;
+  }
+  if (may_start()) start(out);
+  return true;
+}
+
+bool CallObject::take_name_as_key() {
+  key_ = Key::arguments;
+  if (!name_.empty()) return false;
+  name_ = text_;
+  return !name_.empty();
+}
+
+void CallObject::end_argument_string(Output& out) {
+  state_ = State::comma_or_end;
+  arguments_ended_ = true;
+  outcome_ = arguments_.finish(out, CallOutcome::malformed);
+  if (arguments_.is_blank()) {
+    outcome_ = CallOutcome::complete;
+    out.arguments("{}");
+  }
+}
+
+std::size_t CallObject::push_skipped(std::string_view bytes, Output& out) {
+  const std::size_t used = scan_.push(bytes);
+  const std::string_view raw = bytes.substr(0, used);
+  out.hold(raw);
+  if (state_ == State::id_other) id_.append(raw);
+  if (scan_.state() != json::Scanner::State::closed) return used;
+  if (state_ == State::id_other) {
+    if (id_ == "null") id_.clear();
+    id_known_ = true;
+  }
+  if (state_ == State::arguments_null) {
+    arguments_ended_ = true;
+    out.arguments("{}");
+  }
+  state_ = State::comma_or_end;
+  if (may_start()) start(out);
+  return used;
+}
+
+bool CallObject::step(char c, Output& out) {
+  const bool space = is_space(c);
+  switch (state_) {
+    case State::key_or_end:
+    case State::comma_or_end:
+      if (c == '"' && state_ == State::key_or_end) {
+        state_ = State::key;
+        text_.clear();
+        string_.begin();
+      } else if (c == ',' && state_ == State::comma_or_end) {
+        state_ = State::key_or_end;
+      } else if (c == '}') {
+        closed_ = !nested_;
+        nested_ = false;
+        state_ = State::comma_or_end;
+        if (closed_ && name_.empty()) return false;
+      } else if (!space) {
+        return false;
+      }
+      break;
+    case State::colon:
+      if (c == ':') {
+        state_ = State::value;
+      } else if (!space) {
+        return false;
+      }
+      break;
+    case State::value:
+      if (!space) return step_value(c, out);
+      break;
+    case State::key:
+    case State::name:
+    case State::id_string:
+    case State::id_other:
+    case State::arguments:
+    case State::arguments_string:
+    case State::arguments_null:
+    case State::skipped:
+      return false;
+  }
+  out.hold({&c, 1});
+  return true;
+}
+
+// The first byte of a value.
+bool CallObject::step_value(char c, Output& out) {
+  const std::string_view byte(&c, 1);
+  const bool text = c == '"';
+  text_.clear();
+  if (text) string_.begin();
+  if (key_ == Key::function && c == '{' && !nested_) {
+    nested_ = true;
+    state_ = State::key_or_end;
+    out.hold(byte);
+    return true;
+  }
+  switch (key_) {
+    case Key::name:
+    case Key::function:
+      state_ = State::name;
+      if (!text) return false;
+      out.hold(byte);
+      return true;
+    case Key::id:
+      id_.clear();
+      state_ = text ? State::id_string : State::id_other;
+      break;
+    case Key::arguments:
+      if (!arguments_begun_) return begin_arguments(c, out);
+      state_ = State::skipped;
+      break;
+    case Key::other:
+      state_ = State::skipped;
+      break;
+  }
+  scan_.reset();
+  out.hold(byte);
+  if (state_ != State::id_string) scan_.push(byte);
+  return scan_.state() != json::Scanner::State::failed;
+}
+
+bool CallObject::begin_arguments(char c, Output& out) {
+  const std::string_view byte(&c, 1);
+  arguments_begun_ = true;
+  if (c == 'n') {
+    state_ = State::arguments_null;
+    scan_.reset();
+    scan_.push(byte);
+    out.hold(byte);
+    return true;
+  }
+  if (c == '"') {
+    out.hold(byte);
+    if (may_start()) start(out);
+    state_ = State::arguments_string;
+    arguments_.begin(true);
+    return true;
+  }
+  if (c != '{' && c != '[' && c != '-' && c != 't' && c != 'f' && (c < '0' || c > '9')) {
+    arguments_begun_ = false;
+    return false;
+  }
+  if (may_start()) start(out);
+  state_ = State::arguments;
+  arguments_.begin();
+  arguments_.push(byte, out);
+  return true;
+}
+
+bool CallObject::may_start() const {
+  return !name_.empty() && arguments_begun_ && state_ != State::arguments_null &&
+         (keys_.id.empty() || id_known_);
+}
+
+void CallObject::start(Output& out) {
+  if (!out.call_open()) out.start_call(name_, id_);
+}
+
+Step CallObject::end(std::size_t used, Output& out) {
+  start(out);
+  if (!arguments_begun_) out.arguments("{}");
+  const bool left = out.finish_call(outcome_);
+  return {.used = used, .next = left ? Step::Next::closed : Step::Next::rejected};
+}
+
+// Not JSON, or not a call. With whole arguments it is one all the same.
+Step CallObject::fail(std::size_t used, Output& out) {
+  if (name_.empty() || !arguments_ended_) return {.used = used, .next = Step::Next::rejected};
+  return end(used, out);
+}
+
+void CallObject::finish(Output& out) {
+  if (name_.empty()) return;
+  if (names_ == Opener::Names::declared && !arguments_begun_) return;
+  if (state_ == State::arguments || state_ == State::arguments_string) {
+    outcome_ = arguments_.finish(out);
+  } else if (!arguments_ended_) {
+    outcome_ = CallOutcome::truncated;
+  }
+  start(out);
+  out.finish_call(outcome_);
+}
+
+bool CallObject::overflow(Output& out) {
+  if (name_.empty() || !arguments_begun_) return false;
+  start(out);
+  return true;
+}
+
+}  // namespace callgate::dialect

@@ -1,0 +1,167 @@
+#include "dialect/json_arguments.h"
+
+#include <algorithm>
+
+#include "json/escape.h"
+#include "json/writer.h"
+
+namespace callgate::dialect {
+namespace {
+
+using ScanState = json::Scanner::State;
+
+std::size_t find_control(std::string_view bytes) {
+  std::size_t at = 0;
+  while (at < bytes.size() && static_cast<unsigned char>(bytes[at]) >= 0x20) ++at;
+  return at;
+}
+
+// Outside of strings no scanner gets past a backslash, so an unfinished escape tells that it was in one.
+bool ends_in_escape(std::string_view seen) {
+  std::size_t hex = 0;
+  while (hex < 4 && hex < seen.size() && json::hex_digit(seen[seen.size() - 1 - hex]) >= 0) ++hex;
+  const std::string_view before = seen.substr(0, seen.size() - hex);
+  return before.ends_with("\\u") || seen.ends_with('\\');
+}
+
+}  // namespace
+
+void JsonArguments::begin(bool decoded) {
+  scan_.reset();
+  decoded_ = decoded;
+  tail_.clear();
+  broken_ = false;
+}
+
+JsonArguments::Result JsonArguments::push(std::string_view bytes, Output& out) {
+  std::size_t at = 0;
+  while (at < bytes.size() && !broken_) {
+    const std::string_view rest = bytes.substr(at);
+    const std::size_t control = find_control(rest);
+    if (control == 0 && scan_.in_string()) {
+      escape_control(rest[0], out);
+      ++at;
+      continue;
+    }
+    // A control character outside of a string is white space or a fault: the scanner tells.
+    const std::size_t used = push_segment(rest.substr(0, std::max<std::size_t>(control, 1)), out);
+    at += used;
+    if (scan_.state() == ScanState::closed) return {.used = at, .state = State::complete};
+  }
+  if (!broken_) return {.used = at};
+  Result result = push_broken(bytes.substr(at), out);
+  result.used += at;
+  return result;
+}
+
+std::size_t JsonArguments::push_segment(std::string_view bytes, Output& out) {
+  const std::size_t used = scan_.push(bytes);
+  const std::string_view seen = bytes.substr(0, used);
+  if (!decoded_) out.argument_bytes(seen);
+  if (scan_.state() == ScanState::failed) break_off(seen);
+  pass(seen, broken_, out);
+  return used;
+}
+
+// Forwards the tail and `bytes`, without what must not be cut.
+void JsonArguments::pass(std::string_view bytes, bool flush, Output& out) {
+  const std::size_t unsafe = flush ? 0 : std::min(scan_.unsafe_tail(), tail_.size() + bytes.size());
+  if (tail_.empty()) [[likely]] {
+    if (unsafe == 0) [[likely]] {
+      out.arguments(bytes);
+      return;
+    }
+    out.arguments(bytes.substr(0, bytes.size() - unsafe));
+    tail_.assign(bytes.substr(bytes.size() - unsafe));
+    return;
+  }
+  scratch_.assign(tail_).append(bytes);
+  out.arguments(std::string_view(scratch_).substr(0, scratch_.size() - unsafe));
+  tail_.assign(scratch_, scratch_.size() - unsafe);
+}
+
+void JsonArguments::escape_control(char c, Output& out) {
+  const std::string_view byte(&c, 1);
+  if (scan_.push(byte) == 0 || scan_.state() == ScanState::failed) {
+    // Behind a backslash: this is not JSON any more. The byte is read again as such.
+    break_off(tail_);
+    pass({}, true, out);
+    return;
+  }
+  if (!decoded_) out.argument_bytes(byte);
+  pass({}, true, out);
+  std::string escaped;
+  json::append_escaped(escaped, byte);
+  out.arguments(escaped);
+}
+
+void JsonArguments::break_off(std::string_view seen) {
+  scratch_.assign(tail_).append(seen);
+  broken_ = true;
+  in_string_ = ends_in_escape(scratch_);
+  escaped_ = false;
+  depth_ = scan_.depth();
+  if (decoded_) return;
+  if (ender_set_ == nullptr) ender_set_ = std::make_unique<MarkerSet>(enders_);
+  ender_scan_ = std::make_unique<MarkerScan>(*ender_set_);
+}
+
+JsonArguments::Result JsonArguments::push_broken(std::string_view bytes, Output& out) {
+  if (decoded_) {
+    out.arguments(bytes);
+    return {.used = bytes.size()};
+  }
+  const std::size_t end = broken_end(bytes);
+  const bool closed = end != std::string_view::npos;
+  const MarkerScan::Result found = ender_scan_->push(bytes.substr(0, end));
+  emit_broken(found.held, out);
+  emit_broken(found.before, out);
+  if (found.marker != MarkerSet::kNone) {
+    // What was read behind the marker follows it in the text that both are part of.
+    const std::string_view marker = ender_set_->text(found.marker);
+    const std::string_view replay = found.replay.empty()
+                                        ? marker
+                                        : std::string_view(found.replay.data() - marker.size(),
+                                                           marker.size() + found.replay.size());
+    return {.used = found.used, .state = State::malformed, .replay = replay};
+  }
+  if (!closed) return {.used = bytes.size()};
+  emit_broken(ender_scan_->finish().held, out);
+  return {.used = end, .state = State::malformed};
+}
+
+// Where the outermost bracket closes in `bytes`, or npos.
+std::size_t JsonArguments::broken_end(std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    const char c = bytes[at];
+    if (in_string_) {
+      if (!escaped_ && c == '"') in_string_ = false;
+      escaped_ = !escaped_ && c == '\\';
+    } else if (c == '"') {
+      in_string_ = true;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+    } else if (c == '}' || c == ']') {
+      if (depth_ == 0) return at;
+      if (--depth_ == 0) return at + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+void JsonArguments::emit_broken(std::string_view bytes, Output& out) {
+  out.argument_bytes(bytes);
+  out.arguments(bytes);
+}
+
+CallOutcome JsonArguments::finish(Output& out, CallOutcome when_open) {
+  if (broken_) {
+    if (!decoded_) emit_broken(ender_scan_->finish().held, out);
+    return CallOutcome::malformed;
+  }
+  if (scan_.state() == ScanState::closed || scan_.finish()) return CallOutcome::complete;
+  pass({}, true, out);
+  return when_open;
+}
+
+}  // namespace callgate::dialect

@@ -1,0 +1,321 @@
+#include "dialect/turn_parser.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace callgate::dialect {
+
+std::vector<std::string_view> TurnParser::texts(const Prose& prose, std::vector<Place>& places) {
+  std::vector<std::string_view> texts;
+  const auto add = [&](std::string_view text, Role role, std::size_t index) {
+    if (text.empty()) return;
+    texts.push_back(text);
+    places.push_back({role, static_cast<std::uint16_t>(index)});
+  };
+  const auto add_all = [&](const auto& list, Role role, auto&& text_of) {
+    for (std::size_t i = 0; i < list.size(); ++i) add(text_of(list[i]), role, i);
+  };
+  const auto itself = [](std::string_view text) { return text; };
+  const auto opener = [](const Envelope& envelope) { return envelope.open; };
+  const auto closer = [](const Envelope& envelope) { return envelope.close; };
+  add_all(prose.reasoning, Role::reasoning_open, opener);
+  add_all(prose.reasoning, Role::reasoning_close, closer);
+  add_all(prose.answer, Role::answer_open, opener);
+  add_all(prose.answer, Role::answer_close, closer);
+  add_all(prose.section_open, Role::section_open, itself);
+  add_all(prose.call_open, Role::call_open, [](const Opener& open) { return open.text; });
+  add_all(prose.call_close, Role::call_close, itself);
+  add_all(prose.section_close, Role::section_close, itself);
+  add_all(prose.tail, Role::tail, itself);
+  return texts;
+}
+
+TurnParser::TurnParser(const Prose& prose, std::unique_ptr<CallReader> reader,
+                       const DialectOptions& options)
+    : prose_(prose),
+      reader_(std::move(reader)),
+      markers_(texts(prose, places_)),
+      scan_(markers_),
+      out_(options.commit, options.max_held_back),
+      max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
+      reasoning_(options.start == Channel::reasoning) {
+  if (reasoning_) out_.begin_stretch(Channel::reasoning, Lead::opener);
+}
+
+void TurnParser::push(std::string_view text, Channel channel, EventSink& sink) {
+  out_.bind(sink);
+  if (channel != channel_) [[unlikely]] {
+    change_channel(channel);
+  }
+  consume(text);
+}
+
+void TurnParser::finish(EventSink& sink) {
+  out_.bind(sink);
+  settle();
+  if (state_ == State::call) {
+    reader_->finish(out_);
+    if (out_.calls() != calls_before_) leave_reasoning();
+    out_.release_held();
+  }
+  if (state_ == State::tail) out_.drop_held();
+  leave_lead();
+  out_.finish();
+}
+
+// No marker spans two channels, but a call may.
+void TurnParser::change_channel(Channel channel) {
+  settle();
+  channel_ = channel;
+  if (channel == Channel::text) reasoning_ = false;
+  if (state_ != State::call) {
+    leave_lead();
+    if (out_.channel() != prose_channel()) out_.begin_stretch(prose_channel(), Lead::turn);
+  }
+}
+
+Channel TurnParser::prose_channel() const { return reasoning_ ? Channel::reasoning : channel_; }
+
+// What may still become a marker does not.
+void TurnParser::settle() {
+  while (!scan_.idle()) take_found(scan_.finish());
+}
+
+void TurnParser::consume(std::string_view bytes) {
+  while (!bytes.empty()) {
+    bytes = state_ == State::call ? read_call(bytes) : read_prose(bytes);
+  }
+}
+
+std::string_view TurnParser::read_prose(std::string_view bytes) {
+  const MarkerScan::Result found = scan_.push(bytes);
+  bytes.remove_prefix(found.used);
+  take_found(found);
+  return bytes;
+}
+
+void TurnParser::take_found(const MarkerScan::Result& found) {
+  take_prose(found.held);
+  take_prose(found.before);
+  if (found.marker == MarkerSet::kNone) return;
+  take_marker(found.marker);
+  consume(found.replay);
+}
+
+void TurnParser::take_prose(std::string_view bytes) {
+  if (bytes.empty()) return;
+  line_start_ = bytes.back() == '\n';
+  switch (state_) {
+    case State::prose:
+      out_.prose(bytes);
+      break;
+    case State::section:
+      hold_in_section(bytes);
+      break;
+    case State::tail:
+      if (std::all_of(bytes.begin(), bytes.end(), is_space)) {
+        out_.hold(bytes);
+      } else {
+        leave_lead();
+        out_.prose(bytes);
+      }
+      break;
+    case State::call:
+      break;  // markers are not looked for inside calls
+  }
+}
+
+void TurnParser::hold_in_section(std::string_view bytes) {
+  const std::size_t room = max_held_back_ - std::min(max_held_back_, out_.held_size());
+  if (bytes.size() < room) {
+    out_.hold_prose(bytes);
+  } else {
+    leave_lead();
+    out_.prose(bytes);
+  }
+}
+
+// What was held back of an opened section or of an end token is no structure.
+void TurnParser::leave_lead() {
+  out_.release_held();
+  state_ = State::prose;
+}
+
+void TurnParser::take_marker(std::size_t marker) {
+  const std::string_view text = markers_.text(marker);
+  const Place place = places_[marker];
+  const bool lead_goes_on = (state_ == State::section && (place.role == Role::call_open ||
+                                                          place.role == Role::section_close)) ||
+                            (state_ == State::tail && place.role == Role::tail);
+  if (!lead_goes_on) leave_lead();
+  switch (place.role) {
+    case Role::reasoning_open:
+      open_reasoning(text);
+      break;
+    case Role::reasoning_close:
+      out_.hold(text);
+      close_envelope();
+      break;
+    case Role::answer_open:
+      out_.hold(text);
+      out_.drop_held();
+      reasoning_ = false;
+      out_.begin_stretch(channel_, Lead::opener);
+      break;
+    case Role::answer_close:
+      out_.hold(text);
+      close_envelope();
+      break;
+    case Role::section_open:
+      out_.hold(text);
+      state_ = State::section;
+      break;
+    case Role::call_open:
+      open_call(place.index, text);
+      break;
+    case Role::call_close:
+      close_call(call_close_owed_, text);
+      break;
+    case Role::section_close:
+      if (state_ == State::section) {
+        close_empty_section(text);
+      } else {
+        close_call(section_close_owed_, text);
+      }
+      break;
+    case Role::tail:
+      out_.hold(text);
+      state_ = State::tail;
+      break;
+  }
+  line_start_ = false;
+}
+
+void TurnParser::open_reasoning(std::string_view text) {
+  if (prose_channel() == Channel::reasoning && !out_.fresh()) {
+    out_.prose(text);
+    return;
+  }
+  out_.hold(text);
+  out_.drop_held();
+  reasoning_ = true;
+  out_.begin_stretch(Channel::reasoning, Lead::opener);
+}
+
+// A closer without its opener is a marker too: the prompt may have opened the envelope.
+void TurnParser::close_envelope() {
+  out_.drop_held();
+  out_.close_stretch();
+  reasoning_ = false;
+  out_.begin_stretch(channel_, Lead::closer);
+}
+
+bool TurnParser::may_open(const Opener& opener) const {
+  switch (opener.where) {
+    case Opener::Where::anywhere:
+      return true;
+    case Opener::Where::first:
+      return out_.fresh();
+    case Opener::Where::line:
+      return line_start_ || out_.fresh();
+  }
+  return false;
+}
+
+void TurnParser::open_call(std::size_t opener, std::string_view text) {
+  if (reader_ == nullptr || !may_open(prose_.call_open[opener])) {
+    leave_lead();
+    out_.prose(text);
+    return;
+  }
+  in_section_ = state_ == State::section;
+  state_ = State::call;
+  calls_before_ = out_.calls();
+  out_.hold(text);
+  reader_->open(opener, out_);
+}
+
+// Behind a call a close marker is structure; behind text only when one is missing.
+void TurnParser::close_call(bool& owed, std::string_view text) {
+  if (!owed && !(out_.fresh() && out_.lead() == Lead::call)) {
+    out_.prose(text);
+    return;
+  }
+  owed = false;
+  out_.hold(text);
+  out_.drop_held();
+  out_.begin_stretch(prose_channel(), Lead::call);
+}
+
+// A section without calls is structure when it is empty, else what it is: prose between odd markers.
+void TurnParser::close_empty_section(std::string_view text) {
+  const bool empty = out_.held_prose().find_first_not_of(" \t\r\n") == std::string_view::npos;
+  out_.hold(text);
+  if (!empty) {
+    leave_lead();
+    return;
+  }
+  out_.drop_held();
+  state_ = State::prose;
+  out_.begin_stretch(prose_channel(), Lead::call);
+}
+
+std::string_view TurnParser::read_call(std::string_view bytes) {
+  const bool open = out_.call_open();
+  const std::size_t room =
+      open ? bytes.size() : max_held_back_ - std::min(max_held_back_, out_.held_size());
+  Step step = reader_->push(bytes.substr(0, room), out_);
+  bytes.remove_prefix(step.used);
+  const bool full = !out_.call_open() && out_.held_size() >= max_held_back_;
+  if (step.next == Step::Next::more && full && !reader_->overflow(out_)) {
+    step.next = Step::Next::rejected;
+  }
+  if (step.next != Step::Next::more) {
+    leave_call(step.next);
+    consume(step.replay);
+  }
+  return bytes;
+}
+
+void TurnParser::leave_reasoning() {
+  if (prose_.after_call == Prose::AfterCall::same || !reasoning_) return;
+  reasoning_ = false;
+  out_.begin_stretch(channel_, Lead::call);
+}
+
+void TurnParser::leave_call(Step::Next next) {
+  state_ = State::prose;
+  line_start_ = false;
+  const bool called = out_.calls() != calls_before_;
+  if (called) leave_reasoning();
+  if (next == Step::Next::closed) {
+    call_close_owed_ = true;
+    section_close_owed_ = section_close_owed_ || in_section_;
+    if (!called) out_.begin_stretch(prose_channel(), Lead::call);
+  }
+  out_.release_held();
+  if (out_.channel() != prose_channel()) {
+    out_.begin_stretch(prose_channel(), called ? Lead::call : Lead::turn);
+  }
+}
+
+std::vector<std::string_view> enders(const Prose& prose) {
+  std::vector<std::string_view> texts;
+  const auto add = [&](const auto& list) { texts.insert(texts.end(), list.begin(), list.end()); };
+  add(prose.section_open);
+  add(prose.call_close);
+  add(prose.section_close);
+  add(prose.tail);
+  for (const Opener& opener : prose.call_open) {
+    if (opener.names == Opener::Names::any) texts.push_back(opener.text);
+  }
+  return texts;
+}
+
+std::unique_ptr<DialectParser> make_turn_parser(const Prose& prose,
+                                                std::unique_ptr<CallReader> reader,
+                                                const DialectOptions& options) {
+  return std::make_unique<TurnParser>(prose, std::move(reader), options);
+}
+
+}  // namespace callgate::dialect
