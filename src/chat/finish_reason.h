@@ -1,0 +1,31 @@
+// Why a turn ended, once the calls that were seen are weighed against what the upstream said.
+//
+//   the upstream said | no calls       | last call complete | last call cut or malformed
+//   stop              | stop           | tool_calls         | tool_calls
+//   tool_calls        | stop           | tool_calls         | tool_calls
+//   length            | length         | tool_calls         | length
+//   content_filter    | content_filter | content_filter     | content_filter
+//   upstream_error    | upstream_error | upstream_error     | upstream_error
+//
+// `length` with a complete call becomes tool_calls because clients refuse to run tools after `length`.
+#pragma once
+
+#include <cstdint>
+
+#include "callgate/event.h"
+
+namespace callgate {
+
+struct CallTally {
+  std::uint32_t calls = 0;
+  CallOutcome last = CallOutcome::complete;
+
+  void add(CallOutcome outcome) {
+    ++calls;
+    last = outcome;
+  }
+};
+
+FinishReason settle(FinishReason said, const CallTally& tally);
+
+}  // namespace callgate
