@@ -25,7 +25,7 @@ namespace callgate {
 
 // Faults of upstreams that callgate mends, each counted in metrics.
 enum class Repair : std::uint8_t {
-  finish_reason_wrong,    // `stop` although calls were made
+  finish_reason_wrong,    // `stop` although calls were made, and the like
   finish_reason_missing,  // closed without any, or with an empty or unknown one
   index_missing,          // a call delta without an index
   index_reused,           // two calls on one index
@@ -43,6 +43,7 @@ struct PipelineOptions {
   std::string wire = "openai_chat";              // what the upstream speaks
   std::string protocol = "openai_chat";          // what the client speaks
   const Dialect* dialect = nullptr;              // nullptr: native calls only, text is text
+  bool dialect_is_default = false;               // nobody chose it: what it finds is a repair
   std::optional<Commit> commit;                  // default: the dialect's own
   bool reasoning_open = false;                   // the prompt already opened reasoning
   std::string model;                             // what the client is told; default: the request's
@@ -82,12 +83,15 @@ class Pipeline {
   // The upstream closed its answer. Appends the rest of the client's answer, unless error() is set and nothing
   // has started: then the caller answers with that error.
   void finish(std::string& out);
-  // The connection failed or ran into a limit: as finish(), with this as the error.
+  // The connection failed or ran into a limit: as finish(), with this as the error. A turn that only lacked its usage
+  // ends well.
   void fail(const Error& error, std::string& out);
 
-  // Something of the turn was seen. Before that a failure can still be answered with a real status.
+  // The client's answer has begun: its first event was seen or, when it is not streamed, all of it is there. Before
+  // that a failure can still be answered with a real status.
   bool started() const;
-  // The client's answer is complete; whatever the upstream still sends is ignored.
+  // The client's answer is complete, or error() is set and nothing has started. Whatever the upstream still sends is
+  // ignored.
   bool finished() const;
   // The failure that the upstream reported, or that was passed to fail().
   const std::optional<Error>& error() const;

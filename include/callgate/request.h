@@ -50,7 +50,8 @@ struct ToolSpec {
   std::string name;
   std::string description;
   RawJson parameters;             // a JSON schema object; not given means no parameters
-  std::vector<ExtraField> extra;  // of the function object, such as `strict`
+  std::vector<ExtraField> extra;        // of the function object, such as `strict`
+  std::vector<ExtraField> outer_extra;  // beside the function object, such as `cache_control`
 };
 
 struct ToolChoice {
@@ -63,11 +64,13 @@ struct Request {
   std::string model;
   std::vector<Message> messages;
   std::vector<ToolSpec> tools;
+  std::vector<RawJson> other_tools;  // tools that are no functions, passed on as they are
   ToolChoice tool_choice;
   std::optional<bool> parallel_tool_calls;
   std::uint32_t choices = 1;  // OpenAI's `n`
   bool stream = false;
   bool include_usage = false;  // stream_options.include_usage
+  std::vector<ExtraField> stream_options;  // its other members
   bool legacy_functions =
       false;  // the caller used `functions`; it is answered with `function_call`
   std::vector<ExtraField>

@@ -36,7 +36,8 @@ class ResponseDecoder {
   virtual void push(const SseFrame& frame, ChoiceSinks& sinks) = 0;
   // A whole answer that was not streamed.
   virtual void push_body(std::string_view body, ChoiceSinks& sinks) = 0;
-  // The upstream closed: open calls and choices are finished, each choice gets its TurnFinished if it had none.
+  // The upstream closed: open calls and choices are finished. Each choice that began, and choice 0 in any case, gets
+  // its TurnFinished if it had none.
   virtual void finish(ChoiceSinks& sinks) = 0;
   // The upstream failed midway: as finish(), with reason upstream_error where the turn was not over.
   virtual void abort(ChoiceSinks& sinks) = 0;
@@ -44,7 +45,9 @@ class ResponseDecoder {
   // Every choice has its TurnFinished (or an error was reported) and nothing that matters can follow. For OpenAI:
   // [DONE] was seen.
   virtual bool finished() const = 0;
-  // The failure that the upstream reported inside its answer.
+  // Every choice that began has said how it ends: a connection that fails now costs the usage at most.
+  virtual bool complete() const = 0;
+  // The failure that the upstream reported inside its answer, or that its answer amounts to.
   virtual const std::optional<Error>& error() const = 0;
   virtual const RepairCounts& repairs() const = 0;
 };

@@ -1,0 +1,299 @@
+#include "upstream/openai_answer.h"
+
+#include <charconv>
+#include <functional>
+
+#include "base/utf8.h"
+
+namespace callgate::upstream {
+
+void CallPiece::clear() {
+  index.reset();
+  id.clear();
+  name.clear();
+  arguments.clear();
+  arguments_object = false;
+  legacy = false;
+}
+
+void ChoicePiece::clear() {
+  index = 0;
+  text.clear();
+  reasoning.clear();
+  other_reasoning.clear();
+  refusal.clear();
+  calls.clear();
+  finish.clear();
+  logprobs = {};
+  error = {};
+  source = Source::none;
+}
+
+void Answer::clear() {
+  choices.clear();
+  usage.reset();
+  service_tier = {};
+  system_fingerprint = {};
+  error = {};
+}
+
+bool AnswerReader::read(std::string_view document) {
+  document_ = document;
+  if (read_document()) return true;
+  if (!utf8::is_valid(document)) {
+    sanitized_.clear();
+    utf8::append_sanitized(sanitized_, document);
+    document_ = sanitized_;
+    if (read_document()) return true;
+  }
+  answer_.clear();
+  return false;
+}
+
+bool AnswerReader::read_document() {
+  answer_.clear();
+  in_.reset(document_);
+  bool is_error = false;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "choices" && in_.peek() == json::Kind::array) {
+      answer_.choices.clear();
+      while (in_.next_element()) {
+        if (in_.peek() == json::Kind::object) {
+          read_choice(answer_.choices.add());
+        } else {
+          in_.skip();
+        }
+      }
+    } else if (key == "usage") {
+      read_usage();
+    } else if (key == "service_tier") {
+      answer_.service_tier = read_raw();
+    } else if (key == "system_fingerprint") {
+      answer_.system_fingerprint = read_raw();
+    } else if (key == "error") {
+      answer_.error = read_error();
+    } else if (key == "object" && in_.peek() == json::Kind::string) {
+      is_error = in_.string() == "error";
+    } else {
+      in_.skip();
+    }
+  }
+  if (!in_.finish()) return false;
+  if (is_error && answer_.error.empty()) answer_.error = document_;
+  return true;
+}
+
+void AnswerReader::read_choice(ChoicePiece& choice) {
+  using Source = ChoicePiece::Source;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "delta" && in_.peek() == json::Kind::object) {
+      choice.source = Source::delta;
+      read_message(choice);
+    } else if (key == "message" && choice.source != Source::delta &&
+               in_.peek() == json::Kind::object) {
+      choice.source = Source::message;
+      read_message(choice);
+    } else if (key == "index") {
+      choice.index = read_integer().value_or(0);
+    } else if (key == "finish_reason") {
+      read_text(choice.finish);
+    } else if (key == "logprobs") {
+      choice.logprobs = read_raw();
+    } else if (key == "error") {
+      choice.error = read_error();
+    } else if (key == "usage") {
+      read_usage();
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void AnswerReader::read_message(ChoicePiece& choice) {
+  choice.text.clear();
+  choice.reasoning.clear();
+  choice.other_reasoning.clear();
+  choice.refusal.clear();
+  choice.calls.clear();
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "content") {
+      read_content(choice);
+    } else if (key == "reasoning_content") {
+      read_text(choice.reasoning);
+    } else if (key == "reasoning") {
+      read_text(choice.other_reasoning);
+    } else if (key == "refusal") {
+      read_text(choice.refusal);
+    } else if (key == "tool_calls") {
+      read_calls(choice);
+    } else if (key == "function_call" && in_.peek() == json::Kind::object) {
+      CallPiece& call = choice.calls.add();
+      call.legacy = true;
+      read_call(call);
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void AnswerReader::read_content(ChoicePiece& choice) {
+  if (in_.peek() != json::Kind::array) return read_text(choice.text);
+  choice.text.clear();
+  while (in_.next_element()) read_part(choice);
+}
+
+// {"type":"text","text":"..."}, or {"type":"thinking","thinking":[{"type":"text","text":"..."}]}
+void AnswerReader::read_part(ChoicePiece& choice) {
+  if (in_.peek() == json::Kind::string) return choice.text.append(in_.string());
+  if (in_.peek() != json::Kind::object) return in_.skip();
+  for (std::string_view key; in_.next_member(key);) {
+    const bool thinking = key == "thinking" || key == "reasoning";
+    Text& target = thinking ? choice.reasoning : choice.text;
+    if ((thinking || key == "text") && in_.peek() == json::Kind::string) {
+      target.append(in_.string());
+    } else if (thinking && in_.peek() == json::Kind::array) {
+      while (in_.next_element()) {
+        if (in_.peek() != json::Kind::object) {
+          in_.skip();
+          continue;
+        }
+        for (std::string_view inner; in_.next_member(inner);) {
+          if (inner == "text" && in_.peek() == json::Kind::string) {
+            choice.reasoning.append(in_.string());
+          } else {
+            in_.skip();
+          }
+        }
+      }
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void AnswerReader::read_calls(ChoicePiece& choice) {
+  if (in_.peek() == json::Kind::object) return read_call(choice.calls.add());
+  if (in_.peek() != json::Kind::array) return in_.skip();
+  while (in_.next_element()) {
+    if (in_.peek() == json::Kind::object) {
+      read_call(choice.calls.add());
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void AnswerReader::read_call(CallPiece& call) {
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "function" && in_.peek() == json::Kind::object) {
+      for (std::string_view inner; in_.next_member(inner);) read_call_member(inner, call);
+    } else if (key == "index") {
+      call.index = read_integer();
+    } else if (key == "id") {
+      read_text(call.id);
+    } else {
+      read_call_member(key, call);
+    }
+  }
+}
+
+void AnswerReader::read_call_member(std::string_view key, CallPiece& call) {
+  if (key == "name") {
+    read_text(call.name);
+  } else if (key == "arguments") {
+    const json::Kind kind = in_.peek();
+    if (kind == json::Kind::object || kind == json::Kind::array) {
+      call.arguments = in_.raw();
+      call.arguments_object = true;
+    } else {
+      read_text(call.arguments);
+    }
+  } else {
+    in_.skip();
+  }
+}
+
+void AnswerReader::read_usage() {
+  if (in_.peek() != json::Kind::object) return in_.skip();
+  Usage usage;
+  std::optional<std::int64_t> total;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "prompt_tokens" || key == "input_tokens") {
+      usage.prompt_tokens = read_integer().value_or(usage.prompt_tokens);
+    } else if (key == "completion_tokens" || key == "output_tokens") {
+      usage.completion_tokens = read_integer().value_or(usage.completion_tokens);
+    } else if (key == "total_tokens") {
+      total = read_integer();
+    } else if (key == "prompt_cache_hit_tokens") {
+      usage.cached_tokens = read_integer().value_or(usage.cached_tokens);
+    } else if ((key == "prompt_tokens_details" || key == "completion_tokens_details") &&
+               in_.peek() == json::Kind::object) {
+      for (std::string_view inner; in_.next_member(inner);) {
+        if (inner == "cached_tokens") {
+          usage.cached_tokens = read_integer().value_or(0);
+        } else if (inner == "cache_write_tokens") {
+          usage.cache_write_tokens = read_integer().value_or(0);
+        } else if (inner == "reasoning_tokens") {
+          usage.reasoning_tokens = read_integer().value_or(0);
+        } else {
+          in_.skip();
+        }
+      }
+    } else {
+      in_.skip();
+    }
+  }
+  usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
+  answer_.usage = usage;
+}
+
+void AnswerReader::read_text(Text& text) {
+  if (in_.peek() != json::Kind::string) {
+    text.clear();
+    return in_.skip();
+  }
+  const std::string_view value = in_.string();
+  const std::less<const char*> before;
+  const bool inside = !before(value.data(), document_.data()) &&
+                      before(value.data(), document_.data() + document_.size());
+  if (inside) {
+    text = value;
+  } else {
+    text.copy(value);
+  }
+}
+
+// A whole number that is not negative, also as a string.
+std::optional<std::int64_t> AnswerReader::read_integer() {
+  std::optional<std::int64_t> value;
+  if (in_.peek() == json::Kind::number) {
+    value = in_.integer();
+  } else if (in_.peek() == json::Kind::string) {
+    const std::string_view digits = in_.string();
+    std::int64_t parsed = 0;
+    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
+    if (fault == std::errc() && end == digits.data() + digits.size()) value = parsed;
+  } else {
+    in_.skip();
+  }
+  if (value && *value < 0) value.reset();
+  return value;
+}
+
+std::string_view AnswerReader::read_raw() {
+  if (in_.peek() == json::Kind::null) {
+    in_.null();
+    return {};
+  }
+  return in_.raw();
+}
+
+// Servers send `"error":null`, `"error":""` or `"error":{}` beside good answers.
+std::string_view AnswerReader::read_error() {
+  const json::Kind kind = in_.peek();
+  const std::string_view json = in_.raw();
+  const bool given = kind == json::Kind::object || kind == json::Kind::string;
+  return given && json != "{}" && json != "\"\"" ? json : std::string_view();
+}
+
+}  // namespace callgate::upstream

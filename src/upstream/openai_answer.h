@@ -1,0 +1,130 @@
+// One JSON document of a Chat Completions answer, a chunk of a stream or a whole answer, read into plain fields.
+// Vendors' other names and shapes for the same thing end here; what the fields mean is the decoder's to say.
+//
+//   {"choices":[{"index":0,"delta":{"content":"Hi","tool_calls":null},"finish_reason":null}],"usage":null}
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "callgate/event.h"
+#include "json/reader.h"
+
+namespace callgate::upstream {
+
+// A string of the document: a view into it where it needs no unescaping, else a copy in memory that is reused.
+class Text {
+ public:
+  void clear() { *this = std::string_view(); }
+  Text& operator=(std::string_view inside_document) {
+    view_ = inside_document;
+    copied_ = false;
+    return *this;
+  }
+  void copy(std::string_view value) {
+    copy_.assign(value);
+    copied_ = true;
+  }
+  void append(std::string_view value) {
+    if (!copied_) copy(view_);
+    copy_.append(value);
+  }
+  std::string_view view() const { return copied_ ? std::string_view(copy_) : view_; }
+  bool empty() const { return view().empty(); }
+
+ private:
+  std::string_view view_;
+  std::string copy_;
+  bool copied_ = false;
+};
+
+// A list whose elements keep their memory when it is cleared.
+template <class T>
+class ReusedList {
+ public:
+  void clear() { size_ = 0; }
+  T& add() {
+    if (size_ == items_.size()) items_.emplace_back();
+    T& item = items_[size_++];
+    item.clear();
+    return item;
+  }
+  bool empty() const { return size_ == 0; }
+  const T* begin() const { return items_.data(); }
+  const T* end() const { return items_.data() + size_; }
+
+ private:
+  std::vector<T> items_;
+  std::size_t size_ = 0;
+};
+
+// What one document says about one call.
+struct CallPiece {
+  std::optional<std::int64_t> index;
+  Text id;
+  Text name;
+  Text arguments;
+  bool arguments_object = false;  // they came as a JSON value instead of a string
+  bool legacy = false;            // from `function_call`, which knows neither index nor id
+
+  void clear();
+};
+
+struct ChoicePiece {
+  std::int64_t index = 0;
+  Text text;
+  Text reasoning;        // `reasoning_content`
+  Text other_reasoning;  // `reasoning`
+  Text refusal;
+  ReusedList<CallPiece> calls;
+  Text finish;
+  std::string_view logprobs;  // JSON, empty when null
+  std::string_view error;     // JSON, empty when null
+  enum class Source : std::uint8_t { none, delta, message } source = Source::none;
+
+  void clear();
+};
+
+struct Answer {
+  ReusedList<ChoicePiece> choices;
+  std::optional<Usage> usage;
+  std::string_view service_tier;        // JSON, empty when null
+  std::string_view system_fingerprint;  // JSON, empty when null
+  std::string_view error;               // JSON, empty when there is none
+
+  void clear();
+};
+
+class AnswerReader {
+ public:
+  // False: not a JSON object; the answer is then empty. Invalid UTF-8 is replaced and read again.
+  // REQUIRES: `document` lives as long as answer() is used.
+  bool read(std::string_view document);
+  const Answer& answer() const { return answer_; }
+
+ private:
+  bool read_document();
+  void read_choice(ChoicePiece& choice);
+  void read_message(ChoicePiece& choice);
+  void read_content(ChoicePiece& choice);
+  void read_part(ChoicePiece& choice);
+  void read_calls(ChoicePiece& choice);
+  void read_call(CallPiece& call);
+  void read_call_member(std::string_view key, CallPiece& call);
+  void read_usage();
+  void read_text(Text& text);
+  std::optional<std::int64_t> read_integer();
+  std::string_view read_raw();
+  std::string_view read_error();
+
+  json::Reader in_;
+  std::string_view document_;
+  std::string sanitized_;
+  Answer answer_;
+};
+
+}  // namespace callgate::upstream

@@ -1,0 +1,163 @@
+#include "upstream/openai_chat.h"
+
+#include "json/writer.h"
+#include "upstream/openai_chat_decoder.h"
+#include "upstream/openai_error.h"
+
+namespace callgate::upstream {
+namespace {
+
+std::string_view name_of(Role role) {
+  switch (role) {
+    case Role::system:
+      return "system";
+    case Role::developer:
+      return "developer";
+    case Role::user:
+      return "user";
+    case Role::assistant:
+      return "assistant";
+    case Role::tool:
+      return "tool";
+  }
+  return {};
+}
+
+void append_extra(json::ObjectWriter& object, const std::vector<ExtraField>& extra) {
+  for (const ExtraField& field : extra) object.raw_escaped(field.name, field.value.text);
+}
+
+// Appends `[item,item]`.
+template <class List, class Append>
+void append_list(std::string& out, const List& list, Append append) {
+  out.push_back('[');
+  bool first = true;
+  for (const auto& item : list) {
+    if (!std::exchange(first, false)) out.push_back(',');
+    append(item);
+  }
+  out.push_back(']');
+}
+
+void append_call(std::string& out, const CallRecord& call) {
+  json::ObjectWriter object(out);
+  object.string("id", call.id);
+  object.string("type", "function");
+  json::ObjectWriter function(object.key("function"));
+  function.string("name", call.name);
+  function.string("arguments", call.arguments);
+  function.close();
+  append_extra(object, call.extra);
+  object.close();
+}
+
+void append_message(std::string& out, const Message& message) {
+  json::ObjectWriter object(out);
+  object.string("role", name_of(message.role));
+  if (!message.content.empty()) object.raw("content", message.content.text);
+  if (!message.name.empty()) object.string("name", message.name);
+  if (!message.tool_call_id.empty()) object.string("tool_call_id", message.tool_call_id);
+  if (!message.calls.empty()) {
+    append_list(object.key("tool_calls"), message.calls,
+                [&](const CallRecord& call) { append_call(out, call); });
+  }
+  append_extra(object, message.extra);
+  object.close();
+}
+
+void append_tool(std::string& out, const ToolSpec& tool) {
+  json::ObjectWriter object(out);
+  object.string("type", "function");
+  json::ObjectWriter function(object.key("function"));
+  function.string("name", tool.name);
+  if (!tool.description.empty()) function.string("description", tool.description);
+  if (!tool.parameters.empty()) function.raw("parameters", tool.parameters.text);
+  append_extra(function, tool.extra);
+  function.close();
+  append_extra(object, tool.outer_extra);
+  object.close();
+}
+
+void append_tools(json::ObjectWriter& object, const Request& request) {
+  if (request.tools.empty() && request.other_tools.empty()) return;
+  std::string& out = object.key("tools");
+  append_list(out, request.tools, [&](const ToolSpec& tool) { append_tool(out, tool); });
+  if (request.other_tools.empty()) return;
+  out.pop_back();
+  for (const RawJson& tool : request.other_tools) {
+    if (out.back() != '[') out.push_back(',');
+    out.append(tool.text);
+  }
+  out.push_back(']');
+}
+
+void append_tool_choice(json::ObjectWriter& object, const ToolChoice& choice) {
+  switch (choice.mode) {
+    case ToolChoice::Mode::unset:
+      return;
+    case ToolChoice::Mode::automatic:
+      return object.string("tool_choice", "auto");
+    case ToolChoice::Mode::none:
+      return object.string("tool_choice", "none");
+    case ToolChoice::Mode::required:
+      return object.string("tool_choice", "required");
+    case ToolChoice::Mode::named:
+      break;
+  }
+  json::ObjectWriter named(object.key("tool_choice"));
+  named.string("type", "function");
+  json::ObjectWriter function(named.key("function"));
+  function.string("name", choice.name);
+  function.close();
+  named.close();
+}
+
+// Usage is always asked for: callgate counts it, and tells the caller only if the caller asked too.
+void append_stream(json::ObjectWriter& object, const Request& request) {
+  object.boolean("stream", true);
+  std::string& out = object.key("stream_options");
+  json::ObjectWriter options(out);
+  options.boolean("include_usage", true);
+  append_extra(options, request.stream_options);
+  options.close();
+}
+
+Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
+  UpstreamRequest encoded{.path = "/chat/completions"};
+  encoded.headers.emplace_back("content-type", "application/json");
+  encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
+  if (!options.key.empty()) {
+    encoded.headers.emplace_back("authorization", "Bearer " + std::string(options.key));
+  }
+  std::string& out = encoded.body;
+  json::ObjectWriter object(out);
+  object.string("model", options.model.empty() ? std::string_view(request.model) : options.model);
+  append_list(object.key("messages"), request.messages,
+              [&](const Message& message) { append_message(out, message); });
+  append_tools(object, request);
+  append_tool_choice(object, request.tool_choice);
+  if (request.parallel_tool_calls) {
+    object.boolean("parallel_tool_calls", *request.parallel_tool_calls);
+  }
+  if (request.choices > 1) object.integer("n", request.choices);
+  if (options.stream) append_stream(object, request);
+  append_extra(object, request.extra);
+  object.close();
+  return encoded;
+}
+
+std::unique_ptr<ResponseDecoder> make_decoder(const Request&) {
+  return std::make_unique<OpenaiChatDecoder>();
+}
+
+}  // namespace
+
+const WireFormat kOpenaiChat = {
+    .name = "openai_chat",
+    .framing = WireFormat::Framing::sse,
+    .encode = encode,
+    .make_decoder = make_decoder,
+    .decode_error = decode_openai_error,
+};
+
+}  // namespace callgate::upstream

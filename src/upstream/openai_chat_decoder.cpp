@@ -1,0 +1,200 @@
+#include "upstream/openai_chat_decoder.h"
+
+#include <utility>
+
+#include "json/reader.h"
+#include "upstream/finish_word.h"
+#include "upstream/openai_error.h"
+
+namespace callgate::upstream {
+namespace {
+
+// Bytes of later calls and prose that one choice may hold back while an earlier call is open.
+constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+// [DONE], also as a JSON string or without its brackets.
+bool is_done(std::string_view data) {
+  return data == "[DONE]" || data == "\"[DONE]\"" || data == "[done]" || data == "DONE";
+}
+
+// A compatible server may wrap its answer in a list.
+std::string_view unwrapped(std::string_view body) {
+  if (body.empty() || body.front() != '[') return body;
+  json::Reader in(body);
+  if (!in.next_element()) return body;
+  const std::string_view first = in.raw();
+  while (in.next_element()) in.skip();
+  return in.finish() ? first : body;
+}
+
+}  // namespace
+
+void OpenaiChatDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
+  if (finished_) return;
+  const std::string_view data = trimmed(frame.data);
+  if (data.empty()) return;
+  if (is_done(data)) return end(Ending::done, sinks);
+  if (!reader_.read(data)) {
+    if (frame.event == "error") return fail_with(decode_openai_error(0, data));
+    return count(Repair::frame_invalid);
+  }
+  if (frame.event == "error" && reader_.answer().error.empty()) {
+    return fail_with(decode_openai_error(0, data));
+  }
+  apply(reader_.answer(), sinks, false);
+}
+
+void OpenaiChatDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
+  if (finished_) return;
+  const std::string_view document = unwrapped(trimmed(body));
+  if (!reader_.read(document)) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream answered with a body that is not a JSON object"});
+  }
+  const Answer& answer = reader_.answer();
+  if (answer.error.empty() && answer.choices.empty()) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream answered with a body that has no choices"});
+  }
+  apply(answer, sinks, true);
+  if (!finished_) end(Ending::whole, sinks);
+}
+
+void OpenaiChatDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks); }
+
+void OpenaiChatDecoder::abort(ChoiceSinks& sinks) { end(Ending::aborted, sinks); }
+
+void OpenaiChatDecoder::apply(const Answer& answer, ChoiceSinks& sinks, bool whole) {
+  if (!answer.error.empty()) return fail_with(decode_openai_error(0, answer.error));
+  if (choices_.empty()) choices_.resize(sinks.count());
+  apply_turn_fields(answer, sinks.choice(0));
+  for (const ChoicePiece& piece : answer.choices) {
+    const std::optional<std::uint32_t> position = position_of(piece.index, sinks.count());
+    if (!position || choices_[*position].finish_seen) continue;
+    apply_choice(piece, choices_[*position], sinks.choice(*position), whole);
+    if (finished_) return;
+  }
+  if (answer.usage && answer.usage != usage_) {
+    usage_ = answer.usage;
+    sinks.choice(0).accept(UsageReported{*usage_});
+  }
+}
+
+void OpenaiChatDecoder::apply_turn_fields(const Answer& answer, EventSink& sink) {
+  const auto report = [&](std::string_view name, std::string_view json, std::string& last) {
+    if (json.empty() || json == last) return;
+    last = json;
+    sink.accept(FieldReported{FieldReported::Scope::turn, name, json});
+  };
+  report("service_tier", answer.service_tier, service_tier_);
+  report("system_fingerprint", answer.system_fingerprint, system_fingerprint_);
+}
+
+void OpenaiChatDecoder::apply_choice(const ChoicePiece& piece, Choice& choice, EventSink& sink,
+                                     bool whole) {
+  choice.seen = true;
+  if (piece.source == ChoicePiece::Source::delta) choice.streamed = true;
+  if (piece.source != ChoicePiece::Source::message || !choice.streamed) {
+    if (!piece.logprobs.empty()) {
+      sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", piece.logprobs});
+    }
+    CallTracker& tracker = choice.tracker;
+    tracker.push_prose(Prose::reasoning, piece.reasoning.view(), sink);
+    if (piece.other_reasoning.view() != piece.reasoning.view()) {
+      tracker.push_prose(Prose::reasoning, piece.other_reasoning.view(), sink);
+    }
+    tracker.push_prose(Prose::text, piece.text.view(), sink);
+    tracker.push_prose(Prose::refusal, piece.refusal.view(), sink);
+    for (const CallPiece& call : piece.calls) tracker.push_call(call, whole, repairs_, sink);
+  }
+  if (!piece.error.empty()) return fail_with(decode_openai_error(0, piece.error));
+  if (choice.tracker.held_back() > kMaxHeldBack) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream wrote too much behind a call that it did not end"});
+  }
+  if (piece.finish.empty()) return;
+  choice.finish_seen = true;
+  choice.said = finish_reason_of(piece.finish.view());
+  if (choice.said == FinishReason::upstream_error) {
+    fail_with({.code = ErrorCode::upstream_failed,
+               .message = "upstream ended the turn with an error",
+               .upstream_code = std::string(piece.finish.view())});
+  }
+}
+
+// Whoever asked for one choice gets the first that comes, whatever its index; others are not wanted.
+std::optional<std::uint32_t> OpenaiChatDecoder::position_of(std::int64_t index,
+                                                            std::uint32_t count) {
+  if (count == 1) {
+    if (!only_choice_) only_choice_ = index;
+    if (index != *only_choice_) return std::nullopt;
+    return 0;
+  }
+  if (index >= std::int64_t{count}) return std::nullopt;
+  return static_cast<std::uint32_t>(index);
+}
+
+void OpenaiChatDecoder::end(Ending ending, ChoiceSinks& sinks) {
+  if (std::exchange(ended_, true)) return;
+  finished_ = true;
+  if (choices_.empty()) choices_.resize(sinks.count());
+  if (error_) ending = Ending::aborted;
+  for (std::uint32_t i = 0; i < choices_.size(); ++i) {
+    Choice& choice = choices_[i];
+    if (!choice.seen && i > 0) continue;
+    EventSink& sink = sinks.choice(i);
+    const bool unsaid = !choice.finish_seen && ending != Ending::done && ending != Ending::whole;
+    choice.tracker.finish(unsaid || choice.said == FinishReason::length, sink);
+    sink.accept(TurnFinished{reason_of(choice, ending)});
+  }
+}
+
+//   the finish reason | ended by          | no calls       | last call complete | last call cut
+//   known             | any               | settle(), chat/finish_reason.h
+//   unknown word      | any               | stop           | tool_calls         | tool_calls
+//   missing or ""     | [DONE] or a body  | stop           | tool_calls         | tool_calls
+//   missing or ""     | closed            | upstream_error | tool_calls         | upstream_error
+//   missing or ""     | a failure         | upstream_error
+FinishReason OpenaiChatDecoder::reason_of(const Choice& choice, Ending ending) {
+  const CallTally& tally = choice.tracker.tally();
+  if (choice.said) {
+    const FinishReason settled = settle(*choice.said, tally);
+    if (settled != *choice.said) count(Repair::finish_reason_wrong);
+    return settled;
+  }
+  if (!choice.finish_seen) {
+    if (ending == Ending::aborted) return FinishReason::upstream_error;
+    const bool complete = tally.calls > 0 && tally.last == CallOutcome::complete;
+    if (ending == Ending::closed && !complete) {
+      fail_with({.code = ErrorCode::upstream_failed,
+                 .message = choice.seen ? "upstream closed before the turn was finished"
+                                        : "upstream closed without an answer"});
+      return FinishReason::upstream_error;
+    }
+  }
+  count(Repair::finish_reason_missing);
+  return settle(FinishReason::stop, tally);
+}
+
+bool OpenaiChatDecoder::complete() const {
+  bool any = false;
+  for (const Choice& choice : choices_) {
+    if (choice.seen && !choice.finish_seen) return false;
+    any = any || choice.seen;
+  }
+  return any && !error_;
+}
+
+void OpenaiChatDecoder::fail_with(Error error) {
+  if (!error_) error_ = std::move(error);
+  finished_ = true;
+}
+
+}  // namespace callgate::upstream

@@ -1,0 +1,17 @@
+// Errors as OpenAI and compatible servers write them, whatever their shape.
+//
+//   {"error":{"message":"Slow down.","type":"rate_limit_error","param":null,"code":"rate_limit_exceeded"}}
+//   {"error":"out of memory"}     {"object":"error","message":"...","code":400}     {"detail":"Not Found"}
+#pragma once
+
+#include <string_view>
+
+#include "callgate/error.h"
+
+namespace callgate::upstream {
+
+// `json` is an error object, a string, or an envelope around one; `status` is 0 inside a 200 answer.
+// Total: text that is none of these is quoted in the message.
+Error decode_openai_error(int status, std::string_view json);
+
+}  // namespace callgate::upstream

@@ -1,0 +1,24 @@
+#include <array>
+
+#include "upstream/openai_chat.h"
+#include "upstream/wire_format.h"
+
+namespace callgate::upstream {
+namespace {
+
+constexpr std::array<const WireFormat*, 1> kAll = {
+    &kOpenaiChat,
+};
+
+}  // namespace
+
+std::span<const WireFormat* const> all() { return kAll; }
+
+const WireFormat* find(std::string_view name) {
+  for (const WireFormat* format : kAll) {
+    if (format->name == name) return format;
+  }
+  return nullptr;
+}
+
+}  // namespace callgate::upstream
