@@ -1,0 +1,25 @@
+// A policy: every call of a turn has an id, and no two have the same. Clients refuse anything else.
+// The upstream's or the model's own id is kept where it can be; the rest are minted.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+
+#include "base/ids.h"
+#include "callgate/event.h"
+
+namespace callgate::policy {
+
+class UniqueCallIds final : public Stage {
+ public:
+  // `mint` outlives the stage.
+  explicit UniqueCallIds(IdMint& mint) : mint_(mint) {}
+
+  void push(const Event& event, EventSink& next) override;
+
+ private:
+  IdMint& mint_;
+  std::unordered_set<std::string> used_;
+};
+
+}  // namespace callgate::policy
