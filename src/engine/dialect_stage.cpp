@@ -1,0 +1,83 @@
+#include "engine/dialect_stage.h"
+
+#include <utility>
+
+namespace callgate::engine {
+
+DialectStage::DialectStage(const Dialect& dialect, const DialectOptions& options,
+                           std::uint32_t& markup)
+    : dialect_(dialect), options_(options), markup_(markup), parser_(dialect.make(options)) {}
+
+void DialectStage::push(const Event& event, EventSink& next) {
+  std::visit(Overloaded{
+                 [&](const TextDelta& e) { parse(e.text, Channel::text, next); },
+                 [&](const ReasoningDelta& e) { parse(e.text, Channel::reasoning, next); },
+                 [&](const RefusalDelta&) {
+                   flush(next);
+                   next.accept(event);
+                 },
+                 [&](const CallStarted&) {
+                   flush(next);
+                   pass_call(event, next);
+                 },
+                 [&](const ArgumentsDelta&) { pass_call(event, next); },
+                 [&](const CallFinished&) { pass_call(event, next); },
+                 [&](const FieldReported&) { next.accept(event); },
+                 [&](const UsageReported&) { next.accept(event); },
+                 [&](const TurnFinished& e) {
+                   flush(next);
+                   next.accept(TurnFinished{settle(e.reason, tally_)});
+                 },
+             },
+             event);
+}
+
+void DialectStage::parse(std::string_view text, Channel channel, EventSink& next) {
+  fed_ = true;
+  ParserSink sink(*this, next, channel == Channel::text);
+  parser_->push(text, channel, sink);
+}
+
+// What is held back leaves before anything that does not go through the parser.
+void DialectStage::flush(EventSink& next) {
+  if (!std::exchange(fed_, false)) return;
+  ParserSink sink(*this, next, false);
+  parser_->finish(sink);
+  DialectOptions rest = options_;
+  rest.start = Channel::text;
+  parser_ = dialect_.make(rest);
+}
+
+void DialectStage::ParserSink::accept(const Event& event) {
+  if (std::holds_alternative<ReasoningDelta>(event)) {
+    if (from_text_ && !std::exchange(stage_.counted_reasoning_, true)) ++stage_.markup_;
+    return next_.accept(event);
+  }
+  if (std::holds_alternative<CallStarted>(event)) ++stage_.markup_;
+  stage_.pass_call(event, next_);
+}
+
+// Gives the events of a call its number in the turn.
+void DialectStage::pass_call(const Event& event, EventSink& next) {
+  std::visit(Overloaded{
+                 [&](const CallStarted& e) {
+                   next.accept(CallStarted{next_call_, e.name, e.native_id});
+                 },
+                 [&](const ArgumentsDelta& e) {
+                   next.accept(ArgumentsDelta{next_call_, e.bytes});
+                 },
+                 [&](const CallFinished& e) {
+                   tally_.add(e.outcome);
+                   next.accept(CallFinished{next_call_++, e.outcome});
+                 },
+                 [&](const TextDelta&) { next.accept(event); },
+                 [&](const ReasoningDelta&) { next.accept(event); },
+                 [&](const RefusalDelta&) { next.accept(event); },
+                 [&](const FieldReported&) { next.accept(event); },
+                 [&](const UsageReported&) { next.accept(event); },
+                 [&](const TurnFinished&) { next.accept(event); },
+             },
+             event);
+}
+
+}  // namespace callgate::engine

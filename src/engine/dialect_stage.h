@@ -1,0 +1,50 @@
+// A dialect as a stage: text and reasoning go through its parser, native calls pass beside it. Calls of both kinds
+// are numbered in one row, and a turn in which the parser found calls ends with tool_calls.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "callgate/dialect.h"
+#include "callgate/event.h"
+#include "chat/finish_reason.h"
+
+namespace callgate::engine {
+
+class DialectStage final : public Stage {
+ public:
+  // `dialect` and what `options` refers to outlive the stage. `markup` counts what was found in the text: each call,
+  // and reasoning once.
+  DialectStage(const Dialect& dialect, const DialectOptions& options, std::uint32_t& markup);
+
+  void push(const Event& event, EventSink& next) override;
+
+ private:
+  // What the parser says goes through here on its way to `next`.
+  class ParserSink final : public EventSink {
+   public:
+    ParserSink(DialectStage& stage, EventSink& next, bool from_text)
+        : stage_(stage), next_(next), from_text_(from_text) {}
+    void accept(const Event& event) override;
+
+   private:
+    DialectStage& stage_;
+    EventSink& next_;
+    bool from_text_;
+  };
+
+  void parse(std::string_view text, Channel channel, EventSink& next);
+  void flush(EventSink& next);
+  void pass_call(const Event& event, EventSink& next);
+
+  const Dialect& dialect_;
+  DialectOptions options_;
+  std::uint32_t& markup_;
+  std::unique_ptr<DialectParser> parser_;
+  bool fed_ = false;  // the parser may hold something back
+  bool counted_reasoning_ = false;
+  CallIndex next_call_ = 0;
+  CallTally tally_;
+};
+
+}  // namespace callgate::engine

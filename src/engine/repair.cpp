@@ -1,0 +1,29 @@
+#include "callgate/pipeline.h"
+
+namespace callgate {
+
+std::string_view to_string(Repair repair) {
+  switch (repair) {
+    case Repair::finish_reason_wrong:
+      return "finish_reason_wrong";
+    case Repair::finish_reason_missing:
+      return "finish_reason_missing";
+    case Repair::index_missing:
+      return "index_missing";
+    case Repair::index_reused:
+      return "index_reused";
+    case Repair::id_repeated:
+      return "id_repeated";
+    case Repair::id_missing:
+      return "id_missing";
+    case Repair::arguments_object:
+      return "arguments_object";
+    case Repair::markup_in_text:
+      return "markup_in_text";
+    case Repair::frame_invalid:
+      return "frame_invalid";
+  }
+  return {};
+}
+
+}  // namespace callgate
