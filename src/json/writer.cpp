@@ -60,6 +60,22 @@ const char* append_crowd(std::string& out, const char* at, const char* end) {
   return at;
 }
 
+// `text` in quotes between two more bytes that may be asked for. Short ones are joined first: appending once is what
+// counts.
+inline void append_quoted(std::string& out, bool comma, std::string_view text, bool colon) {
+  char block[64];
+  if (text.size() > sizeof block - 4) {
+    out.append(comma ? ",\"" : "\"").append(text).append(colon ? "\":" : "\"");
+    return;
+  }
+  block[0] = ',';
+  block[1] = '"';
+  std::memcpy(block + 2, text.data(), text.size());
+  block[text.size() + 2] = '"';
+  block[text.size() + 3] = ':';
+  out.append(block + (comma ? 0 : 1), text.size() + 2 + (comma ? 1 : 0) + (colon ? 1 : 0));
+}
+
 }  // namespace
 
 void append_escaped(std::string& out, std::string_view text) {
@@ -68,7 +84,7 @@ void append_escaped(std::string& out, std::string_view text) {
   while (at != end) {
     const StringRun run = string_run(at, end);
     if (run.ascii) {
-      out.append(at, run.end);
+      out.append(at, static_cast<std::size_t>(run.end - at));
     } else {
       utf8::append_sanitized(out, {at, static_cast<std::size_t>(run.end - at)});
     }
@@ -78,6 +94,9 @@ void append_escaped(std::string& out, std::string_view text) {
 }
 
 void append_string(std::string& out, std::string_view text) {
+  const char* const end = text.data() + text.size();
+  const StringRun run = string_run(text.data(), end);
+  if (run.end == end && run.ascii) return append_quoted(out, false, text, false);
   out.push_back('"');
   append_escaped(out, text);
   out.push_back('"');
@@ -86,14 +105,12 @@ void append_string(std::string& out, std::string_view text) {
 void append_integer(std::string& out, std::int64_t value) {
   char digits[20];
   const auto written = std::to_chars(digits, digits + sizeof digits, value);
-  out.append(digits, written.ptr);
+  out.append(digits, static_cast<std::size_t>(written.ptr - digits));
 }
 
 std::string& ObjectWriter::key(std::string_view name) {
-  out_.append(first_ ? "\"" : ",\"");
+  append_quoted(out_, !first_, name, true);
   first_ = false;
-  out_.append(name);
-  out_.append("\":", 2);
   return out_;
 }
 
