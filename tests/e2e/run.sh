@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# run.sh PATH_TO_CALLGATE [FILE...]: real SDK clients and raw requests against the gateway, with `callgate mock` behind it.
+# Packages are kept in build/e2e and installed again only when package-lock.json changes.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -ge 1 ] || { echo "usage: run.sh PATH_TO_CALLGATE [FILE...]" >&2; exit 2; }
+CALLGATE=$(realpath -- "$1")
+shift
+[ -x "$CALLGATE" ] || { echo "run.sh: $CALLGATE is not a program" >&2; exit 2; }
+export CALLGATE
+room=${E2E_DIR:-$here/../../build/e2e}
+mkdir -p "$room"
+room=$(cd "$room" && pwd)
+
+install_packages() {
+  local wanted
+  wanted=$(cat "$here/package.json" "$here/package-lock.json" | sha256sum | cut -d' ' -f1)
+  if [ -f "$room/installed" ] && [ "$(cat "$room/installed")" = "$wanted" ]; then return; fi
+  echo "e2e: installing the packages of package-lock.json into $room"
+  rm -rf "$room/installed" "$room/node_modules"
+  cp "$here/package.json" "$here/package-lock.json" "$room/"
+  # No package needs its install script; Node itself comes as a plain package, too.
+  local try
+  for try in 1 2 3; do
+    if timeout 600 npm ci --prefix "$room" --ignore-scripts --no-audit --no-fund --loglevel=error; then
+      echo "$wanted" > "$room/installed"
+      return
+    fi
+    echo "e2e: npm ci failed (try $try)" >&2
+    sleep $((try * 2))
+  done
+  return 1
+}
+
+# Node finds packages beside the files that import them.
+copy_tests() {
+  rm -f "$room"/*.mjs
+  cp "$here"/*.mjs "$room/"
+}
+
+install_packages
+copy_tests
+node=$room/node_modules/.bin/node
+echo "e2e: node $("$node" --version), $("$CALLGATE" --version | head -1)"
+
+cd "$room"
+if [ $# -eq 0 ]; then set -- *.test.mjs; fi
+# A process group of its own: whatever a test leaves behind ends with it.
+set -m
+timeout --kill-after=10 "${E2E_TIMEOUT:-900}" "$node" --disable-warning=ExperimentalWarning --test \
+  --test-reporter=spec --test-concurrency=1 --test-timeout=120000 "$@" < /dev/null &
+group=$!
+set +m
+trap 'kill -KILL -- "-$group" 2> /dev/null || true' EXIT
+trap 'exit 130' INT TERM
+status=0
+wait "$group" || status=$?
+[ "$status" -ne 124 ] || echo "run.sh: out of time" >&2
+exit "$status"
