@@ -1,8 +1,7 @@
-// A text that must not be shown: it cannot be printed or compared by accident.
+// A key or password. It cannot be printed by accident: streams and log lines get `***`, and there is no conversion to
+// text but reveal().
 #pragma once
 
-#include <cstddef>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,21 +13,25 @@ class Secret {
   Secret() = default;
   explicit Secret(std::string value) : value_(std::move(value)) {}
 
-  bool empty() const { return value_.empty(); }
+  // The time depends on the length of `candidate` only, not on how much of it is right.
+  bool matches(std::string_view candidate) const;
+  bool operator==(const Secret& other) const { return matches(other.value_); }
 
-  // Equality whose time depends on the length of `other` alone.
-  bool matches(std::string_view other) const;
-
-  // For people: `***` and, of a long secret, its last four characters.
+  // For a person to tell keys apart: `sk-…ab12`, or `***` when the secret is too short to show any of it.
   std::string mask() const;
 
-  // The only way to the value.
+  // For the wire only.
   const std::string& reveal() const { return value_; }
+  bool empty() const { return value_.empty(); }
+
+  template <class Stream>
+  friend Stream& operator<<(Stream& stream, const Secret&) {
+    stream << "***";
+    return stream;
+  }
 
  private:
   std::string value_;
 };
-
-inline std::ostream& operator<<(std::ostream& out, const Secret&) { return out << "***"; }
 
 }  // namespace callgate

@@ -1,0 +1,58 @@
+// Every metric of the gateway: one line each, and one row in docs/metrics.md. The process_* metrics are in
+// process_metrics.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "telemetry/metric.h"
+
+namespace callgate::telemetry {
+
+inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+// "2xx" for 204; "other" for what is no HTTP status.
+std::string_view status_class(int status);
+
+class Metrics {
+ public:
+  // One shard per event loop. The first label is the one with many values.
+  explicit Metrics(std::uint32_t shards, std::size_t series_limit = 1000);
+
+  // All of it in Prometheus' text format 0.0.4, with the process_* metrics.
+  std::string render() const;
+  const Registry& registry() const { return registry_; }
+
+ private:
+  Registry registry_;
+
+ public:
+  // clang-format off
+  Counters<2>   requests{registry_, "callgate_requests_total", "Requests answered, by status class.", {"model", "status"}};
+  Histograms<1> request_duration{registry_, "callgate_request_duration_seconds", "Time from the request's last byte to the answer's last byte.", {"model"}};
+  Histograms<1> time_to_first_token{registry_, "callgate_time_to_first_token_seconds", "Time from the request's last byte to the first text, reasoning or call.", {"model"}};
+  Gauges<0>     streams_active{registry_, "callgate_streams_active", "Answers that are streaming now."};
+  Gauges<0>     connections_active{registry_, "callgate_connections_active", "Open client connections."};
+  Counters<1>   frames{registry_, "callgate_frames_total", "Frames read from upstreams (in) and written to clients (out).", {"direction"}};
+  Counters<2>   tokens{registry_, "callgate_tokens_total", "Tokens that upstreams reported, by kind: prompt, completion, cached, reasoning.", {"model", "kind"}};
+  Counters<2>   calls{registry_, "callgate_calls_total", "Tool calls that models wrote, by outcome: complete, truncated, malformed.", {"model", "outcome"}};
+  Counters<2>   repairs{registry_, "callgate_repairs_total", "Upstream faults that were repaired, by kind.", {"model", "repair"}};
+  Counters<2>   upstream_requests{registry_, "callgate_upstream_requests_total", "Requests sent to upstreams, by result.", {"upstream", "result"}};
+  Counters<1>   upstream_retries{registry_, "callgate_upstream_retries_total", "Requests sent again, to the same or the next upstream.", {"upstream"}};
+  Counters<2>   upstream_errors{registry_, "callgate_upstream_errors_total", "Failures of upstreams, by error code.", {"upstream", "code"}};
+  Counters<0>   client_disconnects{registry_, "callgate_client_disconnects_total", "Clients that left before their answer ended."};
+  Counters<1>   rate_limited{registry_, "callgate_rate_limited_total", "Requests refused because a key used up its rate.", {"key"}};
+  Counters<0>   auth_failures{registry_, "callgate_auth_failures_total", "Requests without a valid key."};
+  Gauges<0>     store_queue_depth{registry_, "callgate_store_queue_depth", "Entries of the request log that wait to be written."};
+  Counters<0>   store_dropped{registry_, "callgate_store_dropped_total", "Entries of the request log that were lost."};
+  Counters<0>   store_errors{registry_, "callgate_store_errors_total", "Failed attempts to open or write the store."};
+  Gauges<0>     store_healthy{registry_, "callgate_store_healthy", "1 while the store can be written."};
+  Counters<1>   config_reloads{registry_, "callgate_config_reloads_total", "Reloads of the configuration, by result: ok, failed.", {"result"}};
+  Gauges<0>     draining{registry_, "callgate_draining", "1 while the gateway finishes what it has and takes nothing new."};
+  Counters<0>   exceptions{registry_, "callgate_exceptions_total", "Exceptions that reached the top of a request. Each is a bug."};
+  Gauges<1>     build{registry_, "callgate_build_info", "Always 1; the label says what runs.", {"version"}};
+  // clang-format on
+};
+
+}  // namespace callgate::telemetry
