@@ -313,6 +313,8 @@ std::string OpenAiChatReply::error_body(int status, std::string_view message) co
 
 constinit const ReplyFormat kOpenAiChatReply{
     .name = "openai_chat",
+    .id_prefix = "chatcmpl-",
+    .call_prefix = "call_",
     .make_encoder = [](ReplyIdentity identity,
                        const Faults& faults) -> std::unique_ptr<ReplyEncoder> {
       return std::make_unique<OpenAiChatReply>(std::move(identity), faults);

@@ -94,7 +94,7 @@ Renderer::Renderer(const Rule& rule, const Request& request, const RenderOptions
       mint_(options.seed),
       faults_(options.faults) {
   encoder_ =
-      options.format->make_encoder(ReplyIdentity{.id = mint_.mint("chatcmpl-", 29),
+      options.format->make_encoder(ReplyIdentity{.id = mint_.mint(options.format->id_prefix, 29),
                                                  .model = request.model,
                                                  .created = options.created,
                                                  .choices = choices_,
@@ -211,7 +211,7 @@ void Renderer::say_piece(std::uint32_t choice, Voice voice, std::string_view pie
 
 std::string Renderer::id_for(const Call& call, std::uint32_t choice) {
   if (faults_.has(Fault::same_id) && !first_id_.empty()) return first_id_;
-  std::string id = call.id.empty() ? mint_.mint("call_") : call.id;
+  std::string id = call.id.empty() ? mint_.mint(options_.format->call_prefix) : call.id;
   // A given id belongs to the first choice; the others must not share it.
   if (choice != 0 && !call.id.empty()) id += "_" + std::to_string(choice);
   if (first_id_.empty()) first_id_ = id;

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "callgate/request.h"
-#include "callgate/result.h"
 #include "script/reply_encoder.h"
 #include "script/script.h"
 

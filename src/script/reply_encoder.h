@@ -42,7 +42,9 @@ class ReplyEncoder {
 };
 
 struct ReplyFormat {
-  std::string_view name;  // as in upstream/registry.cpp
+  std::string_view name;         // as in upstream/registry.cpp
+  std::string_view id_prefix;    // of the answer's id, such as chatcmpl-
+  std::string_view call_prefix;  // of a minted call id, such as call_
   // REQUIRES: `faults` outlives the encoder. They may change between calls.
   std::unique_ptr<ReplyEncoder> (*make_encoder)(ReplyIdentity identity,
                                                 const Faults& faults) = nullptr;
