@@ -60,7 +60,7 @@ bool Reader::next_member(std::string_view& key) {
   const char* at = space_end(at_, end_);
   if (expecting_) {
     if (at == end_ || *at != '{') return fault(at, "expected an object");
-    if (!nesting_.open(true)) return fault(at, "nested too deeply");
+    if (!nesting_.open(true)) return fault(at, "expected at most 128 levels of nesting");
     expecting_ = false;
     at = space_end(at + 1, end_);
     if (at != end_ && *at == '}') return close(at);
@@ -84,7 +84,7 @@ bool Reader::next_element() {
   const char* at = space_end(at_, end_);
   if (expecting_) {
     if (at == end_ || *at != '[') return fault(at, "expected an array");
-    if (!nesting_.open(false)) return fault(at, "nested too deeply");
+    if (!nesting_.open(false)) return fault(at, "expected at most 128 levels of nesting");
     expecting_ = false;
     at = space_end(at + 1, end_);
     if (at != end_ && *at == ']') return close(at);
@@ -197,7 +197,7 @@ bool Reader::close(const char* at) {
 // skip(): from the opening bracket to the first value in it, which is then expected, or behind an empty pair.
 const char* Reader::enter(const char* at) {
   const bool object = *at == '{';
-  if (!nesting_.open(object)) return fault(at, "nested too deeply"), nullptr;
+  if (!nesting_.open(object)) return fault(at, "expected at most 128 levels of nesting"), nullptr;
   at = space_end(at + 1, end_);
   if (at != end_ && *at == (object ? '}' : ']')) {
     nesting_.close();

@@ -18,13 +18,13 @@ class Scanner {
   enum class State : std::uint8_t {
     before,  // only white space so far
     inside,  // in the value
-    closed,  // the value is complete. A top-level number, true, false or null closes only at finish() or at the
-    // first byte after it
+    closed,  // the value is complete
     failed,  // not JSON
   };
 
   // Reads until the value closes, fails, or the bytes end; returns how many bytes belong to the value (white space
-  // before it included). Bytes after the close are not consumed. After a failure nothing is consumed.
+  // before it included). Bytes after the close are not consumed. After a failure nothing is consumed. A top-level
+  // number, true, false or null closes only at finish() or at the first byte after it.
   std::size_t push(std::string_view bytes);
   // The input ends here: a top-level scalar that is complete closes. Returns true when the value is closed.
   bool finish();

@@ -28,9 +28,8 @@ class SseDecoder {
   void finish(FrameFn on_frame);
   // A line, or the data of a frame, grew over max_frame; nothing more is delivered and no memory is held.
   bool overflowed() const { return overflowed_; }
-  std::uint64_t comments() const {
-    return comments_;
-  }  // comment lines seen: an upstream that is alive
+  // Comment lines seen: an upstream that is alive.
+  std::uint64_t comments() const { return comments_; }
 
  private:
   std::string_view skip_bom(std::string_view bytes);
