@@ -6,7 +6,7 @@ namespace callgate::upstream {
 namespace {
 
 // How far back a piece may reach for its call. Keeps the search linear however many calls a turn has.
-constexpr std::size_t kReach = 4096;
+constexpr std::size_t kReach = 512;
 
 constexpr std::string_view kSpace = " \t\r\n";
 

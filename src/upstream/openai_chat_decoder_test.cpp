@@ -1,0 +1,212 @@
+#include "upstream/openai_chat_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include "chat/event_grammar.h"
+#include "chat/event_log.h"
+#include "json/writer.h"
+
+namespace callgate::upstream {
+namespace {
+
+class LoggedChoices final : public ChoiceSinks {
+ public:
+  EventSink& choice(std::uint32_t index) override {
+    EXPECT_EQ(index, 0u);
+    return checked_;
+  }
+  std::uint32_t count() const override { return 1; }
+  const EventLog& log() const { return log_; }
+
+ private:
+  EventLog log_;
+  CheckedSink checked_{log_};
+};
+
+// Frames by what their only choice says; the events come back as text.
+class Upstream {
+ public:
+  Upstream& choice(std::string_view json) {
+    return frame("{\"choices\":[" + std::string(json) + "]}");
+  }
+  Upstream& calls(std::string_view entries) {
+    return choice("{\"delta\":{\"tool_calls\":[" + std::string(entries) + "]}}");
+  }
+  Upstream& finish_reason(std::string_view word) {
+    return choice("{\"delta\":{},\"finish_reason\":\"" + std::string(word) + "\"}");
+  }
+  Upstream& frame(std::string_view data) {
+    decoder.push({.data = data}, sinks);
+    return *this;
+  }
+  std::string done() {
+    frame("[DONE]");
+    return print(sinks.log().events());
+  }
+  std::string closed() {
+    decoder.finish(sinks);
+    return print(sinks.log().events());
+  }
+  std::uint32_t repairs(Repair repair) const {
+    return decoder.repairs()[static_cast<std::size_t>(repair)];
+  }
+
+  OpenaiChatDecoder decoder;
+  LoggedChoices sinks;
+};
+
+TEST(OpenaiDecoder, finishes_a_call_that_the_length_limit_cut) {
+  Upstream upstream;
+  upstream.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{\"q\":"}})");
+  upstream.finish_reason("length");
+  EXPECT_EQ(upstream.done(), "call 0 f id=a\nargs 0 {\"q\":\nend 0 truncated\nfinish length\n");
+}
+
+TEST(OpenaiDecoder, takes_a_call_without_arguments_as_cut_only_if_the_turn_was_cut) {
+  constexpr std::string_view kHeader =
+      R"({"index":0,"id":"a","function":{"name":"f","arguments":""}})";
+  Upstream ended, cut;
+  ended.calls(kHeader).finish_reason("tool_calls");
+  cut.calls(kHeader).finish_reason("length");
+  EXPECT_EQ(ended.done(), "call 0 f id=a\nargs 0 {}\nend 0 complete\nfinish tool_calls\n");
+  EXPECT_EQ(cut.done(), "call 0 f id=a\nend 0 truncated\nfinish length\n");
+}
+
+TEST(OpenaiDecoder, marks_arguments_that_no_json_parser_takes) {
+  struct Row {
+    std::string_view arguments;
+    std::string_view outcome;
+  };
+  for (const Row& row :
+       {Row{"{\\\"q\\\":1}", "complete"}, Row{"[1]", "complete"}, Row{" {}\\n ", "complete"},
+        Row{"null", "complete"}, Row{"{q}", "malformed"}, Row{"{}}", "malformed"},
+        Row{"{}x", "malformed"}, Row{"{\\\"a\\\":\\\"\\n\\\"}", "malformed"},
+        Row{"tru", "truncated"}, Row{"[", "truncated"}, Row{"\\\"a", "truncated"}}) {
+    Upstream upstream;
+    upstream.calls("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"" +
+                   std::string(row.arguments) + "\"}}");
+    upstream.finish_reason("tool_calls");
+    const std::string events = upstream.done();
+    EXPECT_NE(events.find("end 0 " + std::string(row.outcome) + "\n"), std::string::npos)
+        << row.arguments << "\n"
+        << events;
+  }
+}
+
+TEST(OpenaiDecoder, lets_fragments_leave_while_the_call_is_open) {
+  Upstream upstream;
+  upstream.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{\"q\":\"x"}})");
+  EXPECT_EQ(print(upstream.sinks.log().events()), "call 0 f id=a\nargs 0 {\"q\":\"x\n");
+}
+
+TEST(OpenaiDecoder, holds_a_later_call_back_until_the_earlier_one_closes) {
+  Upstream upstream;
+  upstream.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{"}})");
+  upstream.calls(R"({"index":1,"id":"b","function":{"name":"g","arguments":"{}"}})");
+  EXPECT_EQ(print(upstream.sinks.log().events()), "call 0 f id=a\nargs 0 {\n");
+  upstream.calls(R"({"index":0,"function":{"arguments":"}"}})");
+  EXPECT_EQ(print(upstream.sinks.log().events()),
+            "call 0 f id=a\nargs 0 {}\nend 0 complete\ncall 1 g id=b\nargs 1 {}\n");
+}
+
+TEST(OpenaiDecoder, fails_when_too_much_is_held_back) {
+  Upstream upstream;
+  upstream.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{"}})");
+  const std::string text(std::size_t{1} << 20, 'x');
+  for (int i = 0; i < 9; ++i) upstream.choice("{\"delta\":{\"content\":\"" + text + "\"}}");
+  ASSERT_TRUE(upstream.decoder.error().has_value());
+  EXPECT_TRUE(upstream.decoder.finished());
+}
+
+TEST(OpenaiDecoder, takes_a_second_value_after_a_repeated_header_for_another_call) {
+  Upstream upstream;
+  upstream.calls(R"({"index":0,"function":{"name":"f","arguments":"{\"a\":1}"}})");
+  upstream.calls(R"({"index":0,"function":{"name":"f","arguments":""}})");
+  upstream.calls(R"({"index":0,"function":{"arguments":"{\"a\":2}"}})");
+  upstream.finish_reason("tool_calls");
+  EXPECT_EQ(upstream.done(),
+            "call 0 f\nargs 0 {\"a\":1}\nend 0 complete\n"
+            "call 1 f\nargs 1 {\"a\":2}\nend 1 complete\nfinish tool_calls\n");
+  EXPECT_EQ(upstream.repairs(Repair::index_reused), 1u);
+  EXPECT_EQ(upstream.repairs(Repair::id_missing), 2u);
+}
+
+TEST(OpenaiDecoder, counts_each_repair_once_per_call) {
+  Upstream upstream;
+  for (int i = 0; i < 5; ++i) {
+    upstream.calls(R"({"id":"a","function":{"name":"f","arguments":"["}})");
+  }
+  upstream.finish_reason("stop");
+  upstream.done();
+  EXPECT_EQ(upstream.repairs(Repair::index_missing), 1u);
+  EXPECT_EQ(upstream.repairs(Repair::id_repeated), 1u);
+  EXPECT_EQ(upstream.repairs(Repair::finish_reason_wrong), 1u);
+  EXPECT_EQ(upstream.repairs(Repair::id_missing), 0u);
+}
+
+TEST(OpenaiDecoder, reports_usage_only_when_it_changes) {
+  Upstream upstream;
+  upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":1}})");
+  upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}})");
+  upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":-4,"total_tokens":"x"}})");
+  upstream.finish_reason("stop");
+  EXPECT_EQ(upstream.done(),
+            "usage prompt=1 completion=1 total=2\nusage prompt=1 completion=0 total=1\n"
+            "finish stop\n");
+}
+
+TEST(OpenaiDecoder, reports_fields_of_the_turn_once) {
+  Upstream upstream;
+  for (int i = 0; i < 3; ++i) {
+    upstream.frame(R"({"system_fingerprint":"fp","service_tier":null,"choices":[]})");
+  }
+  upstream.finish_reason("stop");
+  EXPECT_EQ(upstream.done(), "field system_fingerprint \"fp\"\nfinish stop\n");
+}
+
+TEST(OpenaiDecoder, says_why_a_turn_without_an_end_failed) {
+  Upstream text, nothing, abandoned_call;
+  text.choice(R"({"delta":{"content":"hi"}})");
+  EXPECT_EQ(text.closed(), "text \"hi\"\nfinish upstream_error\n");
+  EXPECT_EQ(text.decoder.error()->message, "upstream closed before the turn was finished");
+  EXPECT_EQ(nothing.closed(), "finish upstream_error\n");
+  EXPECT_EQ(nothing.decoder.error()->message, "upstream closed without an answer");
+  abandoned_call.calls(R"({"index":0,"id":"a","function":{"name":"f"}})");
+  EXPECT_EQ(abandoned_call.closed(), "call 0 f id=a\nend 0 truncated\nfinish upstream_error\n");
+}
+
+TEST(OpenaiDecoder, knows_when_only_usage_is_missing) {
+  Upstream upstream;
+  EXPECT_FALSE(upstream.decoder.complete());
+  upstream.choice(R"({"delta":{"content":"hi"}})");
+  EXPECT_FALSE(upstream.decoder.complete());
+  upstream.finish_reason("stop");
+  EXPECT_TRUE(upstream.decoder.complete());
+  EXPECT_FALSE(upstream.decoder.finished());
+}
+
+TEST(OpenaiDecoder, aborts_with_what_was_held_back) {
+  Upstream upstream;
+  upstream.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{\"q\":\"\\"}})");
+  upstream.choice(R"({"delta":{"content":"hi"}})");
+  upstream.decoder.abort(upstream.sinks);
+  EXPECT_EQ(print(upstream.sinks.log().events()),
+            "call 0 f id=a\nargs 0 {\"q\":\"\\\nend 0 truncated\ntext \"hi\"\n"
+            "finish upstream_error\n");
+  upstream.decoder.finish(upstream.sinks);
+  EXPECT_EQ(upstream.sinks.log().reason(), FinishReason::upstream_error);
+}
+
+TEST(OpenaiDecoder, stays_linear_with_many_calls) {
+  Upstream upstream;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string entry = "{\"id\":\"call_";
+    json::append_integer(entry, i);
+    upstream.calls(entry + "\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}");
+  }
+  upstream.finish_reason("tool_calls").frame("[DONE]");
+  EXPECT_EQ(upstream.sinks.log().calls().size(), 20'000u);
+}
+
+}  // namespace
+}  // namespace callgate::upstream
