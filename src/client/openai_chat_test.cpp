@@ -1,0 +1,190 @@
+#include "client/openai_chat.h"
+
+#include <gtest/gtest.h>
+
+namespace callgate::client {
+namespace {
+
+const ResponseIdentity kIdentity{.id = "chatcmpl-1", .model = "m", .created = 7};
+constexpr std::string_view kHead =
+    R"(data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"m",)";
+
+// What a client gets for these events of one choice.
+std::string written(const Request& request, std::initializer_list<Event> events) {
+  const auto encoder = kOpenaiChat.make_encoder(request, kIdentity);
+  std::string out;
+  encoder->bind(out);
+  for (const Event& event : events) encoder->choice(0).accept(event);
+  encoder->finish();
+  return out;
+}
+
+std::string frame(std::string_view rest) { return std::string(kHead).append(rest) + "\n\n"; }
+
+std::string delta(std::string_view json, std::string_view finish = "null") {
+  return frame("\"choices\":[{\"index\":0,\"delta\":" + std::string(json) +
+               ",\"finish_reason\":" + std::string(finish) + "}]}");
+}
+
+const std::string kRole = delta(R"({"role":"assistant","content":""})");
+const std::string kDone = "data: [DONE]\n\n";
+
+TEST(OpenaiStream, starts_with_the_role_and_ends_with_done) {
+  EXPECT_EQ(written({.stream = true}, {TextDelta{"a\"\n"}, TurnFinished{FinishReason::stop}}),
+            kRole + delta(R"({"content":"a\"\n"})") + delta("{}", "\"stop\"") + kDone);
+}
+
+TEST(OpenaiStream, writes_the_role_even_for_an_empty_turn) {
+  EXPECT_EQ(written({.stream = true}, {TurnFinished{FinishReason::length}}),
+            kRole + delta("{}", "\"length\"") + kDone);
+}
+
+TEST(OpenaiStream, writes_a_call_as_a_header_and_fragments) {
+  EXPECT_EQ(
+      written({.stream = true},
+              {CallStarted{0, "find", "c1"}, ArgumentsDelta{0, "{\"q\""}, ArgumentsDelta{0, ":1}"},
+               CallFinished{0, CallOutcome::complete}, TurnFinished{FinishReason::tool_calls}}),
+      kRole +
+          delta(
+              R"({"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"find","arguments":""}}]})") +
+          delta(R"({"tool_calls":[{"index":0,"function":{"arguments":"{\"q\""}}]})") +
+          delta(R"({"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]})") +
+          delta("{}", "\"tool_calls\"") + kDone);
+}
+
+TEST(OpenaiStream, keeps_to_one_call_in_the_old_form) {
+  EXPECT_EQ(written({.stream = true, .legacy_functions = true},
+                    {CallStarted{0, "find", "c1"}, ArgumentsDelta{0, "{}"},
+                     CallFinished{0, CallOutcome::complete}, CallStarted{1, "add", "c2"},
+                     ArgumentsDelta{1, "{}"}, CallFinished{1, CallOutcome::complete},
+                     TurnFinished{FinishReason::tool_calls}}),
+            kRole + delta(R"({"function_call":{"name":"find","arguments":""}})") +
+                delta(R"({"function_call":{"arguments":"{}"}})") +
+                delta("{}", "\"function_call\"") + kDone);
+}
+
+TEST(OpenaiStream, writes_usage_after_the_finish_and_null_before) {
+  const std::string out =
+      written({.stream = true, .include_usage = true},
+              {UsageReported{{.prompt_tokens = 1}}, TextDelta{"a"},
+               UsageReported{{.prompt_tokens = 1, .completion_tokens = 2, .total_tokens = 3}},
+               TurnFinished{FinishReason::stop}});
+  EXPECT_EQ(
+      out,
+      frame(
+          R"("choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],"usage":null})") +
+          frame(
+              R"("choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}],"usage":null})") +
+          frame(R"("choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":null})") +
+          frame(
+              R"("choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}})") +
+          kDone);
+}
+
+TEST(OpenaiStream, keeps_json_of_several_lines_in_one_frame) {
+  using Scope = FieldReported::Scope;
+  const std::string out =
+      written({.stream = true},
+              {FieldReported{Scope::turn, "service_tier", "\"flex\""},
+               FieldReported{Scope::choice, "logprobs", "{\n\"content\":\r\n[]}"}, TextDelta{"a"},
+               FieldReported{Scope::choice, "logprobs", "1"},
+               FieldReported{Scope::choice, "logprobs", "2"}, TurnFinished{FinishReason::stop}});
+  const std::string head =
+      std::string(kHead) + "\"service_tier\":\"flex\",\"choices\":[{\"index\":0,\"delta\":";
+  EXPECT_EQ(out, head + R"({"role":"assistant","content":""},"finish_reason":null}]})" + "\n\n" +
+                     head + R"({"content":"a"},"logprobs":{"content":[]},"finish_reason":null}]})" +
+                     "\n\n" + head + R"({},"logprobs":1,"finish_reason":null}]})" + "\n\n" + head +
+                     R"({},"logprobs":2,"finish_reason":"stop"}]})" + "\n\n" + kDone);
+}
+
+TEST(OpenaiStream, ends_a_failed_turn_with_an_error_and_done) {
+  const auto encoder = kOpenaiChat.make_encoder({.stream = true}, kIdentity);
+  std::string out;
+  encoder->bind(out);
+  encoder->choice(0).accept(TextDelta{"a"});
+  encoder->choice(0).accept(TurnFinished{FinishReason::upstream_error});
+  encoder->fail({.code = ErrorCode::timed_out, .message = "too slow"});
+  EXPECT_EQ(
+      out,
+      kRole + delta(R"({"content":"a"})") +
+          "data: {\"error\":{\"message\":\"too slow\",\"type\":\"server_error\",\"param\":null,"
+          "\"code\":\"timed_out\"}}\n\n" +
+          kDone);
+}
+
+TEST(OpenaiWhole, folds_the_same_events) {
+  EXPECT_EQ(
+      written({}, {ReasoningDelta{"hm"}, CallStarted{0, "find", "c1"}, ArgumentsDelta{0, "{}"},
+                   CallFinished{0, CallOutcome::complete}, UsageReported{{.total_tokens = 3}},
+                   TurnFinished{FinishReason::tool_calls}}),
+      R"({"id":"chatcmpl-1","object":"chat.completion","created":7,"model":"m","choices":[{"index":0,)"
+      R"("message":{"role":"assistant","content":null,"reasoning_content":"hm","refusal":null,)"
+      R"("tool_calls":[{"id":"c1","type":"function","function":{"name":"find","arguments":"{}"}}]},)"
+      R"("logprobs":null,"finish_reason":"tool_calls"}],)"
+      R"("usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":3}})");
+}
+
+TEST(OpenaiWhole, says_an_empty_text_where_there_is_nothing_else) {
+  EXPECT_EQ(
+      written({}, {TurnFinished{FinishReason::stop}}),
+      R"({"id":"chatcmpl-1","object":"chat.completion","created":7,"model":"m","choices":[{"index":0,)"
+      R"("message":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":"stop"}]})");
+}
+
+TEST(OpenaiWhole, leaves_out_a_choice_that_never_came) {
+  const auto encoder = kOpenaiChat.make_encoder({.choices = 2}, kIdentity);
+  std::string out;
+  encoder->bind(out);
+  encoder->choice(0).accept(TurnFinished{FinishReason::stop});
+  encoder->finish();
+  EXPECT_EQ(out.find("\"index\":1"), std::string::npos);
+}
+
+TEST(OpenaiError, always_has_its_four_keys) {
+  EXPECT_EQ(
+      openai_error_body({.code = ErrorCode::invalid_request, .message = "no", .param = "model"}),
+      R"({"error":{"message":"no","type":"invalid_request_error","param":"model","code":null}})");
+  EXPECT_EQ(openai_error_body({.code = ErrorCode::unauthenticated, .message = "no key"}),
+            R"({"error":{"message":"no key","type":"invalid_request_error","param":null,)"
+            R"("code":"invalid_api_key"}})");
+}
+
+TEST(OpenaiError, keeps_the_words_of_the_upstream) {
+  EXPECT_EQ(
+      openai_error_body({.code = ErrorCode::rate_limited,
+                         .message = "quota",
+                         .type = "insufficient_quota",
+                         .upstream_code = "q1"}),
+      R"({"error":{"message":"quota","type":"insufficient_quota","param":null,"code":"q1"}})");
+}
+
+TEST(Status, follows_the_code) {
+  struct Row {
+    ErrorCode code;
+    int status;
+  };
+  for (const Row& row : {Row{ErrorCode::invalid_request, 400}, Row{ErrorCode::unauthenticated, 401},
+                         Row{ErrorCode::forbidden, 403}, Row{ErrorCode::not_found, 404},
+                         Row{ErrorCode::not_allowed, 405}, Row{ErrorCode::conflict, 409},
+                         Row{ErrorCode::too_large, 413}, Row{ErrorCode::rate_limited, 429},
+                         Row{ErrorCode::upstream_failed, 502}, Row{ErrorCode::unavailable, 503},
+                         Row{ErrorCode::timed_out, 504}, Row{ErrorCode::internal, 500}}) {
+    EXPECT_EQ(status_of({.code = row.code}), row.status);
+  }
+}
+
+TEST(Status, keeps_what_the_upstream_said_where_a_caller_can_act_on_it) {
+  EXPECT_EQ(status_of({.code = ErrorCode::invalid_request, .status = 422}), 422);
+  EXPECT_EQ(status_of({.code = ErrorCode::rate_limited, .status = 429}), 429);
+  EXPECT_EQ(status_of({.code = ErrorCode::upstream_failed, .status = 401}), 502);
+  EXPECT_EQ(status_of({.code = ErrorCode::upstream_failed, .status = 500}), 502);
+}
+
+TEST(ClientRegistry, finds_protocols_by_name) {
+  EXPECT_EQ(find("openai_chat"), &kOpenaiChat);
+  EXPECT_EQ(find("nothing"), nullptr);
+  EXPECT_FALSE(all().empty());
+}
+
+}  // namespace
+}  // namespace callgate::client
