@@ -1,0 +1,109 @@
+// After warm-up a frame costs no allocation, from upstream bytes to client bytes.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "callgate/pipeline.h"
+#include "engine/fake_dialect_testing.h"
+
+namespace {
+
+std::size_t allocations = 0;
+
+void* counted(std::size_t size) {
+  ++allocations;
+  void* memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace callgate {
+namespace {
+
+std::string choice(std::string_view delta) {
+  return "data: "
+         "{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":"
+         "\"m\",\"system_fingerprint\":\"fp\",\"choices\":[{\"index\":0,\"delta\":" +
+         std::string(delta) + ",\"logprobs\":null,\"finish_reason\":null}],\"usage\":null}\n\n";
+}
+
+// How many allocations 1,000 pushes of `frame` cost after `before` and a few of them. Cut in two at `cut`.
+std::size_t allocations_for(const std::string& before, const std::string& frame, std::size_t cut,
+                            PipelineOptions options = {}) {
+  const Request request{.model = "m", .stream = true, .include_usage = true};
+  Result<Pipeline> pipeline = Pipeline::make(request, std::move(options));
+  std::string out;
+  out.reserve(std::size_t{1} << 16);
+  pipeline->push(before, out);
+  const auto push = [&] {
+    out.clear();
+    pipeline->push(std::string_view(frame).substr(0, cut), out);
+    pipeline->push(std::string_view(frame).substr(cut), out);
+  };
+  for (int i = 0; i < 16; ++i) push();
+  const std::size_t start = allocations;
+  for (int i = 0; i < 1000; ++i) push();
+  const std::size_t counted = allocations - start;
+  EXPECT_FALSE(out.empty());
+  return counted;
+}
+
+const std::string kRole = choice(R"({"role":"assistant","content":""})");
+const std::string kCall = choice(R"({"tool_calls":[{"index":0,"id":"call_1","type":"function",)"
+                                 R"("function":{"name":"find","arguments":"{\"q\":\""}}]})");
+
+TEST(Allocation, counts) {
+  const std::size_t start = allocations;
+  const auto memory = std::make_unique<std::string>(100, 'x');
+  EXPECT_GE(allocations - start, 2u);
+}
+
+TEST(Allocation, is_zero_for_a_text_frame) {
+  const std::string frame =
+      choice(R"({"content":"some words that are longer than a short string"})");
+  EXPECT_EQ(allocations_for(kRole, frame, 0), 0u);
+  EXPECT_EQ(allocations_for(kRole, frame, 100), 0u);
+}
+
+TEST(Allocation, is_zero_for_text_with_escapes) {
+  const std::string frame =
+      choice(R"({"content":"line one\nline two \"quoted\" \u00e9 and more"})");
+  EXPECT_EQ(allocations_for(kRole, frame, 0), 0u);
+  EXPECT_EQ(allocations_for(kRole, frame, 170), 0u);
+}
+
+TEST(Allocation, is_zero_for_an_argument_frame) {
+  const std::string frame = choice(
+      R"({"tool_calls":[{"index":0,"function":{"arguments":"more \\u00e9 bytes of the value"}}]})");
+  EXPECT_EQ(allocations_for(kRole + kCall, frame, 0), 0u);
+  EXPECT_EQ(allocations_for(kRole + kCall, frame, 100), 0u);
+}
+
+TEST(Allocation, is_zero_for_an_argument_frame_that_ends_inside_an_escape) {
+  const std::string frame =
+      choice(R"({"tool_calls":[{"index":0,"function":{"arguments":"n and on and on\\"}}]})");
+  EXPECT_EQ(allocations_for(kRole + kCall +
+                                choice(R"({"tool_calls":[{"index":0,"function":)"
+                                       R"({"arguments":"\\"}}]})"),
+                            frame, 0),
+            0u);
+}
+
+TEST(Allocation, is_zero_for_text_through_a_dialect) {
+  EXPECT_EQ(allocations_for(kRole, choice(R"({"content":"plain words"})"), 0,
+                            {.dialect = &engine::kFakeDialect}),
+            0u);
+}
+
+}  // namespace
+}  // namespace callgate

@@ -1,0 +1,187 @@
+#include "callgate/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/fake_dialect_testing.h"
+
+namespace callgate {
+namespace {
+
+std::string frame(std::string_view data) { return "data: " + std::string(data) + "\n\n"; }
+std::string text(std::string_view content) {
+  return frame("{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + std::string(content) +
+               "\"}}]}");
+}
+const std::string kStop = frame(R"({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})");
+const std::string kDone = frame("[DONE]");
+const Error kReset{.code = ErrorCode::upstream_failed, .message = "connection reset"};
+
+std::uint32_t count_of(const TurnSummary& summary, Repair repair) {
+  return summary.repairs[static_cast<std::size_t>(repair)];
+}
+
+bool contains(std::string_view whole, std::string_view part) {
+  return whole.find(part) != std::string_view::npos;
+}
+
+class PipelineTest : public testing::Test {
+ protected:
+  Pipeline make(PipelineOptions options = {}) {
+    Result<Pipeline> pipeline = Pipeline::make(request_, std::move(options));
+    EXPECT_TRUE(pipeline.has_value());
+    return std::move(*pipeline);
+  }
+
+  Request request_{.model = "m", .stream = true};
+  std::string out_;
+};
+
+TEST_F(PipelineTest, refuses_names_it_does_not_know) {
+  EXPECT_EQ(Pipeline::make(request_, {.wire = "x"}).error().message, "unknown wire format \"x\"");
+  EXPECT_EQ(Pipeline::make(request_, {.protocol = "x"}).error().message, "unknown protocol \"x\"");
+}
+
+TEST_F(PipelineTest, starts_with_the_first_event_that_a_client_sees) {
+  Pipeline pipeline = make();
+  pipeline.push(frame(R"({"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]})"),
+                out_);
+  EXPECT_FALSE(pipeline.started());
+  EXPECT_EQ(out_, "");
+  pipeline.push(text("hi"), out_);
+  EXPECT_TRUE(pipeline.started());
+  EXPECT_FALSE(pipeline.finished());
+  pipeline.push(kStop + kDone, out_);
+  EXPECT_TRUE(pipeline.finished());
+  EXPECT_FALSE(pipeline.error().has_value());
+}
+
+TEST_F(PipelineTest, writes_nothing_for_a_failure_before_the_start) {
+  Pipeline pipeline = make();
+  pipeline.fail(kReset, out_);
+  EXPECT_EQ(out_, "");
+  EXPECT_FALSE(pipeline.started());
+  EXPECT_TRUE(pipeline.finished());
+  EXPECT_EQ(pipeline.error()->message, "connection reset");
+  EXPECT_EQ(pipeline.summary().reason, FinishReason::upstream_error);
+}
+
+TEST_F(PipelineTest, ends_a_stream_that_fails_midway_with_an_error_frame) {
+  Pipeline pipeline = make();
+  pipeline.push(text("hi"), out_);
+  out_.clear();
+  pipeline.fail(kReset, out_);
+  EXPECT_TRUE(contains(out_, "\"message\":\"connection reset\""));
+  EXPECT_TRUE(out_.ends_with("data: [DONE]\n\n"));
+  EXPECT_FALSE(contains(out_, "finish_reason"));
+  EXPECT_EQ(pipeline.summary().reason, FinishReason::upstream_error);
+}
+
+TEST_F(PipelineTest, ends_well_when_the_connection_fails_after_the_finish_reason) {
+  Pipeline pipeline = make();
+  pipeline.push(text("hi") + kStop, out_);
+  pipeline.fail(kReset, out_);
+  EXPECT_TRUE(contains(out_, "\"finish_reason\":\"stop\""));
+  EXPECT_TRUE(out_.ends_with("data: [DONE]\n\n"));
+  EXPECT_FALSE(pipeline.error().has_value());
+}
+
+TEST_F(PipelineTest, answers_a_whole_request_that_fails_midway_with_a_status) {
+  request_.stream = false;
+  Pipeline pipeline = make();
+  pipeline.push(text("hi"), out_);
+  pipeline.fail(kReset, out_);
+  EXPECT_EQ(out_, "");
+  EXPECT_FALSE(pipeline.started());
+  EXPECT_TRUE(pipeline.error().has_value());
+}
+
+TEST_F(PipelineTest, ignores_everything_after_the_end) {
+  Pipeline pipeline = make();
+  pipeline.push(text("hi") + kStop + kDone + text("ghost"), out_);
+  const std::string before = out_;
+  pipeline.push(text("ghost"), out_);
+  pipeline.finish(out_);
+  pipeline.fail(kReset, out_);
+  EXPECT_EQ(out_, before);
+  EXPECT_FALSE(contains(out_, "ghost"));
+  EXPECT_FALSE(pipeline.error().has_value());
+}
+
+TEST_F(PipelineTest, tells_the_client_the_name_it_asked_for_and_an_id_from_the_seed) {
+  std::string again;
+  Pipeline one = make({.created = 5, .id_seed = 1}), two = make({.created = 5, .id_seed = 1});
+  one.push(text("hi"), out_);
+  two.push(text("hi"), again);
+  EXPECT_EQ(out_, again);
+  EXPECT_TRUE(contains(out_, "\"created\":5,\"model\":\"m\""));
+  EXPECT_TRUE(contains(out_, "data: {\"id\":\"chatcmpl-"));
+}
+
+TEST_F(PipelineTest, refuses_a_frame_over_the_limit) {
+  Pipeline pipeline = make({.max_frame = 100});
+  pipeline.push(text(std::string(200, 'x')), out_);
+  EXPECT_TRUE(pipeline.finished());
+  EXPECT_EQ(pipeline.error()->code, ErrorCode::upstream_failed);
+}
+
+TEST_F(PipelineTest, refuses_a_body_over_the_limit) {
+  Pipeline pipeline = make({.max_body = 100});
+  pipeline.push("{\"choices\":\"" + std::string(200, 'x'), out_);
+  EXPECT_TRUE(pipeline.finished());
+  EXPECT_EQ(pipeline.error()->code, ErrorCode::upstream_failed);
+}
+
+TEST_F(PipelineTest, finds_calls_in_text_with_a_dialect) {
+  Pipeline pipeline = make({.dialect = &engine::kFakeDialect, .id_seed = 1});
+  pipeline.push(text("[find:{}]") + kStop + kDone, out_);
+  EXPECT_TRUE(contains(out_, "\"name\":\"find\""));
+  EXPECT_TRUE(contains(out_, "\"id\":\"call_"));
+  EXPECT_TRUE(contains(out_, "\"finish_reason\":\"tool_calls\""));
+  EXPECT_EQ(pipeline.summary().calls, 1u);
+  EXPECT_EQ(count_of(pipeline.summary(), Repair::markup_in_text), 0u);
+}
+
+TEST_F(PipelineTest, counts_markup_in_text_as_a_repair_when_nobody_chose_the_dialect) {
+  Pipeline pipeline = make({.dialect = &engine::kFakeDialect, .dialect_is_default = true});
+  pipeline.push(text("(hm)[find:{}]") + kStop + kDone, out_);
+  EXPECT_EQ(count_of(pipeline.summary(), Repair::markup_in_text), 2u);
+}
+
+TEST_F(PipelineTest, sums_the_turn_up) {
+  Pipeline pipeline = make();
+  pipeline.push(text("abc") + frame("{bad") +
+                    frame(R"({"choices":[{"index":0,"delta":{"reasoning_content":"de"}}]})") +
+                    kStop + frame(R"({"choices":[],"usage":{"total_tokens":9}})") + kDone,
+                out_);
+  const TurnSummary& summary = pipeline.summary();
+  EXPECT_EQ(summary.reason, FinishReason::stop);
+  EXPECT_EQ(summary.text_bytes, 3u);
+  EXPECT_EQ(summary.reasoning_bytes, 2u);
+  EXPECT_EQ(summary.frames_in, 6u);
+  EXPECT_EQ(summary.usage->total_tokens, 9);
+  EXPECT_EQ(count_of(summary, Repair::frame_invalid), 1u);
+}
+
+// Doubles every text.
+class Echo final : public Stage {
+ public:
+  void push(const Event& event, EventSink& next) override {
+    if (std::holds_alternative<TextDelta>(event)) next.accept(event);
+    next.accept(event);
+  }
+};
+
+TEST_F(PipelineTest, applies_the_users_policies_last) {
+  Pipeline pipeline = make({.policies = {[] { return std::make_unique<Echo>(); }}});
+  pipeline.push(text("ab") + kStop + kDone, out_);
+  EXPECT_EQ(pipeline.summary().text_bytes, 4u);
+}
+
+TEST_F(PipelineTest, names_every_repair) {
+  for (std::size_t i = 0; i < kRepairCount; ++i) {
+    EXPECT_FALSE(to_string(static_cast<Repair>(i)).empty());
+  }
+}
+
+}  // namespace
+}  // namespace callgate
