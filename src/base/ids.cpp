@@ -1,5 +1,7 @@
 #include "base/ids.h"
 
+#include <array>
+
 namespace callgate {
 
 // splitmix64
@@ -24,6 +26,20 @@ std::string IdMint::mint(std::string_view prefix, std::size_t length) {
     bits /= kAlphabet.size();
   }
   return id;
+}
+
+std::string IdMint::mint_timed(std::string_view prefix, std::int64_t unix_ms, std::size_t length) {
+  // In the order of their bytes.
+  static constexpr std::string_view kDigits =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::array<char, 8> digits;
+  auto rest = static_cast<std::uint64_t>(unix_ms);
+  for (std::size_t i = digits.size(); i-- > 0;) {
+    digits[i] = kDigits[rest % kDigits.size()];
+    rest /= kDigits.size();
+  }
+  const std::size_t random = length > digits.size() ? length - digits.size() : 0;
+  return std::string(prefix) + mint(std::string_view(digits.data(), digits.size()), random);
 }
 
 }  // namespace callgate

@@ -26,5 +26,18 @@ TEST(IdMint, writes_prefix_and_length) {
   EXPECT_EQ(id.substr(0, 9), "chatcmpl-");
 }
 
+TEST(IdMint, timed_ids_sort_by_their_time) {
+  IdMint mint(7);
+  std::string last;
+  for (const std::int64_t time : {0LL, 1LL, 61LL, 62LL, 1'760'000'000'000LL, 1'760'000'000'001LL}) {
+    const std::string id = mint.mint_timed("req_", time);
+    EXPECT_EQ(id.size(), 28u);
+    EXPECT_TRUE(id.starts_with("req_"));
+    EXPECT_LT(last, id);
+    last = id;
+  }
+  EXPECT_NE(mint.mint_timed("", 5), mint.mint_timed("", 5));
+}
+
 }  // namespace
 }  // namespace callgate

@@ -39,7 +39,7 @@ inline constexpr std::size_t kLongestText = 2048;
 
 // What is known when a request arrives. An empty text means not known.
 struct RequestRecord {
-  std::string id;  // unique; ids that begin with the time keep the index small to write
+  std::string id;  // unique; from IdMint::mint_timed(): random ids make a row four times as dear
   std::int64_t received_at = 0;  // Unix milliseconds
   std::string key_name;
   std::string protocol;
@@ -133,7 +133,7 @@ struct RequestLogOptions {
   std::chrono::milliseconds last_retry{5'000};
   std::chrono::milliseconds close_timeout{2'000};  // how long the destructor writes on
 
-  // Both are called on the writer thread and must not call the log.
+  // Called on the writer thread, on_problem also within make_request_log(). Must not call the log.
   std::function<void(std::string_view id, RequestState state)> on_recorded;
   std::function<void(std::string_view problem)> on_problem;
 };
