@@ -62,6 +62,7 @@ struct TurnSummary {
   FinishReason reason = FinishReason::stop;  // of the first choice
   std::optional<Usage> usage;
   std::uint32_t calls = 0;  // over all choices
+  std::array<std::uint32_t, 3> outcomes{};  // of those that were finished, by CallOutcome
   std::uint64_t text_bytes = 0;
   std::uint64_t reasoning_bytes = 0;
   std::uint64_t argument_bytes = 0;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,7 +46,6 @@ struct ClientRequest {
 };
 
 class Pool;
-class ClientConnection;
 
 class HttpClient {
  public:
@@ -88,7 +88,12 @@ class ClientExchange {
   // The next body bytes, without chunk framing; empty at the end. A truncated body is an Error.
   // The view is valid until the caller next waits for anything.
   Task<Result<std::string_view>> read();
-  // The rest of the body, at most `limit` bytes.
+  // The same, but gives nothing when no byte came within `patience`; reading may go on. The upstream's idle timeout
+  // runs through such pauses.
+  Task<Result<std::optional<std::string_view>>> read(Millis patience);
+  // True when the whole response was read.
+  bool ended() const;
+  // The rest of the body, at most `limit` bytes; more is an Error.
   Task<Result<std::string>> read_all(std::size_t limit);
 
   // Closes the connection now. A waiting send() or read() fails soon after, never inside cancel().

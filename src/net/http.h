@@ -50,6 +50,8 @@ class Headers {
  private:
   friend class RequestParser;  // their text is a whole message head as received
   friend class ResponseParser;
+  friend struct RequestCallbacks;
+  friend struct ResponseCallbacks;
   struct Entry {
     std::uint32_t name;
     std::uint32_t name_size;

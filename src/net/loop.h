@@ -34,7 +34,7 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // Runs on the calling thread until stop(). May be called again afterwards.
+  // Runs on the calling thread until stop(), also one that came before. May be called again.
   void run();
   // Any thread.
   void stop();
@@ -52,15 +52,17 @@ class Loop {
   // Calls back on the loop for each such signal.
   void on_signal(int number, std::function<void()> callback);
 
-  // Milliseconds of a steady clock, precise to a few of them.
+  // Milliseconds of a steady clock.
   std::uint64_t now() const;
 
   class Sleep;
   // co_await loop.sleep(20ms): waits at least so long. Zero lets other work run first.
   Sleep sleep(Millis duration);
 
-  // Arms `deadline` to fire after `delay` (at least 1 ms). The deadline disarms itself when destroyed.
+  // Arms `deadline` to fire after at least `delay`. It disarms itself when destroyed.
   void arm(Deadline& deadline, Millis delay);
+  // Fires `deadline` from the loop as soon as the current event is done.
+  void defer(Deadline& deadline);
 
   // 64 KiB shared by all streams of the loop: what is in it is lost when the holder next waits.
   std::span<char> read_buffer();

@@ -122,6 +122,10 @@ class HttpServer {
   friend class Listener;
   void accepted(int socket, const Listener& listener);
   void remove(Connection& connection);
+  void log(std::string_view what);
+  std::string error_body(int status, std::string_view message) const;
+  // Made once per second.
+  std::string_view date();
 
   Loop& loop_;
   ServerOptions options_;
@@ -131,6 +135,8 @@ class HttpServer {
   std::size_t connection_count_ = 0;
   std::size_t active_ = 0;
   bool draining_ = false;
+  std::int64_t date_second_ = 0;
+  std::string date_;
 };
 
 }  // namespace callgate::net

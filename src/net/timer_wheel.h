@@ -33,6 +33,7 @@ class Deadline {
 
  private:
   friend class TimerWheel;
+  friend class DeadlineList;
   void link_before(Deadline& head) {
     next_ = &head;
     previous_ = head.previous_;
@@ -47,11 +48,30 @@ class Deadline {
   void* context_ = nullptr;
 };
 
+// Deadlines to be called back in order, whatever their tick.
+class DeadlineList {
+ public:
+  DeadlineList() { head_.next_ = head_.previous_ = &head_; }
+  ~DeadlineList() { clear(); }
+  DeadlineList(const DeadlineList&) = delete;
+  DeadlineList& operator=(const DeadlineList&) = delete;
+
+  bool empty() const { return head_.next_ == &head_; }
+  void add(Deadline& deadline);
+  // Calls back what is in the list now; what callbacks add waits for the next run.
+  void run();
+  void clear();
+
+ private:
+  friend class TimerWheel;
+  void take_all(DeadlineList& other);
+  Deadline& pop();
+
+  Deadline head_;
+};
+
 class TimerWheel {
  public:
-  TimerWheel();
-  ~TimerWheel();
-
   // REQUIRES: tick > now(). Re-arming moves the deadline.
   void arm(Deadline& deadline, std::uint64_t tick);
 
@@ -66,11 +86,10 @@ class TimerWheel {
 
  private:
   static constexpr std::size_t kSlots = 256;
-  using Ring = std::array<Deadline, kSlots>;
+  using Ring = std::array<DeadlineList, kSlots>;
 
   void place(Deadline& deadline);
   void run_slot(std::uint64_t tick);
-  static bool empty(const Deadline& head) { return head.next_ == &head; }
 
   std::uint64_t now_ = 0;
   Ring near_;  // one slot per tick

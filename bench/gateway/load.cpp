@@ -1,0 +1,145 @@
+// The load of bench/gateway: asks a URL many times over kept-alive connections and prints one JSON line with counts and
+// times. `lateness` of a paced frame is its arrival after the moment that its stream's pace promises, in microseconds.
+//
+//   gateway_load URL MODEL REQUESTS CONCURRENCY whole|stream [PACE_MS]
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "net/client.h"
+#include "net/loop.h"
+
+namespace {
+
+using namespace callgate;
+using Clock = std::chrono::steady_clock;
+
+double microseconds(Clock::duration d) {
+  return std::chrono::duration<double, std::micro>(d).count();
+}
+
+struct Load {
+  net::Target target;
+  std::string body;
+  std::size_t requests = 0;
+  std::size_t concurrency = 0;
+  bool stream = false;
+  double pace_us = 0;
+  std::size_t started = 0;
+  std::size_t running = 0;
+  std::size_t failed = 0;
+  std::size_t frames = 0;
+  std::size_t bytes = 0;
+  std::vector<double> total_us;
+  std::vector<double> first_us;
+  std::vector<double> lateness_us;
+};
+
+// Frames of one read share its arrival time.
+void count_frames(Load& load, std::string_view bytes, char& last, std::size_t& frame,
+                  Clock::time_point& first) {
+  const auto now = Clock::now();
+  for (const char c : bytes) {
+    if (c == '\n' && last == '\n') {
+      if (frame == 0) first = now;
+      if (load.pace_us > 0 && frame > 0) {
+        load.lateness_us.push_back(microseconds(now - first) -
+                                   load.pace_us * static_cast<double>(frame));
+      }
+      ++frame;
+      ++load.frames;
+    }
+    last = c;
+  }
+}
+
+net::Task<bool> one_request(Load& load, net::HttpClient& client) {
+  net::ClientExchange exchange(client, load.target);
+  net::ClientRequest request{
+      .method = "POST",
+      .path = "/chat/completions",
+      .headers = {{"content-type", "application/json"}, {"authorization", "Bearer bench"}},
+      .body = load.body};
+  const auto begin = Clock::now();
+  if (auto sent = co_await exchange.send(request); !sent || exchange.status() != 200)
+    co_return false;
+  char last = 0;
+  std::size_t frame = 0;
+  bool any = false;
+  Clock::time_point first;
+  for (;;) {
+    auto bytes = co_await exchange.read();
+    if (!bytes) co_return false;
+    if (bytes->empty()) break;
+    if (!any) load.first_us.push_back(microseconds(Clock::now() - begin));
+    any = true;
+    load.bytes += bytes->size();
+    if (load.stream) count_frames(load, *bytes, last, frame, first);
+  }
+  load.total_us.push_back(microseconds(Clock::now() - begin));
+  co_return any;
+}
+
+net::Task<> worker(Load& load, net::HttpClient& client, net::Loop& loop) {
+  while (load.started < load.requests) {
+    ++load.started;
+    if (!co_await one_request(load, client)) ++load.failed;
+  }
+  if (--load.running == 0) loop.stop();
+}
+
+double percentile(std::vector<double>& values, double share) {
+  if (values.empty()) return 0;
+  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + at, values.end());
+  return values[static_cast<std::size_t>(at)];
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 6) {
+    std::fprintf(stderr,
+                 "usage: gateway_load URL MODEL REQUESTS CONCURRENCY whole|stream [PACE_MS]\n");
+    return 2;
+  }
+  Load load;
+  auto target = net::parse_url(argv[1]);
+  if (!target) {
+    std::fprintf(stderr, "%s\n", target.error().message.c_str());
+    return 2;
+  }
+  load.target = *target;
+  load.requests = std::strtoull(argv[3], nullptr, 10);
+  load.concurrency = std::strtoull(argv[4], nullptr, 10);
+  load.stream = std::string_view(argv[5]) == "stream";
+  if (argc > 6) load.pace_us = 1000.0 * std::strtod(argv[6], nullptr);
+  load.body = "{\"model\":\"" + std::string(argv[2]) +
+              "\",\"stream\":" + (load.stream ? "true" : "false") +
+              ",\"messages\":[{\"role\":\"system\",\"content\":\"You are "
+              "helpful.\"},{\"role\":\"user\",\"content\":\"What is the weather "
+              "in Paris today, and should I take an umbrella with "
+              "me?\"}],\"tools\":[{\"type\":\"function\",\"function\":{\"name\":"
+              "\"get_weather\",\"description\":\"Current "
+              "weather\",\"parameters\":{\"type\":\"object\",\"properties\":{\"city\":{\"type\":"
+              "\"string\"}},\"required\":[\"city\"]}}}]}";
+  net::Loop loop;
+  net::HttpClient client(loop, {.idle_per_target = 100'000});
+  load.running = load.concurrency;
+  const auto begin = Clock::now();
+  for (std::size_t i = 0; i < load.concurrency; ++i) loop.spawn(worker(load, client, loop));
+  loop.run();
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  std::printf(
+      "{\"requests\":%zu,\"failed\":%zu,\"seconds\":%.3f,\"frames\":%zu,\"bytes\":%zu,\"total_"
+      "p50\":%.1f,\"total_p99\":%.1f,"
+      "\"first_p50\":%.1f,\"first_p99\":%.1f,\"late_p50\":%.1f,\"late_p99\":%.1f}\n",
+      load.started, load.failed, seconds, load.frames, load.bytes, percentile(load.total_us, 0.5),
+      percentile(load.total_us, 0.99), percentile(load.first_us, 0.5),
+      percentile(load.first_us, 0.99), percentile(load.lateness_us, 0.5),
+      percentile(load.lateness_us, 0.99));
+  return load.failed == 0 ? 0 : 1;
+}

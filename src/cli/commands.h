@@ -1,0 +1,15 @@
+// The subcommands. Each adds itself to the application; running one sets the exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace callgate::cli {
+
+void add_serve(CLI::App& app, int& exit_code);
+void add_mock(CLI::App& app, int& exit_code);
+void add_parse(CLI::App& app, int& exit_code);
+void add_dialects(CLI::App& app, int& exit_code);
+void add_config(CLI::App& app, int& exit_code);
+void add_completion(CLI::App& app, int& exit_code);
+
+}  // namespace callgate::cli

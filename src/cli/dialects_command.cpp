@@ -1,0 +1,68 @@
+#include <iostream>
+#include <memory>
+
+#include "callgate/dialect.h"
+#include "cli/commands.h"
+#include "json/writer.h"
+
+namespace callgate::cli {
+namespace {
+
+std::string joined(std::span<const std::string_view> words) {
+  std::string out;
+  for (const std::string_view word : words) {
+    if (!out.empty()) out += ", ";
+    out += word;
+  }
+  return out;
+}
+
+void print_json() {
+  std::string out = "[";
+  for (const Dialect* dialect : dialect::all()) {
+    if (out.size() > 1) out += ",";
+    json::ObjectWriter object(out);
+    object.string("name", dialect->name);
+    object.string("spec", dialect->spec);
+    std::string& list = object.key("models");
+    list += '[';
+    for (std::size_t i = 0; i < dialect->models.size(); ++i) {
+      if (i > 0) list += ',';
+      json::append_string(list, dialect->models[i]);
+    }
+    list += ']';
+    object.string("commit", dialect->commit == Commit::eager ? "eager" : "whole_call");
+    object.close();
+  }
+  std::cout << out << "]\n";
+}
+
+void print_table() {
+  std::size_t width = 0;
+  for (const Dialect* dialect : dialect::all()) width = std::max(width, dialect->name.size());
+  for (const Dialect* dialect : dialect::all()) {
+    std::cout << dialect->name << std::string(width + 2 - dialect->name.size(), ' ')
+              << dialect->spec;
+    if (!dialect->models.empty()) std::cout << "  [" << joined(dialect->models) << "]";
+    std::cout << '\n';
+  }
+}
+
+}  // namespace
+
+void add_dialects(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("dialects", "List the dialects that models write calls in");
+  auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "for machines");
+  command->callback([as_json, &exit_code] {
+    if (*as_json) {
+      print_json();
+    } else {
+      print_table();
+    }
+    exit_code = 0;
+  });
+}
+
+}  // namespace callgate::cli

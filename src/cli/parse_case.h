@@ -1,0 +1,54 @@
+// `callgate parse`: model text in, what it means out. The batch form is a contract that other programs build on:
+//
+//   {"id":"x","dialect":"kimi_k2","tools":[{"name":"f","parameters":{...}}],"text":"..."}
+//   {"id":"x","content":null,"reasoning":null,"tool_calls":[{"index":0,"id":"...","name":"f","arguments":"{...}",
+//    "outcome":"complete"}],"finish_reason":"tool_calls","error":null}
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "callgate/dialect.h"
+#include "callgate/request.h"
+#include "callgate/result.h"
+#include "chat/event_log.h"
+
+namespace callgate::cli {
+
+// How the text is cut into pushes.
+struct Split {
+  enum class Mode : std::uint8_t { whole, every, random } mode = Mode::whole;
+  std::size_t size = 1;    // mode every
+  std::uint64_t seed = 0;  // mode random
+};
+Result<Split> parse_split(std::string_view text);  // whole | byte | N | random:SEED
+
+enum class Emit : std::uint8_t { message, events, sse };
+
+struct ParseCase {
+  std::string id_json = "null";  // as written, so that any JSON value comes back as it was
+  std::string dialect;
+  std::vector<ToolSpec> tools;
+  std::string text;
+  std::vector<std::string> chunks;
+  bool has_chunks = false;
+  Channel channel = Channel::text;
+  bool reasoning_open = false;
+  std::optional<Commit> commit;
+};
+
+Result<std::vector<ToolSpec>> parse_tools(std::string_view json);
+// One line of the batch form. `id_json` is filled as soon as it is known, also when the rest is wrong.
+Result<void> parse_line(std::string_view line, ParseCase& into);
+
+// Runs the case. Fails when the dialect is unknown.
+Result<EventLog> run_case(const ParseCase& input, const Split& split);
+
+// The result object of one case, one line without the line end.
+std::string print_result(const ParseCase& input, const EventLog& log, Emit emit);
+std::string print_failure(const ParseCase& input, const Error& error);
+
+}  // namespace callgate::cli

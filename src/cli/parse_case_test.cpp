@@ -1,0 +1,77 @@
+#include "cli/parse_case.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace callgate::cli {
+namespace {
+
+using testing::HasSubstr;
+
+std::string run_line(std::string_view line, const Split& split = {}, Emit emit = Emit::message) {
+  ParseCase input;
+  if (auto parsed = parse_line(line, input); !parsed) return print_failure(input, parsed.error());
+  const auto log = run_case(input, split);
+  return log ? print_result(input, *log, emit) : print_failure(input, log.error());
+}
+
+constexpr std::string_view kHermes =
+    R"({"id":7,"dialect":"hermes","tools":[{"name":"f","parameters":{}}],"text":"Hi <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>"})";
+
+TEST(ParseCase, prints_one_result_line) {
+  EXPECT_THAT(
+      run_line(kHermes),
+      HasSubstr(
+          R"({"id":7,"content":"Hi ","reasoning":null,"tool_calls":[{"index":0,"id":"call_)"));
+  EXPECT_THAT(
+      run_line(kHermes),
+      HasSubstr(
+          R"("name":"f","arguments":"{\"a\": 1}","outcome":"complete"}],"finish_reason":"tool_calls","error":null})"));
+}
+
+TEST(ParseCase, gives_the_same_result_for_every_split) {
+  const std::string whole = run_line(kHermes);
+  for (const char* split : {"byte", "2", "3", "7", "random:1", "random:99"}) {
+    EXPECT_EQ(run_line(kHermes, *parse_split(split)), whole) << split;
+  }
+}
+
+TEST(ParseCase, takes_the_cuts_from_chunks) {
+  EXPECT_EQ(
+      run_line(
+          R"({"id":7,"dialect":"hermes","chunks":["Hi <tool","_call>{\"name\": \"f\", \"argu","ments\": {\"a\": 1}}</tool_call>"]})"),
+      run_line(kHermes));
+}
+
+TEST(ParseCase, says_what_is_wrong_and_keeps_the_id) {
+  EXPECT_EQ(run_line(R"({"id":"x","dialect":"nope","text":""})"),
+            R"({"id":"x","error":"dialect: there is no \"nope\", see `callgate dialects`"})");
+  EXPECT_EQ(run_line(R"({"id":"x","text":""})"), R"({"id":"x","error":"dialect: missing"})");
+  EXPECT_THAT(run_line(R"({"id":"x",)"), HasSubstr(R"({"id":"x","error":"not a valid case)"));
+  EXPECT_THAT(run_line("[]"), HasSubstr("\"error\":\"not a valid case"));
+  EXPECT_THAT(run_line(R"({"id":1,"dialect":"hermes","text":"","channel":"x"})"),
+              HasSubstr("expected text or reasoning"));
+}
+
+TEST(ParseCase, prints_events_and_frames) {
+  EXPECT_THAT(
+      run_line(kHermes, {}, Emit::events),
+      HasSubstr(
+          R"("events":[{"text":"Hi "},{"call":0,"name":"f"},{"call":0,"arguments":"{\"a\": 1}"},)"));
+  const std::string frames = run_line(kHermes, {}, Emit::sse);
+  EXPECT_THAT(frames, HasSubstr(R"("role":"assistant")"));
+  EXPECT_THAT(frames, HasSubstr(R"("finish_reason":"tool_calls")"));
+  EXPECT_THAT(frames, HasSubstr("data: [DONE]"));
+}
+
+TEST(ParseCase, reads_split_words) {
+  EXPECT_TRUE(parse_split("whole"));
+  EXPECT_EQ(parse_split("12")->size, 12u);
+  EXPECT_EQ(parse_split("random:5")->seed, 5u);
+  for (const char* bad : {"", "0", "-1", "random:", "random:x", "bytes"}) {
+    EXPECT_FALSE(parse_split(bad)) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace callgate::cli

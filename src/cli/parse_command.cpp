@@ -1,0 +1,121 @@
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/parse_case.h"
+
+namespace callgate::cli {
+namespace {
+
+struct ParseArguments {
+  std::string dialect = "auto";
+  std::string tools;
+  std::string split = "whole";
+  std::string emit = "message";
+  std::string file;
+  bool jsonl = false;
+  bool reasoning_open = false;
+  std::string commit;
+};
+
+int report(const Error& error) {
+  std::cerr << "callgate parse: " << error.message << '\n';
+  return 2;
+}
+
+Emit emit_of(std::string_view word) {
+  if (word == "events") return Emit::events;
+  return word == "sse" ? Emit::sse : Emit::message;
+}
+
+Result<std::string> read_all(const std::string& file) {
+  if (file.empty() || file == "-") {
+    return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  }
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return fail(ErrorCode::not_found, "cannot read " + file);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+int run_batch(const Split& split, Emit emit) {
+  std::string line;
+  std::string out;
+  while (std::getline(std::cin, line)) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    ParseCase input;
+    const auto parsed = parse_line(line, input);
+    const auto log =
+        parsed ? run_case(input, split) : Result<EventLog>(tl::unexpected(parsed.error()));
+    out += log ? print_result(input, *log, emit) : print_failure(input, log.error());
+    out += '\n';
+    // One write per full buffer: a program on the other end of a pipe still gets lines in order.
+    if (out.size() > (std::size_t{1} << 16) || std::cin.rdbuf()->in_avail() == 0) {
+      std::fwrite(out.data(), 1, out.size(), stdout);
+      std::fflush(stdout);
+      out.clear();
+    }
+  }
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+int run_single(const ParseArguments& arguments, const Split& split) {
+  ParseCase input;
+  input.dialect = arguments.dialect;
+  input.reasoning_open = arguments.reasoning_open;
+  if (!arguments.commit.empty()) {
+    input.commit = arguments.commit == "eager" ? Commit::eager : Commit::whole_call;
+  }
+  if (!arguments.tools.empty()) {
+    const auto text = read_all(arguments.tools);
+    if (!text) return report(text.error());
+    auto tools = parse_tools(*text);
+    if (!tools) return report(tools.error());
+    input.tools = std::move(*tools);
+  }
+  auto text = read_all(arguments.file);
+  if (!text) return report(text.error());
+  input.text = std::move(*text);
+  const auto log = run_case(input, split);
+  if (!log) return report(log.error());
+  std::cout << print_result(input, *log, emit_of(arguments.emit)) << '\n';
+  return 0;
+}
+
+int run(const ParseArguments& arguments) {
+  const auto split = parse_split(arguments.split);
+  if (!split) return report(split.error());
+  if (arguments.jsonl) return run_batch(*split, emit_of(arguments.emit));
+  return run_single(arguments, *split);
+}
+
+}  // namespace
+
+void add_parse(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("parse", "Turn model text into calls, text and reasoning");
+  auto arguments = std::make_shared<ParseArguments>();
+  command->add_option("--dialect", arguments->dialect, "a name from `callgate dialects`")
+      ->capture_default_str();
+  command->add_option("--tools", arguments->tools, "JSON file: list of declared tools");
+  command->add_option("--split", arguments->split, "cut the text: whole, byte, N, or random:SEED")
+      ->capture_default_str();
+  command->add_option("--emit", arguments->emit, "message, events or sse")
+      ->check(CLI::IsMember({"message", "events", "sse"}))
+      ->capture_default_str();
+  command->add_option("--commit", arguments->commit, "eager or whole_call")
+      ->check(CLI::IsMember({"eager", "whole_call"}));
+  command->add_flag("--reasoning-open", arguments->reasoning_open,
+                    "the prompt already opened reasoning");
+  command->add_flag("--jsonl", arguments->jsonl,
+                    "one JSON case per line on stdin, one result per line on stdout");
+  command->add_option("file", arguments->file, "model text; standard input when absent");
+  command->footer(
+      "Example: printf '<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>' | callgate parse "
+      "--dialect hermes");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace callgate::cli

@@ -1,0 +1,43 @@
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.h"
+#include "server/mock.h"
+#include "server/serve.h"
+
+namespace callgate::cli {
+namespace {
+
+int report(const Result<void>& result) {
+  if (result) return 0;
+  std::cerr << "callgate: " << result.error().message << '\n';
+  return 1;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("serve", "Run the gateway");
+  auto options = std::make_shared<server::ServeOptions>();
+  command->add_option("--config", options->source.file, "TOML file; see docs/config.md");
+  command->add_option(
+      "--listen", options->listen,
+      "address instead of the configuration's: host:port or unix:/path (repeatable)");
+  command->add_option("--set", options->source.sets, "override a key: a.b=c (repeatable)");
+  command->add_flag("--demo", options->demo, "add the scripted demo models");
+  command->footer("SIGHUP reloads the file. SIGTERM drains; a second one stops at once.");
+  command->callback([options, &exit_code] { exit_code = report(server::run_serve(*options)); });
+}
+
+void add_mock(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("mock", "Run the scripted model as a server");
+  auto options = std::make_shared<server::MockOptions>();
+  command->add_option("--script", options->script,
+                      "script file, see docs/script.md; the demo model when absent");
+  command->add_option("--listen", options->listen, "host:port or unix:/path")
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "event loops")->capture_default_str();
+  command->callback([options, &exit_code] { exit_code = report(server::run_mock(*options)); });
+}
+
+}  // namespace callgate::cli

@@ -1,0 +1,396 @@
+#include "net/client.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "base/check.h"
+#include "net/pool.h"
+#include "net/resolver.h"
+#include "net/response_parser.h"
+
+namespace callgate::net {
+
+namespace {
+
+Result<void> check_request(const ClientRequest& request) {
+  for (const Header header : request.headers) {
+    // Neither name nor value is repeated: this may be a key.
+    if (!is_sendable(header)) {
+      return fail(ErrorCode::invalid_request, "a request header holds bytes that HTTP forbids");
+    }
+  }
+  const auto forbidden = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; };
+  if (std::any_of(request.path.begin(), request.path.end(), forbidden) ||
+      !is_sendable({request.method, ""})) {
+    return fail(ErrorCode::invalid_request, "the request path or method holds forbidden bytes");
+  }
+  return {};
+}
+
+std::string request_head(const Target& target, const ClientRequest& request) {
+  std::string head;
+  head.reserve(512);
+  head.append(request.method).append(" ").append(target.path_prefix).append(request.path);
+  if (target.path_prefix.empty() && request.path.empty()) head.append("/");
+  head.append(" HTTP/1.1\r\nhost: ");
+  const bool usual_port = target.port == (target.tls ? 443 : 80);
+  const bool v6 = target.host.find(':') != std::string::npos;
+  if (usual_port || !target.unix_path.empty()) {
+    head.append(v6 ? "[" + target.host + "]" : target.host);
+  } else {
+    head.append(to_text(target));
+  }
+  head.append("\r\n");
+  for (const Header header : request.headers) {
+    if (equals_ignoring_case(header.name, "host") ||
+        equals_ignoring_case(header.name, "content-length") ||
+        equals_ignoring_case(header.name, "transfer-encoding") ||
+        equals_ignoring_case(header.name, "connection")) {
+      continue;
+    }
+    head.append(header.name).append(": ").append(header.value).append("\r\n");
+  }
+  if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
+    head.append("content-length: ").append(std::to_string(request.body.size())).append("\r\n");
+  }
+  head.append("\r\n");
+  return head;
+}
+
+}  // namespace
+
+struct ClientExchange::State {
+  State(HttpClient& owner, const Target& to, Timeouts times)
+      : loop(owner.loop_), pool(*owner.pool_), target(to), timeouts(times) {}
+
+  Loop& loop;
+  Pool& pool;
+  Target target;
+  Timeouts timeouts;
+  std::uint64_t total_limit = 0;
+  std::uint64_t idle_limit = 0;  // when a read that waits gives up; 0: none waits
+  std::shared_ptr<Lookup> lookup;
+  std::unique_ptr<ClientConnection> connection;
+  std::optional<ResponseParser> parser;
+  std::string early;  // body bytes that came together with the head
+  bool sent_all = false;
+  bool reused = false;
+  bool cancelled = false;
+
+  Task<Result<void>> send(std::string_view head, const ClientRequest& request);
+  Task<Result<void>> attempt(std::string_view head, const ClientRequest& request);
+  Task<Result<void>> connect();
+  Task<Result<void>> connect_to(const Address& address, std::uint64_t limit);
+  Task<Result<void>> start_tls();
+  Task<Result<void>> write(std::string_view head, std::string_view body);
+  Task<Result<void>> read_head();
+  Task<Result<std::optional<std::string_view>>> read(Millis patience);
+
+  // The phase's time, or what is left of the total.
+  Millis within(Millis phase) const;
+  Millis left(std::uint64_t limit) const;
+  Result<void> check(Ready ready, std::string_view phase) const;
+  tl::unexpected<Error> broken(std::string_view what) const;
+  void release();
+};
+
+Millis ClientExchange::State::left(std::uint64_t limit) const {
+  if (limit == 0) return kNever;
+  const std::uint64_t now = loop.now();
+  return Millis(limit > now ? limit - now : 1);
+}
+
+Millis ClientExchange::State::within(Millis phase) const {
+  if (total_limit == 0) return phase;
+  const Millis rest = left(total_limit);
+  return phase == kNever ? rest : std::min(phase, rest);
+}
+
+tl::unexpected<Error> ClientExchange::State::broken(std::string_view what) const {
+  if (cancelled) return fail(ErrorCode::unavailable, to_text(target) + ": cancelled");
+  return fail(ErrorCode::upstream_failed, to_text(target) + ": " + std::string(what));
+}
+
+// The one place where a wait that ended badly becomes an Error.
+Result<void> ClientExchange::State::check(Ready ready, std::string_view phase) const {
+  if (total_limit != 0 && !cancelled && loop.now() >= total_limit) {
+    return fail(ErrorCode::timed_out, to_text(target) + ": the whole request took longer than " +
+                                          std::to_string(timeouts.total.count()) + " ms");
+  }
+  switch (ready) {
+    case Ready::yes:
+      return {};
+    case Ready::timed_out:
+      return fail(ErrorCode::timed_out,
+                  to_text(target) + ": timed out (" + std::string(phase) + ")");
+    case Ready::closed:
+      return broken("connection closed (" + std::string(phase) + ")");
+  }
+  return {};
+}
+
+void ClientExchange::State::release() {
+  if (!connection) return;
+  const bool usable = parser->state() == ResponseParser::State::complete && parser->keep_alive() &&
+                      sent_all && !connection->stream.closed();
+  if (usable) pool.give(target, std::move(connection));
+  connection.reset();
+}
+
+Task<Result<void>> ClientExchange::State::send(std::string_view head,
+                                               const ClientRequest& request) {
+  if (timeouts.total != kNever) total_limit = loop.now() + timeouts.total.count();
+  connection = pool.take(target);
+  Result<void> result = co_await attempt(head, request);
+  // The upstream may close a kept connection just when we use it: that says nothing about the
+  // request. An answer, even a first byte of one, does.
+  const bool stale = !result && reused && !parser->any_bytes() && !cancelled &&
+                     result.error().code == ErrorCode::upstream_failed;
+  if (stale) {
+    connection.reset();
+    result = co_await attempt(head, request);
+  }
+  if (!result) connection.reset();
+  co_return result;
+}
+
+Task<Result<void>> ClientExchange::State::attempt(std::string_view head,
+                                                  const ClientRequest& request) {
+  const ClientOptions& options = pool.options();
+  parser.emplace(options.head_bytes, options.header_count, request.method == "HEAD");
+  sent_all = false;
+  if (!connection) {
+    if (auto connected = co_await connect(); !connected) co_return connected;
+  }
+  reused = connection->reused;
+  Result<void> written = co_await write(head, request.body);
+  sent_all = written.has_value();
+  if (!written && written.error().code == ErrorCode::timed_out) co_return written;
+  // An upstream that refuses a large request answers before it has read all of it.
+  Result<void> got = co_await read_head();
+  if (!got && !written) co_return written;
+  co_return got;
+}
+
+Task<Result<void>> ClientExchange::State::connect() {
+  const Millis phase = within(timeouts.connect);
+  const std::uint64_t limit = phase == kNever ? 0 : loop.now() + phase.count();
+  std::vector<Address> addresses;
+  if (!target.unix_path.empty()) {
+    addresses.push_back(unix_address(target.unix_path));
+  } else if (const Address numeric = numeric_address(target.host, target.port); numeric.size != 0) {
+    addresses.push_back(numeric);
+  } else {
+    lookup = Lookup::start(loop, target.host, target.port);
+    auto found = co_await lookup->wait(phase);
+    lookup.reset();
+    if (cancelled) co_return broken("cancelled");
+    if (!found) co_return tl::unexpected(found.error());
+    addresses = std::move(*found);
+  }
+  Result<void> result = broken("no address");
+  for (const Address& address : addresses) {
+    result = co_await connect_to(address, limit);
+    if (result || cancelled || result.error().code == ErrorCode::timed_out) break;
+  }
+  if (!result || !target.tls) co_return result;
+  co_return co_await start_tls();
+}
+
+Task<Result<void>> ClientExchange::State::connect_to(const Address& address, std::uint64_t limit) {
+  const int fd = ::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) co_return broken(std::string("socket: ") + std::strerror(errno));
+  const int on = 1;
+  if (address.family() != AF_UNIX) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  const int started = ::connect(fd, address.get(), address.size);
+  int error = started == 0 ? 0 : errno;
+  connection = std::make_unique<ClientConnection>(loop, fd);
+  if (error == EINPROGRESS) {
+    const Ready ready = co_await connection->stream.wait(IoStatus::want_write, left(limit));
+    if (auto fine = check(ready, "connect"); !fine) co_return fine;
+    socklen_t size = sizeof(error);
+    ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+  }
+  if (error != 0) co_return broken(std::string("connect: ") + std::strerror(error));
+  co_return Result<void>();
+}
+
+Task<Result<void>> ClientExchange::State::start_tls() {
+  Stream& stream = connection->stream;
+  const Result<const TlsContext*> context = pool.tls();
+  if (!context) co_return broken(context.error().message);
+  Result<TlsSession> session = make_client_session(**context, stream.fd(), target.host);
+  if (!session) co_return broken(session.error().message);
+  stream.start_tls(std::move(*session));
+  const Millis phase = within(timeouts.tls);
+  const std::uint64_t limit = phase == kNever ? 0 : loop.now() + phase.count();
+  while (true) {
+    const IoStatus status = stream.handshake();
+    if (status == IoStatus::done) co_return Result<void>();
+    if (status == IoStatus::end) co_return broken("TLS: the peer closed the connection");
+    if (status == IoStatus::failed) co_return broken("TLS: " + stream.tls_fault());
+    if (auto fine = check(co_await stream.wait(status, left(limit)), "TLS handshake"); !fine) {
+      co_return fine;
+    }
+  }
+}
+
+Task<Result<void>> ClientExchange::State::write(std::string_view head, std::string_view body) {
+  Stream& stream = connection->stream;
+  Gather out;
+  out.add(head);
+  out.add(body);
+  while (true) {
+    const IoStatus status = stream.write(out);
+    if (status == IoStatus::done) co_return Result<void>();
+    if (status == IoStatus::failed || status == IoStatus::end) {
+      co_return broken("connection broken (sending the request)");
+    }
+    const Ready ready = co_await stream.wait(status, within(timeouts.idle));
+    if (auto fine = check(ready, "sending the request"); !fine) co_return fine;
+  }
+}
+
+Task<Result<void>> ClientExchange::State::read_head() {
+  Stream& stream = connection->stream;
+  const Millis phase = within(timeouts.first_byte);
+  const std::uint64_t limit = phase == kNever ? 0 : loop.now() + phase.count();
+  while (parser->state() == ResponseParser::State::head) {
+    const IoResult got = stream.read(loop.read_buffer());
+    if (got.status == IoStatus::done) {
+      early = parser->push(loop.read_buffer().first(got.bytes));
+    } else if (got.status == IoStatus::end) {
+      parser->finish();
+    } else if (got.status == IoStatus::failed) {
+      co_return broken("connection reset (waiting for the response)");
+    } else {
+      const Ready ready = co_await stream.wait(got.status, left(limit));
+      if (auto fine = check(ready, "waiting for the response"); !fine) co_return fine;
+    }
+  }
+  if (!parser->has_head()) {
+    co_return broken(parser->fault());
+  }
+  if (parser->state() == ResponseParser::State::complete) release();
+  co_return Result<void>();
+}
+
+Task<Result<std::optional<std::string_view>>> ClientExchange::State::read(Millis patience) {
+  if (!early.empty()) {
+    const std::span<char> buffer = loop.read_buffer();
+    const std::size_t size = early.copy(buffer.data(), buffer.size());
+    std::string().swap(early);
+    co_return std::string_view(buffer.data(), size);
+  }
+  while (true) {
+    switch (parser->state()) {
+      case ResponseParser::State::complete:
+        release();
+        co_return std::string_view();
+      case ResponseParser::State::failed:
+        connection.reset();
+        co_return broken(parser->fault());
+      case ResponseParser::State::head:
+      case ResponseParser::State::body:
+        break;
+    }
+    if (!connection || cancelled) co_return broken("read after the connection was closed");
+    Stream& stream = connection->stream;
+    if (stream.must_yield()) co_await loop.sleep(Millis(0));
+    const IoResult got = stream.read(loop.read_buffer());
+    if (got.status == IoStatus::done) {
+      idle_limit = 0;
+      const std::string_view body = parser->push(loop.read_buffer().first(got.bytes));
+      if (!body.empty()) {
+        if (parser->state() == ResponseParser::State::complete) release();
+        co_return body;
+      }
+    } else if (got.status == IoStatus::end) {
+      parser->finish();
+    } else if (got.status == IoStatus::failed) {
+      connection.reset();
+      co_return broken("connection reset (reading the response)");
+    } else {
+      if (idle_limit == 0 && timeouts.idle != kNever) {
+        idle_limit = loop.now() + static_cast<std::uint64_t>(timeouts.idle.count());
+      }
+      const Millis limit = within(left(idle_limit));
+      const bool impatient = patience != kNever && (limit == kNever || patience < limit);
+      const Ready ready = co_await stream.wait(got.status, impatient ? patience : limit);
+      if (ready == Ready::timed_out && impatient) co_return std::nullopt;
+      if (auto fine = check(ready, "reading the response"); !fine) {
+        connection.reset();
+        co_return tl::unexpected(fine.error());
+      }
+    }
+  }
+}
+
+HttpClient::HttpClient(Loop& loop, ClientOptions options)
+    : loop_(loop), pool_(std::make_unique<Pool>(loop, std::move(options))) {}
+
+HttpClient::~HttpClient() = default;
+
+std::size_t HttpClient::idle() const { return pool_->idle(); }
+
+void HttpClient::close_idle() { pool_->close_idle(); }
+
+ClientExchange::ClientExchange(HttpClient& client, const Target& target, Timeouts timeouts)
+    : state_(std::make_unique<State>(client, target, timeouts)) {}
+
+ClientExchange::~ClientExchange() = default;
+
+Task<Result<void>> ClientExchange::send(const ClientRequest& request) {
+  CALLGATE_CHECK(!state_->parser);
+  if (auto fine = check_request(request); !fine) co_return fine;
+  const std::string head = request_head(state_->target, request);
+  co_return co_await state_->send(head, request);
+}
+
+int ClientExchange::status() const { return state_->parser->status(); }
+const Headers& ClientExchange::headers() const { return state_->parser->headers(); }
+bool ClientExchange::reused() const { return state_->reused; }
+
+Task<Result<std::string_view>> ClientExchange::read() {
+  auto bytes = co_await state_->read(kNever);
+  if (!bytes) co_return tl::unexpected(std::move(bytes.error()));
+  co_return **bytes;
+}
+
+Task<Result<std::optional<std::string_view>>> ClientExchange::read(Millis patience) {
+  return state_->read(patience);
+}
+
+bool ClientExchange::ended() const {
+  return state_->parser && state_->early.empty() &&
+         state_->parser->state() == ResponseParser::State::complete;
+}
+
+Task<Result<std::string>> ClientExchange::read_all(std::size_t limit) {
+  std::string body;
+  while (true) {
+    const Result<std::string_view> bytes = co_await read();
+    if (!bytes) co_return tl::unexpected(bytes.error());
+    if (bytes->empty()) co_return body;
+    if (bytes->size() > limit - body.size()) {
+      co_return fail(ErrorCode::too_large, to_text(state_->target) +
+                                               ": the response body is larger than " +
+                                               std::to_string(limit) + " bytes");
+    }
+    body.append(*bytes);
+  }
+}
+
+void ClientExchange::cancel() {
+  state_->cancelled = true;
+  if (state_->lookup) state_->lookup->cancel();
+  if (state_->connection) state_->connection->stream.close();
+}
+
+}  // namespace callgate::net

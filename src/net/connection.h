@@ -1,0 +1,90 @@
+// Connection: one accepted socket, its requests one after the other, and the answer in progress.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "net/request_parser.h"
+#include "net/server.h"
+#include "net/stream.h"
+
+namespace callgate::net {
+
+class Connection {
+ public:
+  // `tls` may be empty. The connection removes itself from the server when it ends.
+  Connection(HttpServer& server, int fd, const TlsContext& tls);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void start() { run_.resume(); }
+  // Waits for a request and has none of it yet.
+  bool idle() const { return idle_; }
+  void close();
+
+  // What Exchange offers; see there.
+  const RequestHead& head() const { return parser_.head(); }
+  std::string peer() const;
+  Loop& loop() const { return server_.loop_; }
+  Task<Result<std::string_view>> body(std::size_t limit);
+  void drop_body() { parser_.drop_body(); }
+  Task<Result<void>> respond(int status, const Headers& headers, std::string_view body);
+  void start_answer(int status, const Headers& headers);
+  Task<Result<void>> write(std::string_view bytes);
+  Task<Result<void>> end(std::string_view last);
+  void abort();
+  bool started() const { return phase_ != Phase::none; }
+  bool gone() const { return gone_; }
+  void on_gone(std::function<void()> callback);
+
+ private:
+  friend class HttpServer;
+  enum class Phase { none, streaming, ended, aborted };
+  enum class Framing { counted, chunked, until_close, bodiless };
+
+  struct Run {
+    struct promise_type;
+  };
+
+  Run run();
+  Task<bool> handshake();
+  Task<bool> read_head();
+  Task<> answer();
+  Task<> refuse(int status, std::string_view message);
+  Task<> linger();
+  Task<Result<void>> flush(Gather out);
+
+  void feed(std::string_view bytes);
+  void begin_head(int status, const Headers& headers, std::size_t body_size);
+  void add_chunk(Gather& out, std::string_view bytes);
+  void watch();
+  void look();
+  void went();
+
+  HttpServer& server_;
+  Connection* next_ = nullptr;
+  Connection* previous_ = nullptr;
+  Stream stream_;
+  RequestParser parser_;
+  Exchange exchange_;
+  std::string pending_;  // bytes of later requests
+  std::string out_;      // the answer's head, until it is sent
+  std::array<char, 20> chunk_line_;
+  std::function<void()> gone_callback_;
+  Phase phase_ = Phase::none;
+  Framing framing_ = Framing::counted;
+  bool keep_alive_ = true;
+  bool idle_ = false;
+  bool served_ = false;
+  bool writing_ = false;
+  bool continued_ = false;
+  bool gone_ = false;
+  std::coroutine_handle<> run_;
+};
+
+}  // namespace callgate::net

@@ -1,0 +1,154 @@
+#include "net/http.h"
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+
+namespace callgate::net {
+
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+bool is_token_byte(char c) {
+  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
+  return c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
+bool is_value_byte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+Headers::Headers(std::initializer_list<Header> headers) {
+  for (const Header& header : headers) add(header.name, header.value);
+}
+
+void Headers::add(std::string_view name, std::string_view value) {
+  const auto at = static_cast<std::uint32_t>(text_.size());
+  const auto name_size = static_cast<std::uint32_t>(name.size());
+  entries_.push_back({at, name_size, at + name_size, static_cast<std::uint32_t>(value.size())});
+  text_.append(name).append(value);
+}
+
+void Headers::clear() {
+  text_.clear();
+  entries_.clear();
+}
+
+Header Headers::operator[](std::size_t index) const {
+  const Entry& entry = entries_[index];
+  const std::string_view text = text_;
+  return {text.substr(entry.name, entry.name_size), text.substr(entry.value, entry.value_size)};
+}
+
+std::optional<std::string_view> Headers::find(std::string_view name) const {
+  for (const Header header : *this) {
+    if (equals_ignoring_case(header.name, name)) return header.value;
+  }
+  return std::nullopt;
+}
+
+std::size_t Headers::count(std::string_view name) const {
+  std::size_t found = 0;
+  for (const Header header : *this) found += equals_ignoring_case(header.name, name);
+  return found;
+}
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (lower(a[i]) != lower(b[i])) return false;
+  }
+  return true;
+}
+
+bool has_token(std::string_view list, std::string_view token) {
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    if (equals_ignoring_case(trim(list.substr(0, comma)), token)) return true;
+    if (comma == std::string_view::npos) break;
+    list.remove_prefix(comma + 1);
+  }
+  return false;
+}
+
+bool is_sendable(const Header& header) {
+  if (header.name.empty()) return false;
+  for (const char c : header.name) {
+    if (!is_token_byte(c)) return false;
+  }
+  for (const char c : header.value) {
+    if (!is_value_byte(c)) return false;
+  }
+  return true;
+}
+
+std::string_view reason_phrase(int status) {
+  struct Row {
+    int status;
+    std::string_view phrase;
+  };
+  static constexpr Row kRows[] = {{200, "OK"},
+                                  {201, "Created"},
+                                  {202, "Accepted"},
+                                  {204, "No Content"},
+                                  {301, "Moved Permanently"},
+                                  {302, "Found"},
+                                  {304, "Not Modified"},
+                                  {307, "Temporary Redirect"},
+                                  {308, "Permanent Redirect"},
+                                  {400, "Bad Request"},
+                                  {401, "Unauthorized"},
+                                  {403, "Forbidden"},
+                                  {404, "Not Found"},
+                                  {405, "Method Not Allowed"},
+                                  {408, "Request Timeout"},
+                                  {409, "Conflict"},
+                                  {410, "Gone"},
+                                  {413, "Payload Too Large"},
+                                  {414, "URI Too Long"},
+                                  {415, "Unsupported Media Type"},
+                                  {417, "Expectation Failed"},
+                                  {422, "Unprocessable Content"},
+                                  {426, "Upgrade Required"},
+                                  {429, "Too Many Requests"},
+                                  {431, "Request Header Fields Too Large"},
+                                  {499, "Client Closed Request"},
+                                  {500, "Internal Server Error"},
+                                  {501, "Not Implemented"},
+                                  {502, "Bad Gateway"},
+                                  {503, "Service Unavailable"},
+                                  {504, "Gateway Timeout"},
+                                  {505, "HTTP Version Not Supported"},
+                                  {529, "Overloaded"}};
+  for (const Row& row : kRows) {
+    if (row.status == status) return row.phrase;
+  }
+  return "Unknown";
+}
+
+std::string http_date(std::int64_t seconds) {
+  static constexpr std::array kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr std::array kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::time_t time = seconds;
+  std::tm utc{};
+  ::gmtime_r(&time, &utc);
+  std::array<char, 64> text;
+  const int size = std::snprintf(text.data(), text.size(), "%s, %02d %s %04d %02d:%02d:%02d GMT",
+                                 kDays[static_cast<std::size_t>(utc.tm_wday)], utc.tm_mday,
+                                 kMonths[static_cast<std::size_t>(utc.tm_mon)], utc.tm_year + 1900,
+                                 utc.tm_hour, utc.tm_min, utc.tm_sec);
+  return {text.data(), static_cast<std::size_t>(size)};
+}
+
+}  // namespace callgate::net

@@ -1,0 +1,71 @@
+#include "net/pool.h"
+
+#include <algorithm>
+
+namespace callgate::net {
+
+namespace {
+
+bool same_server(const Target& a, const Target& b) {
+  return a.port == b.port && a.tls == b.tls && a.host == b.host && a.unix_path == b.unix_path;
+}
+
+}  // namespace
+
+Result<const TlsContext*> Pool::tls() {
+  if (!tls_) {
+    Result<TlsContext> made = make_client_tls(options_.ca_file, options_.insecure);
+    if (!made) return tl::unexpected(made.error());
+    tls_ = std::move(*made);
+  }
+  return &*tls_;
+}
+
+Pool::Slot* Pool::find(const Target& target) {
+  for (Slot& slot : slots_) {
+    if (same_server(slot.target, target)) return &slot;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<ClientConnection> Pool::take(const Target& target) {
+  Slot* slot = find(target);
+  if (slot == nullptr || slot->idle.empty()) return nullptr;
+  std::unique_ptr<ClientConnection> connection = std::move(slot->idle.back());
+  slot->idle.pop_back();
+  connection->stream.unwatch();
+  connection->idle_.disarm();
+  connection->reused = true;
+  return connection;
+}
+
+void Pool::give(const Target& target, std::unique_ptr<ClientConnection> connection) {
+  Slot* slot = find(target);
+  if (slot == nullptr) slot = &slots_.emplace_back(Slot{target, {}});
+  if (slot->idle.size() >= options_.idle_per_target) return;
+  ClientConnection& kept = *connection;
+  slot->idle.push_back(std::move(connection));
+  kept.pool_ = this;
+  // Whatever arrives unasked, most often the end, makes the connection useless.
+  const auto drop_kept = [](void* self) {
+    auto& useless = *static_cast<ClientConnection*>(self);
+    useless.pool_->drop(useless);
+  };
+  kept.stream.watch(drop_kept, &kept);
+  kept.idle_.on_expiry(drop_kept, &kept);
+  if (options_.idle_timeout != kNever) loop_.arm(kept.idle_, options_.idle_timeout);
+}
+
+void Pool::drop(ClientConnection& connection) {
+  for (Slot& slot : slots_) {
+    std::erase_if(slot.idle, [&](const auto& kept) { return kept.get() == &connection; });
+  }
+}
+
+std::size_t Pool::idle() const {
+  std::size_t count = 0;
+  for (const Slot& slot : slots_) count += slot.idle.size();
+  return count;
+}
+
+}  // namespace callgate::net

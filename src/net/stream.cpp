@@ -1,0 +1,155 @@
+#include "net/stream.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace callgate::net {
+
+namespace {
+
+constexpr std::uint8_t kStreak = 32;
+constexpr std::size_t kTlsRecord = 16 * 1024;
+
+bool is_again(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
+
+}  // namespace
+
+void Gather::add(std::string_view bytes) {
+  if (bytes.empty()) return;
+  CALLGATE_CHECK(count_ < pieces_.size());
+  pieces_[count_++] = {const_cast<char*>(bytes.data()), bytes.size()};
+}
+
+void Gather::advance(std::size_t bytes) {
+  while (bytes > 0) {
+    iovec& piece = pieces_[first_];
+    const std::size_t taken = std::min(bytes, piece.iov_len);
+    piece.iov_base = static_cast<char*>(piece.iov_base) + taken;
+    piece.iov_len -= taken;
+    bytes -= taken;
+    if (piece.iov_len == 0) ++first_;
+  }
+}
+
+IoStatus Stream::handshake() {
+  ERR_clear_error();
+  const int result = SSL_do_handshake(tls_.get());
+  return result == 1 ? IoStatus::done : tls_status(result);
+}
+
+IoResult Stream::read(std::span<char> buffer) {
+  if (closed()) return {IoStatus::failed};
+  if (tls_) return read_tls(buffer);
+  if (drained_) return {IoStatus::want_read};
+  while (true) {
+    const ssize_t got = ::recv(fd(), buffer.data(), buffer.size(), 0);
+    if (got > 0) {
+      drained_ = static_cast<std::size_t>(got) < buffer.size();
+      return {IoStatus::done, static_cast<std::size_t>(got)};
+    }
+    if (got == 0) return {IoStatus::end};
+    if (is_again(errno)) return {IoStatus::want_read};
+    if (errno != EINTR) return {IoStatus::failed};
+  }
+}
+
+IoResult Stream::read_tls(std::span<char> buffer) {
+  ERR_clear_error();
+  std::size_t got = 0;
+  const int result = SSL_read_ex(tls_.get(), buffer.data(), buffer.size(), &got);
+  if (result == 1) return {IoStatus::done, got};
+  return {tls_status(result)};
+}
+
+IoStatus Stream::write(Gather& out) {
+  if (closed()) return IoStatus::failed;
+  if (tls_) return write_tls(out);
+  while (!out.empty()) {
+    msghdr message{};
+    message.msg_iov = const_cast<iovec*>(out.pieces().data());
+    message.msg_iovlen = out.pieces().size();
+    const ssize_t sent = ::sendmsg(fd(), &message, MSG_NOSIGNAL);
+    if (sent >= 0) {
+      out.advance(static_cast<std::size_t>(sent));
+    } else if (is_again(errno)) {
+      return IoStatus::want_write;
+    } else if (errno != EINTR) {
+      return IoStatus::failed;
+    }
+  }
+  return IoStatus::done;
+}
+
+// TLS takes one piece at a time: small ones are joined into a record. A retry joins the same bytes.
+IoStatus Stream::write_tls(Gather& out) {
+  std::array<char, kTlsRecord> record;
+  while (!out.empty()) {
+    std::size_t size = 0;
+    for (const iovec& piece : out.pieces()) {
+      const std::size_t taken = std::min(piece.iov_len, record.size() - size);
+      std::memcpy(record.data() + size, piece.iov_base, taken);
+      size += taken;
+    }
+    ERR_clear_error();
+    std::size_t sent = 0;
+    const int result = SSL_write_ex(tls_.get(), record.data(), size, &sent);
+    if (result != 1) return tls_status(result);
+    out.advance(sent);
+  }
+  return IoStatus::done;
+}
+
+IoStatus Stream::tls_status(int result) {
+  switch (SSL_get_error(tls_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      return IoStatus::want_read;
+    case SSL_ERROR_WANT_WRITE:
+      return IoStatus::want_write;
+    case SSL_ERROR_ZERO_RETURN:
+      return IoStatus::end;
+    default:
+      tls_fault_ = tls_error_text(tls_.get());
+      // A broken session must not be shut down: OpenSSL forbids it.
+      SSL_set_quiet_shutdown(tls_.get(), 1);
+      return IoStatus::failed;
+  }
+}
+
+Descriptor::Wait Stream::wait(IoStatus status, Millis timeout) {
+  streak_ = 0;
+  const bool writing = status == IoStatus::want_write;
+  if (!writing) drained_ = false;
+  return descriptor_.wait(writing ? Direction::write : Direction::read, timeout);
+}
+
+void Stream::watch(Descriptor::Callback callback, void* context) {
+  drained_ = false;
+  descriptor_.watch(callback, context);
+}
+
+void Stream::shut_down_writing() {
+  if (closed()) return;
+  if (tls_ && SSL_is_init_finished(tls_.get())) SSL_shutdown(tls_.get());
+  ::shutdown(fd(), SHUT_WR);
+}
+
+void Stream::close() {
+  if (closed()) return;
+  if (tls_ && SSL_is_init_finished(tls_.get())) SSL_shutdown(tls_.get());
+  descriptor_.close();
+}
+
+bool Stream::must_yield() {
+  if (++streak_ < kStreak) return false;
+  streak_ = 0;
+  return true;
+}
+
+}  // namespace callgate::net

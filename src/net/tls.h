@@ -1,0 +1,35 @@
+// TLS with OpenSSL driven on the socket itself: a waiting session holds no buffers.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "callgate/result.h"
+
+using SSL = struct ssl_st;
+using SSL_CTX = struct ssl_ctx_st;
+
+namespace callgate::net {
+
+struct TlsFree {
+  void operator()(SSL* session) const;
+  void operator()(SSL_CTX* context) const;
+};
+using TlsSession = std::unique_ptr<SSL, TlsFree>;
+using TlsContext = std::unique_ptr<SSL_CTX, TlsFree>;
+
+Result<TlsContext> make_server_tls(const std::string& certificate_file,
+                                   const std::string& key_file);
+// Another owner of the same context.
+TlsContext share(const TlsContext& context);
+// Verifies against `ca_file`, or the system's certificates when it is empty.
+Result<TlsContext> make_client_tls(const std::string& ca_file, bool insecure);
+
+TlsSession make_server_session(const TlsContext& context, int fd);
+// Sends `host` as SNI and checks the certificate for it.
+Result<TlsSession> make_client_session(const TlsContext& context, int fd, const std::string& host);
+
+// The last OpenSSL error in words, or why the certificate was refused.
+std::string tls_error_text(const SSL* session);
+
+}  // namespace callgate::net

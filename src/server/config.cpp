@@ -1,0 +1,220 @@
+#include "server/config.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "callgate/dialect.h"
+#include "client/protocol.h"
+#include "json/writer.h"
+#include "server/config_fields.h"
+#include "server/config_text.h"
+#include "upstream/wire_format.h"
+
+namespace callgate::server {
+namespace {
+
+tl::unexpected<Error> wrong(std::string message) {
+  return fail(ErrorCode::invalid_request, std::move(message));
+}
+
+template <class List>
+Result<void> check_names(const List& list, std::string_view what) {
+  std::set<std::string_view> seen;
+  for (const auto& item : list) {
+    if (item.name.empty()) return wrong("every [[" + std::string(what) + "]] needs a name");
+    if (!seen.insert(item.name).second) {
+      return wrong("two [[" + std::string(what) + "]] are named \"" + item.name + "\"");
+    }
+  }
+  return {};
+}
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+Result<void> check_upstream(const UpstreamConfig& upstream) {
+  if (upstream.wire == "script") return {};
+  if (upstream::find(upstream.wire) == nullptr) {
+    std::vector<std::string_view> known{"script"};
+    for (const WireFormat* wire : upstream::all()) known.push_back(wire->name);
+    return wrong("upstream \"" + upstream.name + "\": unknown wire \"" + upstream.wire +
+                 "\", did you mean \"" + std::string(nearest(upstream.wire, known)) + "\"?");
+  }
+  if (!upstream.url.starts_with("http://") && !upstream.url.starts_with("https://")) {
+    return wrong("upstream \"" + upstream.name + "\": url must start with http:// or https://");
+  }
+  return {};
+}
+
+Result<void> check_model(const Config& config, const ModelConfig& model) {
+  const std::string where = "model \"" + model.name + "\": ";
+  if (model.upstream.empty()) return wrong(where + "upstream is missing");
+  for (const std::string& name : model.upstream) {
+    if (config.find_upstream(name) == nullptr) {
+      return wrong(where + "there is no [[upstream]] named \"" + name + "\"");
+    }
+  }
+  if (!model.dialect.empty() && dialect::find(model.dialect) == nullptr) {
+    std::vector<std::string_view> known;
+    for (const Dialect* dialect : dialect::all()) known.push_back(dialect->name);
+    return wrong(where + "unknown dialect \"" + model.dialect + "\", did you mean \"" +
+                 std::string(nearest(model.dialect, known)) + "\"?");
+  }
+  if (!is_one_of(model.commit, {"", "eager", "whole_call"})) {
+    return wrong(where + "commit must be eager or whole_call");
+  }
+  return {};
+}
+
+Result<void> check_listeners(const Config& config) {
+  if (config.listen.empty()) return wrong("listen: at least one address is needed");
+  if (config.tls.cert.empty() != config.tls.key.empty()) {
+    return wrong("tls: cert and key belong together");
+  }
+  for (const std::string& text : config.listen) {
+    const auto address = parse_listen(text);
+    if (!address) return tl::unexpected(address.error());
+    if (config.keys.empty() && !config.allow_open && !address->is_loopback()) {
+      return wrong(
+          "listen \"" + text +
+          "\": an open gateway is allowed on loopback only; add a [[key]], or set allow_open");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+const UpstreamConfig* Config::find_upstream(std::string_view name) const {
+  const auto found = std::find_if(upstreams.begin(), upstreams.end(),
+                                  [&](const UpstreamConfig& u) { return u.name == name; });
+  return found == upstreams.end() ? nullptr : &*found;
+}
+
+const ModelConfig* Config::find_model(std::string_view name) const {
+  const auto found = std::find_if(models.begin(), models.end(),
+                                  [&](const ModelConfig& m) { return m.name == name; });
+  return found == models.end() ? nullptr : &*found;
+}
+
+Result<void> check_config(const Config& config) {
+  if (auto ok = check_names(config.keys, "key"); !ok) return ok;
+  if (auto ok = check_names(config.upstreams, "upstream"); !ok) return ok;
+  if (auto ok = check_names(config.models, "model"); !ok) return ok;
+  for (const KeyConfig& key : config.keys) {
+    if (key.secret.empty()) return wrong("key \"" + key.name + "\": secret is missing or empty");
+  }
+  for (const UpstreamConfig& upstream : config.upstreams) {
+    if (auto ok = check_upstream(upstream); !ok) return ok;
+  }
+  for (const ModelConfig& model : config.models) {
+    if (auto ok = check_model(config, model); !ok) return ok;
+  }
+  if (!is_one_of(config.log.level, {"debug", "info", "warning", "error", "off"})) {
+    return wrong("log.level must be debug, info, warning, error or off");
+  }
+  if (!is_one_of(config.log.format, {"text", "json"}))
+    return wrong("log.format must be text or json");
+  if (!is_one_of(config.store.synchronous, {"normal", "full"})) {
+    return wrong("store.synchronous must be normal or full");
+  }
+  if (config.threads > 256) return wrong("threads: expected at most 256");
+  return check_listeners(config);
+}
+
+bool ListenAddress::is_loopback() const {
+  return !unix_path.empty() || host.starts_with("127.") || host == "::1" || host == "localhost";
+}
+
+Result<ListenAddress> parse_listen(std::string_view text) {
+  ListenAddress address;
+  if (text.starts_with("unix:")) {
+    address.unix_path = text.substr(5);
+    if (address.unix_path.empty()) return wrong("listen \"unix:\": expected a path");
+    return address;
+  }
+  const std::size_t colon = text.rfind(':');
+  const std::string_view port = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  const auto [end, fault] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+  if (port.empty() || fault != std::errc() || end != port.data() + port.size()) {
+    return wrong("listen \"" + std::string(text) + "\": expected host:port or unix:/path");
+  }
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  address.host = host.empty() ? "0.0.0.0" : std::string(host);
+  return address;
+}
+
+namespace {
+
+void print_value(std::string& out, const std::string& value) { json::append_string(out, value); }
+void print_value(std::string& out, const Secret& value) { json::append_string(out, value.mask()); }
+void print_value(std::string& out, bool value) { out += value ? "true" : "false"; }
+void print_value(std::string& out, std::int64_t value) { json::append_integer(out, value); }
+void print_value(std::string& out, Milliseconds value) {
+  json::append_string(out, print_duration(value));
+}
+void print_value(std::string& out, Bytes value) { json::append_string(out, print_bytes(value)); }
+void print_value(std::string& out, const std::vector<std::string>& values) {
+  out += '[';
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out += ", ";
+    json::append_string(out, values[i]);
+  }
+  out += ']';
+}
+// Header values may hold credentials: only names are shown.
+void print_value(std::string& out, const std::vector<std::pair<std::string, std::string>>& values) {
+  out += "{ ";
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out += ", ";
+    json::append_string(out, values[i].first);
+    out += " = \"***\"";
+  }
+  out += " }";
+}
+
+template <class T>
+void print_section(std::string& out, const T& section) {
+  std::apply(
+      [&](const auto&... field) {
+        ((out.append(field.key).append(" = "), print_value(out, section.*(field.member)),
+          out += '\n'),
+         ...);
+      },
+      Section<T>::fields);
+}
+
+template <class T>
+void print_table(std::string& out, const T& section) {
+  out.append("\n[").append(Section<T>::name).append("]\n");
+  print_section(out, section);
+}
+
+template <class T>
+void print_list(std::string& out, const std::vector<T>& list) {
+  for (const T& item : list) {
+    out.append("\n[[").append(Section<T>::name).append("]]\n");
+    print_section(out, item);
+  }
+}
+
+}  // namespace
+
+std::string print_config(const Config& config) {
+  std::string out;
+  print_section(out, config);
+  print_table(out, config.tls);
+  print_table(out, config.limits);
+  print_table(out, config.log);
+  print_table(out, config.cors);
+  print_table(out, config.store);
+  print_list(out, config.keys);
+  print_list(out, config.upstreams);
+  print_list(out, config.models);
+  return out;
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,141 @@
+// The configuration: one TOML file, with a default for every key. The tables of keys, with their help, are in
+// config_fields.h; docs/config.md is compared with them by a test.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/secret.h"
+#include "callgate/result.h"
+
+namespace callgate::server {
+
+using Milliseconds = std::chrono::milliseconds;
+
+// A number of bytes, written as 1048576, "64KiB" or "32MiB".
+struct Bytes {
+  std::uint64_t count = 0;
+  bool operator==(const Bytes&) const = default;
+};
+
+struct LimitsConfig {
+  Bytes max_body{32u << 20};
+  Bytes max_header_bytes{64u << 10};
+  std::int64_t max_headers = 128;
+  Milliseconds header_timeout{10'000};
+  Milliseconds body_timeout{30'000};
+  Milliseconds keep_alive_timeout{75'000};
+  Milliseconds write_timeout{60'000};
+  std::int64_t max_streams = 10'000;
+  std::int64_t max_connections = 20'000;
+  Bytes max_upstream_frame{8u << 20};
+  Bytes max_upstream_body{64u << 20};
+  Bytes max_held_back{1u << 20};
+  Milliseconds drain_timeout{30'000};
+  Milliseconds keepalive_comment{15'000};
+};
+
+struct LogConfig {
+  std::string level = "info";
+  std::string format = "text";
+};
+
+struct CorsConfig {
+  std::vector<std::string> origins;
+};
+
+struct StoreConfig {
+  std::string url = "sqlite:callgate.db";
+  std::string synchronous = "normal";
+  std::int64_t queue = 10'000;
+};
+
+struct TlsConfig {
+  std::string cert;
+  std::string key;
+};
+
+struct KeyConfig {
+  std::string name;
+  Secret secret;
+  std::int64_t requests_per_minute = 0;
+  std::int64_t max_streams = 0;
+  std::vector<std::string> models{"*"};
+};
+
+struct UpstreamConfig {
+  std::string name;
+  std::string wire = "openai_chat";
+  std::string url;
+  Secret key;
+  Milliseconds connect_timeout{5'000};
+  Milliseconds tls_timeout{5'000};
+  Milliseconds first_byte_timeout{120'000};
+  Milliseconds idle_timeout{120'000};
+  Milliseconds total_timeout{0};
+  std::int64_t max_idle_connections = 256;
+  std::string ca_file;
+  bool tls_verify = true;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+struct ModelConfig {
+  std::string name;
+  std::vector<std::string> upstream;
+  std::string id;
+  std::string dialect;
+  std::string commit;
+  bool reasoning_open = false;
+  std::int64_t retries = 2;
+  Milliseconds retry_backoff{250};
+};
+
+struct Config {
+  std::vector<std::string> listen{"127.0.0.1:8080"};
+  std::int64_t threads = 0;
+  bool maintenance = false;
+  bool allow_open = false;
+  TlsConfig tls;
+  LimitsConfig limits;
+  LogConfig log;
+  CorsConfig cors;
+  StoreConfig store;
+  std::vector<KeyConfig> keys;
+  std::vector<UpstreamConfig> upstreams;
+  std::vector<ModelConfig> models;
+
+  const UpstreamConfig* find_upstream(std::string_view name) const;
+  const ModelConfig* find_model(std::string_view name) const;
+};
+
+struct ConfigSource {
+  std::string file;               // empty: defaults alone
+  std::vector<std::string> sets;  // `a.b=c` overrides, applied in order
+};
+
+// Reads, expands ${ENV}, applies overrides and checks. The error names file, line, key and the nearest valid key.
+Result<Config> load_config(const ConfigSource& source);
+// The same from text; `name` stands for the file in errors.
+Result<Config> parse_config(std::string_view text, std::string_view name,
+                            const std::vector<std::string>& sets = {});
+// Rules between keys: names unique, references resolved, no open gateway on a non-loopback address.
+Result<void> check_config(const Config& config);
+
+// The effective configuration as TOML, secrets masked.
+std::string print_config(const Config& config);
+
+// A listener address: host:port, [v6]:port, :port or unix:/path.
+struct ListenAddress {
+  std::string host;
+  std::uint16_t port = 0;
+  std::string unix_path;
+  bool is_loopback() const;
+};
+Result<ListenAddress> parse_listen(std::string_view text);
+
+}  // namespace callgate::server

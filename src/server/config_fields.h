@@ -1,0 +1,162 @@
+// One row per configuration key: its name, its place in the struct, its help. Loading, printing, `nearest key` and
+// the check of docs/config.md all walk these tables.
+#pragma once
+
+#include <string_view>
+#include <tuple>
+
+#include "server/config.h"
+
+namespace callgate::server {
+
+template <class T, class M>
+struct Field {
+  std::string_view key;
+  M T::*member;
+  std::string_view help;
+  std::string_view env = {};  // an environment variable that works as an alias
+};
+
+template <class T>
+struct Section;  // name, and fields as a tuple
+
+template <>
+struct Section<Config> {
+  static constexpr std::string_view name = "";
+  static constexpr auto fields = std::tuple{
+      Field{"listen", &Config::listen,
+            "address to listen on, host:port or unix:/path; a list listens on each"},
+      Field{"threads", &Config::threads, "event loops; 0 means one per core"},
+      Field{"maintenance", &Config::maintenance,
+            "answer model requests with 503 and a retry-after header"},
+      Field{"allow_open", &Config::allow_open,
+            "allow a gateway without keys on a non-loopback address"},
+  };
+};
+template <>
+struct Section<TlsConfig> {
+  static constexpr std::string_view name = "tls";
+  static constexpr auto fields = std::tuple{
+      Field{"cert", &TlsConfig::cert, "PEM certificate chain; TCP listeners speak TLS when set"},
+      Field{"key", &TlsConfig::key, "PEM private key"},
+  };
+};
+template <>
+struct Section<LimitsConfig> {
+  static constexpr std::string_view name = "limits";
+  static constexpr auto fields = std::tuple{
+      Field{"max_body", &LimitsConfig::max_body, "request body; larger is answered with 413"},
+      Field{"max_header_bytes", &LimitsConfig::max_header_bytes,
+            "request head; larger is answered with 431"},
+      Field{"max_headers", &LimitsConfig::max_headers, "header fields of a request"},
+      Field{"header_timeout", &LimitsConfig::header_timeout,
+            "from the first byte of a request to the end of its head"},
+      Field{"body_timeout", &LimitsConfig::body_timeout, "silence within a request body"},
+      Field{"keep_alive_timeout", &LimitsConfig::keep_alive_timeout, "idle client connection"},
+      Field{"write_timeout", &LimitsConfig::write_timeout,
+            "client that takes no byte while something waits to be written"},
+      Field{"max_streams", &LimitsConfig::max_streams,
+            "model requests at a time; more are answered with 429; 0 means no limit"},
+      Field{"max_connections", &LimitsConfig::max_connections, "client connections at a time"},
+      Field{"max_upstream_frame", &LimitsConfig::max_upstream_frame,
+            "one frame or line of an upstream's answer"},
+      Field{"max_upstream_body", &LimitsConfig::max_upstream_body,
+            "an upstream's answer that is not streamed"},
+      Field{"max_held_back", &LimitsConfig::max_held_back, "bytes of one call that are held back"},
+      Field{"drain_timeout", &LimitsConfig::drain_timeout,
+            "how long open streams may go on after SIGTERM"},
+      Field{"keepalive_comment", &LimitsConfig::keepalive_comment,
+            "silence on a stream before a comment line is sent; 0 means never"},
+  };
+};
+template <>
+struct Section<LogConfig> {
+  static constexpr std::string_view name = "log";
+  static constexpr auto fields = std::tuple{
+      Field{"level", &LogConfig::level, "debug, info, warning, error or off"},
+      Field{"format", &LogConfig::format, "text or json"},
+  };
+};
+template <>
+struct Section<CorsConfig> {
+  static constexpr std::string_view name = "cors";
+  static constexpr auto fields = std::tuple{
+      Field{"origins", &CorsConfig::origins,
+            "origins that browsers may call from, `*` for any; empty means loopback origins on "
+            "loopback "
+            "listeners and none elsewhere"},
+  };
+};
+template <>
+struct Section<StoreConfig> {
+  static constexpr std::string_view name = "store";
+  static constexpr auto fields = std::tuple{
+      Field{"url", &StoreConfig::url, "sqlite:PATH, or none"},
+      Field{"synchronous", &StoreConfig::synchronous,
+            "normal survives a killed process, full also a power loss"},
+      Field{"queue", &StoreConfig::queue,
+            "records that may wait for the writer; more are dropped and counted"},
+  };
+};
+template <>
+struct Section<KeyConfig> {
+  static constexpr std::string_view name = "key";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &KeyConfig::name, "name of the key in logs and metrics"},
+      Field{"secret", &KeyConfig::secret, "what the client sends as bearer token or x-api-key"},
+      Field{"requests_per_minute", &KeyConfig::requests_per_minute,
+            "rate limit with bursts up to it; 0 means no limit"},
+      Field{"max_streams", &KeyConfig::max_streams,
+            "model requests of this key at a time; 0 means no limit"},
+      Field{"models", &KeyConfig::models, "glob patterns of models that this key may use"},
+  };
+};
+template <>
+struct Section<UpstreamConfig> {
+  static constexpr std::string_view name = "upstream";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &UpstreamConfig::name, "name that models refer to"},
+      Field{"wire", &UpstreamConfig::wire,
+            "wire format: openai_chat, or script for the built-in model"},
+      Field{"url", &UpstreamConfig::url,
+            "base URL, such as https://host/v1; for script: a script file, or empty for the demo "
+            "model"},
+      Field{"key", &UpstreamConfig::key, "credential sent to the upstream"},
+      Field{"connect_timeout", &UpstreamConfig::connect_timeout, "name lookup and TCP connect"},
+      Field{"tls_timeout", &UpstreamConfig::tls_timeout, "TLS handshake"},
+      Field{"first_byte_timeout", &UpstreamConfig::first_byte_timeout,
+            "from the request sent to the first byte of the answer"},
+      Field{"idle_timeout", &UpstreamConfig::idle_timeout, "silence within an answer"},
+      Field{"total_timeout", &UpstreamConfig::total_timeout, "a whole answer; 0 means no limit"},
+      Field{"max_idle_connections", &UpstreamConfig::max_idle_connections,
+            "kept-alive connections per event loop"},
+      Field{"ca_file", &UpstreamConfig::ca_file,
+            "PEM certificates to trust instead of the system's"},
+      Field{"tls_verify", &UpstreamConfig::tls_verify, "check the upstream's certificate"},
+      Field{"headers", &UpstreamConfig::headers,
+            "extra request headers, a table of name and value"},
+  };
+};
+template <>
+struct Section<ModelConfig> {
+  static constexpr std::string_view name = "model";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &ModelConfig::name, "what clients ask for"},
+      Field{"upstream", &ModelConfig::upstream,
+            "upstream name, or a list that is tried in order before the first byte"},
+      Field{"id", &ModelConfig::id, "what the upstream calls it; empty means the same name"},
+      Field{
+          "dialect", &ModelConfig::dialect,
+          "native, auto or a name from `callgate dialects`; empty means by model name, else auto"},
+      Field{"commit", &ModelConfig::commit,
+            "eager or whole_call: when a call's events leave; empty means the dialect's default"},
+      Field{"reasoning_open", &ModelConfig::reasoning_open,
+            "the prompt template already opens reasoning"},
+      Field{"retries", &ModelConfig::retries,
+            "further tries while nothing has been sent to the client"},
+      Field{"retry_backoff", &ModelConfig::retry_backoff,
+            "first pause between tries; doubled each time, with jitter"},
+  };
+};
+
+}  // namespace callgate::server

@@ -1,0 +1,160 @@
+#include "server/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "server/config_fields.h"
+#include "server/config_text.h"
+
+namespace callgate::server {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(std::string_view text, const std::vector<std::string>& sets = {}) {
+  const auto config = parse_config(text, "test.toml", sets);
+  return config ? "no error" : config.error().message;
+}
+
+constexpr std::string_view kGood = R"(
+listen = "127.0.0.1:9000"
+[limits]
+max_body = "1MiB"
+[[upstream]]
+name = "local"
+url = "http://127.0.0.1:1/v1"
+idle_timeout = "90s"
+headers = { x-team = "blue" }
+[[model]]
+name = "m"
+upstream = "local"
+)";
+
+TEST(Config, reads_values_lists_and_tables) {
+  const auto config = parse_config(kGood, "test.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->listen.at(0), "127.0.0.1:9000");
+  EXPECT_EQ(config->limits.max_body.count, 1u << 20);
+  EXPECT_EQ(config->upstreams.at(0).idle_timeout, Milliseconds(90'000));
+  EXPECT_EQ(config->upstreams.at(0).headers.at(0).second, "blue");
+  EXPECT_EQ(config->find_model("m")->upstream.at(0), "local");
+}
+
+TEST(Config, names_file_line_key_and_the_nearest_valid_key) {
+  EXPECT_EQ(error_of("listen = \"127.0.0.1:1\"\n\n[limits]\nmax_boddy = 3\n"),
+            "test.toml:4: unknown key `limits.max_boddy`, did you mean `limits.max_body`?");
+  EXPECT_EQ(error_of("[[modle]]\nname = \"x\"\n"),
+            "test.toml:1: unknown key `modle`, did you mean `model`?");
+}
+
+TEST(Config, says_what_a_value_should_be) {
+  EXPECT_EQ(error_of("threads = \"two\"\n"),
+            "test.toml:1: threads: expected a whole number, 0 or more");
+  EXPECT_THAT(error_of("[limits]\nbody_timeout = 5\n"),
+              HasSubstr("limits.body_timeout: expected a duration"));
+  EXPECT_THAT(error_of("[[key]]\nname = \"a\"\nsecret = \"${CALLGATE_TEST_UNSET}\"\n"),
+              HasSubstr("environment variable CALLGATE_TEST_UNSET is not set"));
+  EXPECT_THAT(error_of("listen = "), HasSubstr("test.toml:1: "));
+}
+
+TEST(Config, expands_environment_variables) {
+  ::setenv("CALLGATE_TEST_KEY", "s3cret", 1);
+  const auto config =
+      parse_config("[[key]]\nname = \"a\"\nsecret = \"x-${CALLGATE_TEST_KEY}\"\n", "test.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->keys.at(0).secret.reveal(), "x-s3cret");
+}
+
+TEST(Config, applies_overrides_by_path_and_by_name) {
+  const auto config = parse_config(
+      kGood, "test.toml",
+      {"listen=127.0.0.1:7", "limits.max_streams=5", "model.m.dialect=native", "upstream.0.key=k"});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->listen.at(0), "127.0.0.1:7");
+  EXPECT_EQ(config->limits.max_streams, 5);
+  EXPECT_EQ(config->models.at(0).dialect, "native");
+  EXPECT_EQ(config->upstreams.at(0).key.reveal(), "k");
+  EXPECT_EQ(error_of(kGood, {"nonsense"}), "--set nonsense: expected key=value");
+}
+
+TEST(Config, refuses_an_open_gateway_off_loopback) {
+  EXPECT_THAT(error_of("listen = \"0.0.0.0:80\"\n"), HasSubstr("add a [[key]]"));
+  EXPECT_EQ(error_of("listen = \"0.0.0.0:80\"\nallow_open = true\n"), "no error");
+  EXPECT_EQ(error_of("listen = \"0.0.0.0:80\"\n[[key]]\nname = \"a\"\nsecret = \"b\"\n"),
+            "no error");
+  EXPECT_EQ(error_of("listen = [\"[::1]:80\", \"unix:/tmp/x\", \"localhost:1\"]\n"), "no error");
+}
+
+TEST(Config, resolves_references_between_tables) {
+  EXPECT_THAT(error_of("[[model]]\nname = \"m\"\nupstream = \"nowhere\"\n"),
+              HasSubstr("no [[upstream]] named \"nowhere\""));
+  EXPECT_THAT(error_of("[[upstream]]\nname = \"u\"\nwire = \"openai_chatt\"\n"),
+              HasSubstr("did you mean \"openai_chat\"?"));
+  EXPECT_THAT(error_of("[[upstream]]\nname = \"u\"\nurl = \"ftp://x\"\n"),
+              HasSubstr("must start with http://"));
+}
+
+TEST(Config, masks_secrets_when_printed_and_reads_its_own_output) {
+  const auto config =
+      parse_config(std::string(kGood) + "[[key]]\nname=\"k\"\nsecret=\"topsecretvalue\"\n",
+                   "test.toml", {"upstream.local.key=othersecret"});
+  ASSERT_TRUE(config) << config.error().message;
+  const std::string printed = print_config(*config);
+  EXPECT_THAT(printed, testing::Not(HasSubstr("topsecret")));
+  EXPECT_THAT(printed, testing::Not(HasSubstr("othersecret")));
+  EXPECT_THAT(printed, testing::Not(HasSubstr("blue")));
+  EXPECT_TRUE(parse_config(printed, "printed")) << parse_config(printed, "printed").error().message;
+}
+
+TEST(ConfigText, reads_durations_and_sizes) {
+  EXPECT_EQ(parse_duration("300ms"), Milliseconds(300));
+  EXPECT_EQ(parse_duration("2m"), Milliseconds(120'000));
+  EXPECT_EQ(parse_duration("5"), std::nullopt);
+  EXPECT_EQ(parse_duration("99999999999999h"), std::nullopt);
+  EXPECT_EQ(print_duration(Milliseconds(90'000)), "90s");
+  EXPECT_EQ(parse_bytes("64KiB"), Bytes{65536});
+  EXPECT_EQ(print_bytes(Bytes{32u << 20}), "32MiB");
+}
+
+TEST(ConfigText, matches_globs) {
+  EXPECT_TRUE(glob_matches("*", ""));
+  EXPECT_TRUE(glob_matches("gpt-*", "gpt-5"));
+  EXPECT_TRUE(glob_matches("*kimi*", "moonshotai/kimi-k2"));
+  EXPECT_FALSE(glob_matches("gpt-*", "claude"));
+  EXPECT_FALSE(glob_matches("a*b", "axc"));
+}
+
+template <class T>
+void expect_documented(const std::string& docs) {
+  const auto has_row = [&](const auto& field) {
+    EXPECT_THAT(docs, HasSubstr("| `" + std::string(field.key) + "` |"))
+        << "[" << Section<T>::name << "] " << field.key << " has no row in docs/config.md";
+    EXPECT_THAT(docs, HasSubstr("| " + std::string(field.help) + " |"))
+        << "docs/config.md: the help of " << field.key << " differs";
+  };
+  std::apply([&](const auto&... field) { (has_row(field), ...); }, Section<T>::fields);
+}
+
+TEST(Config, every_key_has_its_row_in_the_docs) {
+  std::ifstream file(CALLGATE_SOURCE_DIR "/docs/config.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string docs = text.str();
+  ASSERT_FALSE(docs.empty());
+  expect_documented<Config>(docs);
+  expect_documented<TlsConfig>(docs);
+  expect_documented<LimitsConfig>(docs);
+  expect_documented<LogConfig>(docs);
+  expect_documented<CorsConfig>(docs);
+  expect_documented<StoreConfig>(docs);
+  expect_documented<KeyConfig>(docs);
+  expect_documented<UpstreamConfig>(docs);
+  expect_documented<ModelConfig>(docs);
+}
+
+}  // namespace
+}  // namespace callgate::server

@@ -1,0 +1,314 @@
+#include "server/gateway.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "json/writer.h"
+#include "server/config_text.h"
+#include "server/observe.h"
+#include "server/turn.h"
+
+namespace callgate::server {
+
+struct Gateway::Route {
+  std::string_view method;
+  std::string_view path;  // a final `/*` matches one or more segments
+  net::Task<> (Gateway::*answer)(Ask&);
+  enum class Guard : std::uint8_t { open, key, model } guard;
+};
+
+namespace {
+
+std::chrono::nanoseconds monotonic_now() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+// As OpenAI writes them: 1s, 6m0s, 250ms.
+std::string reset_text(std::chrono::nanoseconds value) {
+  const auto ms = std::chrono::duration_cast<Milliseconds>(value).count();
+  if (ms < 1000) return std::to_string(ms) + "ms";
+  const auto seconds = (ms + 999) / 1000;
+  if (seconds < 60) return std::to_string(seconds) + "s";
+  return std::to_string(seconds / 60) + "m" + std::to_string(seconds % 60) + "s";
+}
+
+void add_rate_headers(net::Headers& headers, const RateLimit::Verdict& verdict) {
+  headers.add("x-ratelimit-limit-requests", std::to_string(verdict.limit));
+  headers.add("x-ratelimit-remaining-requests", std::to_string(verdict.remaining));
+  headers.add("x-ratelimit-reset-requests", reset_text(verdict.reset));
+  if (verdict.allowed) return;
+  const auto ms = std::chrono::ceil<Milliseconds>(verdict.retry_after).count();
+  headers.add("retry-after", std::to_string((ms + 999) / 1000));
+  headers.add("retry-after-ms", std::to_string(ms));
+}
+
+bool path_matches(std::string_view pattern, std::string_view path) {
+  if (!pattern.ends_with("/*")) return pattern == path;
+  pattern.remove_suffix(1);
+  return path.size() > pattern.size() && path.starts_with(pattern);
+}
+
+void append_model(std::string& out, const ModelConfig& model) {
+  json::ObjectWriter object(out);
+  object.string("id", model.name);
+  object.string("object", "model");
+  object.integer("created", 0);
+  object.string("owned_by", model.upstream.front());
+  object.close();
+}
+
+// %2F and friends: model names hold slashes.
+std::string percent_decoded(std::string_view text) {
+  const auto digit = [](char c) -> int {
+    if (c >= '0' && c <= '9') return c - '0';
+    c = static_cast<char>(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 &&
+        digit(text[i + 2]) >= 0) {
+      out.push_back(static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])));
+      i += 2;
+    } else {
+      out.push_back(text[i]);
+    }
+  }
+  return out;
+}
+
+Error unknown_model(const Config& config, std::string_view name) {
+  std::string message = "model \"" + std::string(name) + "\" does not exist";
+  std::vector<std::string_view> names;
+  for (const ModelConfig& model : config.models) names.push_back(model.name);
+  if (names.empty()) {
+    message += "; no [[model]] is configured";
+  } else {
+    message +=
+        ", did you mean \"" + std::string(nearest(name, names)) + "\"? GET /v1/models lists all";
+  }
+  return {.code = ErrorCode::not_found,
+          .message = std::move(message),
+          .param = "model",
+          .upstream_code = "model_not_found"};
+}
+
+}  // namespace
+
+bool listens_on_loopback_only(const Config& config) {
+  return std::all_of(config.listen.begin(), config.listen.end(), [](const std::string& text) {
+    const auto address = parse_listen(text);
+    return address && address->is_loopback();
+  });
+}
+
+Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
+    : world_(world), loop_(loop), mint_(id_seed) {}
+
+Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
+  std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets;
+  for (const UpstreamConfig& upstream : snapshot->config.upstreams) {
+    auto target = upstream.wire == "script" ? make_script_target(loop_, upstream)
+                                            : make_http_target(loop_, upstream);
+    if (!target) return tl::unexpected(target.error());
+    targets[upstream.name] = std::move(*target);
+  }
+  targets_ = std::move(targets);
+  snapshot_ = std::move(snapshot);
+  return {};
+}
+
+const Gateway::Route* Gateway::find_route(std::string_view method, std::string_view path,
+                                          std::string& allow) {
+  using Guard = Route::Guard;
+  static constexpr std::array<Route, 9> kRoutes{{
+      {"POST", "/v1/chat/completions", &Gateway::chat_completions, Guard::model},
+      {"GET", "/v1/models", &Gateway::models, Guard::key},
+      {"GET", "/v1/models/*", &Gateway::models, Guard::key},
+      {"GET", "/livez", &Gateway::livez, Guard::open},
+      {"GET", "/readyz", &Gateway::readyz, Guard::open},
+      {"GET", "/healthz", &Gateway::readyz, Guard::open},
+      {"GET", "/metrics", &Gateway::metrics, Guard::open},
+      {"GET", "/", &Gateway::livez, Guard::open},
+      {"OPTIONS", "/*", &Gateway::preflight, Guard::open},
+  }};
+  for (const Route& route : kRoutes) {
+    if (!path_matches(route.path, path)) continue;
+    if (route.method == method || (method == "HEAD" && route.method == "GET")) return &route;
+    if (route.method == "OPTIONS") continue;
+    if (!allow.empty()) allow += ", ";
+    allow += route.method;
+    if (route.method == "GET") allow += ", HEAD";
+  }
+  if (!allow.empty()) allow += ", OPTIONS";
+  return nullptr;
+}
+
+net::Task<> Gateway::answer(net::Exchange& exchange) {
+  Ask ask{.exchange = exchange, .snapshot = snapshot_, .started_ms = loop_.now()};
+  const net::RequestHead& head = exchange.head();
+  const std::string_view given = head.headers.find("x-request-id").value_or("");
+  ask.id = is_acceptable_request_id(given) ? std::string(given) : mint_.mint("req_");
+  ask.headers.add("x-request-id", ask.id);
+  add_cors(ask);
+  std::string allow;
+  const Route* route = find_route(head.method, head.path, allow);
+  if (route == nullptr) {
+    if (!allow.empty()) {
+      ask.headers.add("allow", allow);
+      co_return co_await refuse(
+          ask, {.code = ErrorCode::not_allowed,
+                .message = std::string(head.method) + " is not allowed here, use " + allow});
+    }
+    co_return co_await refuse(ask, {.code = ErrorCode::not_found,
+                                    .message = "there is no " + std::string(head.path) +
+                                               "; known paths: POST /v1/chat/completions, GET "
+                                               "/v1/models, GET /v1/models/{id}, GET /livez, "
+                                               "GET /readyz, GET /healthz, GET /metrics"});
+  }
+  if (auto admitted = admit(ask, *route); !admitted) {
+    co_return co_await refuse(ask, admitted.error());
+  }
+  co_await (this->*route->answer)(ask);
+}
+
+Result<void> Gateway::admit(Ask& ask, const Route& route) {
+  if (route.guard == Route::Guard::open) return {};
+  const net::Headers& headers = ask.exchange.head().headers;
+  const auto key = ask.snapshot->access.authenticate(headers.find("authorization").value_or(""),
+                                                     headers.find("x-api-key").value_or(""));
+  if (!key) {
+    observe_auth_failure(world_);
+    return tl::unexpected(key.error());
+  }
+  ask.key = *key;
+  if (route.guard != Route::Guard::model) return {};
+  if (ask.snapshot->config.maintenance || world_.draining.load(std::memory_order_relaxed)) {
+    ask.headers.add("retry-after", "5");
+    return fail(ErrorCode::unavailable,
+                world_.draining ? "the gateway is shutting down" : "the gateway is in maintenance");
+  }
+  if (ask.key == nullptr || !ask.key->rate.limited()) return {};
+  const RateLimit::Verdict verdict = ask.key->rate.take(monotonic_now());
+  add_rate_headers(ask.headers, verdict);
+  if (verdict.allowed) return {};
+  observe_rate_limited(world_, ask.key->config.name);
+  return tl::unexpected(Error{.code = ErrorCode::rate_limited,
+                              .message = "rate limit of " + std::to_string(verdict.limit) +
+                                         " requests per minute reached for key \"" +
+                                         ask.key->config.name + "\"",
+                              .upstream_code = "rate_limit_exceeded"});
+}
+
+net::Task<> Gateway::chat_completions(Ask& ask) {
+  const Protocol& protocol = *client::find("openai_chat");
+  const Config& config = ask.snapshot->config;
+  ConcurrencySlot slot(world_.streams);
+  std::optional<ConcurrencySlot> key_slot;
+  if (ask.key != nullptr) key_slot.emplace(ask.key->streams);
+  if (!slot || (key_slot && !*key_slot)) {
+    ask.headers.add("retry-after", "1");
+    co_return co_await refuse(ask, {.code = ErrorCode::rate_limited,
+                                    .message = slot ? "this key has too many requests running"
+                                                    : "the gateway has too many requests running",
+                                    .upstream_code = "too_many_streams"});
+  }
+  auto body = co_await ask.exchange.body(config.limits.max_body.count);
+  if (!body) co_return co_await refuse(ask, body.error());
+  auto request = protocol.decode(*body);
+  if (!request) co_return co_await refuse(ask, request.error());
+  ask.exchange.drop_body();
+  const ModelConfig* model = config.find_model(request->model);
+  if (model == nullptr) co_return co_await refuse(ask, unknown_model(config, request->model));
+  if (ask.key != nullptr && !ask.key->may_use(model->name)) {
+    co_return co_await refuse(ask, {.code = ErrorCode::forbidden,
+                                    .message = "key \"" + ask.key->config.name +
+                                               "\" may not use model \"" + model->name + "\"",
+                                    .param = "model"});
+  }
+  const StreamGauge gauge(world_);
+  Turn turn(*this, ask, std::move(*request), *model, protocol);
+  co_await turn.run();
+}
+
+net::Task<> Gateway::models(Ask& ask) {
+  const Config& config = ask.snapshot->config;
+  constexpr std::string_view kPrefix = "/v1/models/";
+  const std::string_view path = ask.exchange.head().path;
+  std::string body;
+  if (path.starts_with(kPrefix)) {
+    const std::string name = percent_decoded(path.substr(kPrefix.size()));
+    const ModelConfig* model = config.find_model(name);
+    if (model == nullptr) co_return co_await refuse(ask, unknown_model(config, name));
+    append_model(body, *model);
+  } else {
+    body = "{\"object\":\"list\",\"data\":[";
+    for (const ModelConfig& model : config.models) {
+      if (body.back() == '}') body += ',';
+      append_model(body, model);
+    }
+    body += "]}";
+  }
+  co_await respond_json(ask, 200, body);
+}
+
+net::Task<> Gateway::livez(Ask& ask) {
+  co_await respond_json(ask, 200, "{\"status\":\"ok\",\"service\":\"callgate\"}");
+}
+
+net::Task<> Gateway::readyz(Ask& ask) {
+  const bool draining = world_.draining.load(std::memory_order_relaxed);
+  const bool maintenance = ask.snapshot->config.maintenance;
+  const store::Health health = world_.requests.health();
+  std::string body;
+  json::ObjectWriter object(body);
+  object.string("status", draining ? "draining" : maintenance ? "maintenance" : "ready");
+  object.string("store", health.healthy ? "ok" : health.problem);
+  if (!health.notice.empty()) object.string("notice", health.notice);
+  object.integer("models", static_cast<std::int64_t>(ask.snapshot->config.models.size()));
+  object.integer("streams", world_.streams.running());
+  object.close();
+  // A failing store never stops requests, so it does not make the gateway unready either; it is shown.
+  co_await respond_json(ask, draining || maintenance ? 503 : 200, body);
+}
+
+net::Task<> Gateway::metrics(Ask& ask) {
+  ask.headers.add("content-type", "text/plain; version=0.0.4; charset=utf-8");
+  co_await ask.exchange.respond(200, ask.headers, render_metrics(world_));
+}
+
+net::Task<> Gateway::preflight(Ask& ask) {
+  ask.headers.add("access-control-allow-methods", "GET, POST, OPTIONS");
+  const auto wanted = ask.exchange.head().headers.find("access-control-request-headers");
+  ask.headers.add("access-control-allow-headers", wanted.value_or("authorization, content-type"));
+  ask.headers.add("access-control-max-age", "600");
+  co_await ask.exchange.respond(204, ask.headers, "");
+}
+
+void Gateway::add_cors(Ask& ask) {
+  const std::string_view origin = ask.exchange.head().headers.find("origin").value_or("");
+  if (origin.empty()) return;
+  const Config& config = ask.snapshot->config;
+  const std::string_view allowed =
+      allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config));
+  if (allowed.empty()) return;
+  ask.headers.add("access-control-allow-origin", allowed);
+  ask.headers.add("access-control-expose-headers", "x-request-id, retry-after, retry-after-ms");
+  if (allowed != "*") ask.headers.add("vary", "origin");
+}
+
+net::Task<> Gateway::respond_json(Ask& ask, int status, std::string_view body) {
+  ask.headers.add("content-type", "application/json");
+  co_await ask.exchange.respond(status, ask.headers, body);
+}
+
+net::Task<> Gateway::refuse(Ask& ask, const Error& error) {
+  if (!error.retry_after.empty()) ask.headers.add("retry-after", error.retry_after);
+  if (error.upstream_code == "insufficient_quota") ask.headers.add("x-should-retry", "false");
+  const int status = client::status_of(error);
+  observe_refusal(world_, ask.id, status, error);
+  co_await respond_json(ask, status, client::find("openai_chat")->error_body(error));
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,92 @@
+// The gateway on one event loop: routes requests, checks who asks, and answers.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "client/protocol.h"
+#include "net/client.h"
+#include "net/loop.h"
+#include "net/server.h"
+#include "net/task.h"
+#include "server/access.h"
+#include "server/config.h"
+#include "server/upstream_call.h"
+#include "store/request_log.h"
+#include "telemetry/log.h"
+#include "telemetry/metrics.h"
+
+namespace callgate::server {
+
+// What all loops share. Everything in it may be used from any thread.
+struct World {
+  World(telemetry::Logger& logger, telemetry::Metrics& all_metrics, store::RequestLog& request_log,
+        std::int64_t max_streams)
+      : log(logger), metrics(all_metrics), requests(request_log), streams(max_streams) {}
+  telemetry::Logger& log;
+  telemetry::Metrics& metrics;
+  store::RequestLog& requests;
+  ConcurrencyLimit streams;
+  std::atomic<bool> draining{false};
+};
+
+// A configuration in force, immutable but for its counters. A reload replaces it on each loop.
+struct Snapshot {
+  Config config;
+  Access access;
+};
+
+// One request on its way through the gateway.
+struct Ask {
+  net::Exchange& exchange;
+  std::shared_ptr<const Snapshot> snapshot;
+  std::string id;
+  KeyState* key = nullptr;  // nullptr on an open gateway
+  net::Headers headers;     // of the answer, whatever it will be
+  std::uint64_t started_ms = 0;
+};
+
+class Gateway {
+ public:
+  // REQUIRES: the world outlives the gateway.
+  Gateway(World& world, net::Loop& loop, std::uint64_t id_seed);
+
+  // Puts a configuration in force for requests from now on. Fails without changing anything.
+  Result<void> apply(std::shared_ptr<const Snapshot> snapshot);
+
+  net::Task<> answer(net::Exchange& exchange);
+
+ private:
+  friend class Turn;
+  struct Route;
+  static const Route* find_route(std::string_view method, std::string_view path,
+                                 std::string& allow);
+
+  net::Task<> chat_completions(Ask& ask);
+  net::Task<> models(Ask& ask);
+  net::Task<> livez(Ask& ask);
+  net::Task<> readyz(Ask& ask);
+  net::Task<> metrics(Ask& ask);
+  net::Task<> preflight(Ask& ask);
+
+  // The gateway's own answer to a request that it does not serve.
+  net::Task<> refuse(Ask& ask, const Error& error);
+  net::Task<> respond_json(Ask& ask, int status, std::string_view body);
+  Result<void> admit(Ask& ask, const Route& route);
+  void add_cors(Ask& ask);
+
+  World& world_;
+  net::Loop& loop_;
+  IdMint mint_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets_;
+};
+
+// Listeners' addresses decide whether loopback pages may call.
+bool listens_on_loopback_only(const Config& config);
+
+}  // namespace callgate::server

@@ -1,0 +1,138 @@
+#include "server/mock.h"
+
+#include <csignal>
+#include <cstdio>
+#include <vector>
+
+#include "client/protocol.h"
+#include "json/writer.h"
+#include "net/loop.h"
+#include "net/server.h"
+#include "script/scripted_model.h"
+#include "server/upstream_call.h"
+
+namespace callgate::server {
+namespace {
+
+net::Headers to_headers(std::span<const std::pair<std::string, std::string>> pairs) {
+  net::Headers headers;
+  for (const auto& [name, value] : pairs) headers.add(name, value);
+  return headers;
+}
+
+class MockServer {
+ public:
+  MockServer(net::Loop& loop, script::Script script)
+      : loop_(loop),
+        model_(std::move(script)),
+        server_(loop, {}, [this](net::Exchange& e) { return answer(e); }) {}
+
+  net::HttpServer& server() { return server_; }
+
+ private:
+  net::Task<> answer(net::Exchange& exchange) {
+    const std::string_view path = exchange.head().path;
+    if (exchange.head().method == "GET" && path.ends_with("/models"))
+      co_return co_await list_models(exchange);
+    if (exchange.head().method != "POST" || !path.ends_with("/chat/completions")) {
+      co_return co_await refuse(
+          exchange, {.code = ErrorCode::not_found,
+                     .message = "the mock answers POST .../chat/completions and GET .../models"});
+    }
+    auto body = co_await exchange.body();
+    if (!body) co_return co_await refuse(exchange, body.error());
+    auto request = protocol_.decode(*body);
+    if (!request) co_return co_await refuse(exchange, request.error());
+    exchange.drop_body();
+    script::Reply reply = model_.reply(*request);
+    co_await perform(exchange, reply);
+  }
+
+  net::Task<> perform(net::Exchange& exchange, script::Reply& reply) {
+    net::Signal gone(loop_);
+    bool left = false;
+    exchange.on_client_gone([&] {
+      left = true;
+      gone.notify();
+    });
+    while (const auto action = reply.next()) {
+      if (left) break;
+      if (const auto* write = std::get_if<script::Write>(&*action)) {
+        if (!exchange.started()) exchange.start(reply.status(), to_headers(reply.headers()));
+        if (!co_await exchange.write(write->bytes)) co_return;
+      } else if (const auto* wait = std::get_if<script::Wait>(&*action)) {
+        co_await gone.wait(net::Millis(wait->milliseconds));
+      } else if (const auto* whole = std::get_if<script::Respond>(&*action)) {
+        co_await exchange.respond(whole->status, to_headers(whole->headers), whole->body);
+        co_return;
+      } else if (std::holds_alternative<script::Hang>(*action)) {
+        co_await gone.wait();
+        co_return;
+      } else {
+        exchange.abort();
+        co_return;
+      }
+    }
+    exchange.on_client_gone({});
+    if (!left && exchange.started()) co_await exchange.end();
+  }
+
+  net::Task<> list_models(net::Exchange& exchange) {
+    std::string body = "{\"object\":\"list\",\"data\":[";
+    for (const std::string& name : model_.script().models) {
+      if (body.back() == '}') body += ',';
+      json::ObjectWriter model(body);
+      model.string("id", name);
+      model.string("object", "model");
+      model.integer("created", 0);
+      model.string("owned_by", "mock");
+      model.close();
+    }
+    body += "]}";
+    co_await exchange.respond(200, "application/json", body);
+  }
+
+  net::Task<> refuse(net::Exchange& exchange, const Error& error) {
+    co_await exchange.respond(client::status_of(error), "application/json",
+                              protocol_.error_body(error));
+  }
+
+  net::Loop& loop_;
+  const Protocol& protocol_ = *client::find("openai_chat");
+  script::ScriptedModel model_;
+  net::HttpServer server_;
+};
+
+}  // namespace
+
+Result<void> run_mock(const MockOptions& options) {
+  auto script = load_script(options.script);
+  if (!script) return tl::unexpected(script.error());
+  auto endpoint = net::parse_endpoint(options.listen);
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  const std::size_t threads = options.threads > 0 ? static_cast<std::size_t>(options.threads) : 1;
+  net::LoopGroup loops(threads);
+  std::vector<std::unique_ptr<MockServer>> servers;
+  for (std::size_t i = 0; i < threads; ++i) {
+    servers.push_back(std::make_unique<MockServer>(loops[i], *script));
+    if (i > 0) {
+      if (auto shared = servers[i]->server().listen_like(servers[0]->server()); !shared)
+        return shared;
+      continue;
+    }
+    auto bound = servers[0]->server().listen(*endpoint);
+    if (!bound) return tl::unexpected(bound.error());
+    *endpoint = *bound;
+  }
+  const auto stop = [&loops] { loops.stop(); };
+  loops[0].on_signal(SIGINT, stop);
+  loops[0].on_signal(SIGTERM, stop);
+  loops.start();
+  std::printf("listening on %s%s\n", endpoint->unix_path.empty() ? "http://" : "",
+              net::to_text(*endpoint).c_str());
+  std::fflush(stdout);
+  loops.join();
+  return {};
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,39 @@
+// What the gateway tells metrics, log lines and the request log.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "callgate/pipeline.h"
+#include "server/gateway.h"
+#include "store/request_log.h"
+
+namespace callgate::server {
+
+std::int64_t unix_milliseconds();
+std::string_view to_string(ErrorCode code);
+
+void observe_begin(World& world, store::RequestRecord record);
+void observe_end(World& world, std::string_view model, store::RequestOutcome outcome,
+                 const TurnSummary& summary);
+void observe_retry(World& world, std::string_view upstream, const Error& error);
+// One try at an upstream; nullptr: it answered.
+void observe_upstream(World& world, std::string_view upstream, const Error* error);
+void observe_refusal(World& world, std::string_view request_id, int status, const Error& error);
+void observe_auth_failure(World& world);
+void observe_rate_limited(World& world, std::string_view key);
+std::string render_metrics(World& world);
+
+// Counts an active stream while it lives.
+class StreamGauge {
+ public:
+  explicit StreamGauge(World& world);
+  ~StreamGauge();
+  StreamGauge(const StreamGauge&) = delete;
+  StreamGauge& operator=(const StreamGauge&) = delete;
+
+ private:
+  World& world_;
+};
+
+}  // namespace callgate::server

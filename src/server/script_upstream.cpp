@@ -1,0 +1,156 @@
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "callgate/event.h"
+#include "script/scripted_model.h"
+#include "server/upstream_call.h"
+
+namespace callgate::server {
+namespace {
+
+// Plays a reply of the scripted model as if it came over a connection.
+class ScriptCall final : public UpstreamCall {
+ public:
+  ScriptCall(net::Loop& loop, script::ScriptedModel& model, const UpstreamConfig& config)
+      : model_(model), config_(config), cancelled_(loop) {}
+
+  net::Task<Result<void>> send(const Request& asked, const UpstreamRequest&) override {
+    reply_.emplace(model_.reply(asked));
+    auto first = co_await next(net::Millis(config_.first_byte_timeout.count()));
+    if (!first) co_return tl::unexpected(std::move(first.error()));
+    pending_ = first->bytes;
+    has_pending_ = true;
+    co_return Result<void>();
+  }
+
+  int status() const override { return status_; }
+  std::string_view header(std::string_view name) const override {
+    for (const auto& [key, value] : headers_) {
+      if (net::equals_ignoring_case(key, name)) return value;
+    }
+    return {};
+  }
+
+  net::Task<Result<Piece>> read(net::Millis patience) override {
+    if (has_pending_) {
+      has_pending_ = false;
+      if (!pending_.empty()) co_return Piece{.bytes = pending_};
+    }
+    co_return co_await next(net::Millis(config_.idle_timeout.count()), patience);
+  }
+
+  void cancel() override {
+    gone_ = true;
+    cancelled_.notify();
+  }
+
+ private:
+  static Error broken(std::string_view how) {
+    return {.code = ErrorCode::upstream_failed,
+            .message = "the scripted model " + std::string(how)};
+  }
+
+  // Performs actions until there are bytes, the end, or a failure.
+  net::Task<Result<Piece>> next(net::Millis timeout, net::Millis patience = net::kNever) {
+    for (;;) {
+      if (wait_left_ > net::Millis(0)) {
+        const net::Millis nap =
+            patience == net::kNever ? wait_left_ : std::min(wait_left_, patience);
+        co_await cancelled_.wait(nap);
+        if (gone_) co_return tl::unexpected(broken("was interrupted"));
+        wait_left_ -= nap;
+        if (wait_left_ > net::Millis(0)) co_return Piece{.bytes = {}, .waiting = true};
+      }
+      if (gone_) co_return tl::unexpected(broken("was interrupted"));
+      const std::optional<script::Action> action = reply_->next();
+      if (!action) co_return Piece{};
+      std::optional<Result<Piece>> result;
+      bool hang = false;
+      std::visit(Overloaded{
+                     [&](const script::Write& write) {
+                       take_head(reply_->status(), reply_->headers());
+                       if (!write.bytes.empty() || !head_sent_)
+                         result = Piece{.bytes = write.bytes};
+                       head_sent_ = true;
+                     },
+                     [&](const script::Wait& wait) { wait_left_ = net::Millis(wait.milliseconds); },
+                     [&](const script::Respond& whole) {
+                       take_head(whole.status, whole.headers);
+                       head_sent_ = true;
+                       result = Piece{.bytes = whole.body};
+                     },
+                     [&](const script::Reset&) {
+                       result = tl::unexpected(broken("reset the connection"));
+                     },
+                     [&](const script::Close&) {
+                       result = tl::unexpected(broken("closed the connection"));
+                     },
+                     [&](const script::Hang&) { hang = true; },
+                 },
+                 *action);
+      if (result) co_return std::move(*result);
+      if (!hang) continue;
+      co_await cancelled_.wait(timeout);
+      if (gone_) co_return tl::unexpected(broken("was interrupted"));
+      co_return tl::unexpected(Error{.code = ErrorCode::timed_out,
+                                     .message = "the scripted model sent nothing in time"});
+    }
+  }
+
+  void take_head(int status, std::span<const std::pair<std::string, std::string>> headers) {
+    status_ = status;
+    headers_ = headers;
+  }
+
+  script::ScriptedModel& model_;
+  const UpstreamConfig& config_;
+  net::Signal cancelled_;
+  std::optional<script::Reply> reply_;
+  std::string_view pending_;
+  bool has_pending_ = false;
+  bool head_sent_ = false;
+  bool gone_ = false;
+  net::Millis wait_left_{0};
+  int status_ = 200;
+  std::span<const std::pair<std::string, std::string>> headers_;
+};
+
+class ScriptTarget final : public UpstreamTarget {
+ public:
+  ScriptTarget(net::Loop& loop, UpstreamConfig config, script::Script script)
+      : loop_(loop), config_(std::move(config)), model_(std::move(script)) {}
+
+  std::unique_ptr<UpstreamCall> call() override {
+    return std::make_unique<ScriptCall>(loop_, model_, config_);
+  }
+
+ private:
+  net::Loop& loop_;
+  const UpstreamConfig config_;
+  script::ScriptedModel model_;
+};
+
+}  // namespace
+
+Result<script::Script> load_script(const std::string& file) {
+  std::string text(script::demo_script());
+  if (!file.empty()) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) return fail(ErrorCode::not_found, "cannot read script " + file);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  auto script = script::parse_script(text);
+  if (!script)
+    script.error().message = (file.empty() ? "demo" : file) + ": " + script.error().message;
+  return script;
+}
+
+Result<std::unique_ptr<UpstreamTarget>> make_script_target(net::Loop& loop,
+                                                           const UpstreamConfig& config) {
+  auto script = load_script(config.url);
+  if (!script) return tl::unexpected(script.error());
+  return std::make_unique<ScriptTarget>(loop, config, std::move(*script));
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,226 @@
+#include "server/serve.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <random>
+#include <thread>
+
+#include "callgate/version.h"
+#include "client/protocol.h"
+#include "net/loop.h"
+#include "net/server.h"
+#include "server/demo.h"
+#include "server/gateway.h"
+
+namespace callgate::server {
+namespace {
+
+net::ServerOptions server_options(const Config& config, telemetry::Logger& log) {
+  const LimitsConfig& limits = config.limits;
+  const auto millis = [](Milliseconds value) { return net::Millis(value.count()); };
+  net::ServerOptions options;
+  options.limits.head_bytes = limits.max_header_bytes.count;
+  options.limits.header_count = static_cast<std::size_t>(limits.max_headers);
+  options.limits.body_bytes = limits.max_body.count;
+  options.head_timeout = millis(limits.header_timeout);
+  options.body_idle_timeout = millis(limits.body_timeout);
+  options.keep_alive_timeout = millis(limits.keep_alive_timeout);
+  options.write_stall_timeout = millis(limits.write_timeout);
+  options.error_body = [](int status, std::string_view message) {
+    const ErrorCode code = status >= 500 ? ErrorCode::internal : ErrorCode::invalid_request;
+    return client::find("openai_chat")
+        ->error_body({.code = code, .message = std::string(message), .status = status});
+  };
+  options.log = [&log](std::string_view what) { log.error(what); };
+  return options;
+}
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+store::RequestLogOptions store_options(const StoreConfig& config, telemetry::Logger& log) {
+  store::RequestLogOptions options;
+  options.queue_limit = static_cast<std::size_t>(config.queue);
+  options.synchronous =
+      config.synchronous == "full" ? store::Synchronous::full : store::Synchronous::normal;
+  options.on_problem = [&log](std::string_view problem) {
+    log.error("store: " + std::string(problem));
+  };
+  return options;
+}
+
+// One loop with its gateway and its listeners.
+struct Worker {
+  Worker(net::Loop& own_loop, World& world, const Config& config, telemetry::Logger& log)
+      : loop(own_loop),
+        gateway(world, own_loop, random_seed()),
+        server(own_loop, server_options(config, log),
+               [this](net::Exchange& exchange) { return gateway.answer(exchange); }) {}
+  net::Loop& loop;
+  Gateway gateway;
+  net::HttpServer server;
+};
+
+class Service {
+ public:
+  Service(ServeOptions options, const Config& config, telemetry::Logger& log,
+          telemetry::Metrics& metrics, store::RequestLog& requests)
+      : options_(std::move(options)),
+        log_(log),
+        world_(log, metrics, requests, config.limits.max_streams),
+        loops_(config.threads > 0 ? static_cast<std::size_t>(config.threads)
+                                  : std::max(1u, std::thread::hardware_concurrency())) {
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      workers_.push_back(std::make_unique<Worker>(loops_[i], world_, config, log));
+    }
+  }
+
+  Result<void> start(Config config) {
+    snapshot_ = std::make_shared<Snapshot>(
+        Snapshot{.config = config, .access = Access(config.keys, nullptr)});
+    for (auto& worker : workers_) {
+      if (auto applied = worker->gateway.apply(snapshot_); !applied) return applied;
+    }
+    if (auto bound = listen(config); !bound) return bound;
+    const auto drain = [this] { drain_or_stop(); };
+    loops_[0].on_signal(SIGTERM, drain);
+    loops_[0].on_signal(SIGINT, drain);
+    loops_[0].on_signal(SIGHUP, [this] { reload(); });
+    loops_.start();
+    return {};
+  }
+
+  const std::vector<net::Endpoint>& endpoints() const { return endpoints_; }
+  void join() { loops_.join(); }
+
+ private:
+  Result<void> listen(const Config& config) {
+    const net::TlsFiles tls{.certificate = config.tls.cert, .key = config.tls.key};
+    for (const std::string& text : config.listen) {
+      auto endpoint = net::parse_endpoint(text);
+      if (!endpoint) return tl::unexpected(endpoint.error());
+      const bool secure = !tls.certificate.empty() && endpoint->unix_path.empty();
+      auto bound = workers_[0]->server.listen(*endpoint, secure ? &tls : nullptr);
+      if (!bound) return tl::unexpected(bound.error());
+      endpoints_.push_back(*bound);
+    }
+    for (std::size_t i = 1; i < workers_.size(); ++i) {
+      if (auto shared = workers_[i]->server.listen_like(workers_[0]->server); !shared)
+        return shared;
+    }
+    return {};
+  }
+
+  // All or nothing: a file with a mistake changes nothing and is reported.
+  void reload() {
+    auto config = load_serve_config(options_);
+    if (!config) {
+      log_.error("reload failed, nothing changed: " + config.error().message);
+      world_.metrics.config_reloads.with(0, "failed").add();
+      return;
+    }
+    Access access(config->keys, &snapshot_->access);
+    auto next = std::make_shared<Snapshot>(
+        Snapshot{.config = std::move(*config), .access = std::move(access)});
+    if (auto applied = workers_[0]->gateway.apply(next); !applied) {
+      log_.error("reload failed, nothing changed: " + applied.error().message);
+      world_.metrics.config_reloads.with(0, "failed").add();
+      return;
+    }
+    snapshot_ = next;
+    for (std::size_t i = 1; i < workers_.size(); ++i) {
+      workers_[i]->loop.post(
+          [worker = workers_[i].get(), next] { static_cast<void>(worker->gateway.apply(next)); });
+    }
+    world_.metrics.config_reloads.with(0, "ok").add();
+    log_.info("configuration reloaded; listen, threads, tls, log and store need a restart");
+  }
+
+  void drain_or_stop() {
+    if (world_.draining.exchange(true)) {
+      log_.warning("second signal: stopping at once");
+      loops_.stop();
+      return;
+    }
+    log_.info("draining: open streams may finish, new requests are refused");
+    loops_[0].spawn(drain());
+  }
+
+  net::Task<> drain() {
+    const std::uint64_t deadline =
+        loops_[0].now() +
+        static_cast<std::uint64_t>(snapshot_->config.limits.drain_timeout.count());
+    while (world_.streams.running() > 0 && loops_[0].now() < deadline)
+      co_await loops_[0].sleep(net::Millis(20));
+    if (world_.streams.running() > 0)
+      log_.warning("drain deadline reached, cutting " + std::to_string(world_.streams.running()) +
+                   " streams");
+    for (auto& worker : workers_) {
+      worker->loop.post([server = &worker->server] { server->stop_accepting(); });
+    }
+    co_await loops_[0].sleep(net::Millis(50));  // lets the last bytes of finished answers leave
+    loops_.stop();
+  }
+
+  ServeOptions options_;
+  telemetry::Logger& log_;
+  World world_;
+  net::LoopGroup loops_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::shared_ptr<Snapshot> snapshot_;
+  std::vector<net::Endpoint> endpoints_;
+};
+
+void announce(const std::vector<net::Endpoint>& endpoints, bool tls, bool demo) {
+  for (const net::Endpoint& endpoint : endpoints) {
+    const bool is_unix = !endpoint.unix_path.empty();
+    const std::string url = std::string(is_unix ? ""
+                                        : tls   ? "https://"
+                                                : "http://") +
+                            net::to_text(endpoint);
+    std::printf("listening on %s\n", url.c_str());
+    if (demo && !is_unix)
+      std::printf("\nTry it in another terminal:\n\n%s\n\nCtrl-C stops.\n", demo_curl(url).c_str());
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+Result<Config> load_serve_config(const ServeOptions& options) {
+  ConfigSource source = options.source;
+  auto config = load_config(source);
+  if (!config) return config;
+  if (!options.listen.empty()) config->listen = options.listen;
+  if (options.demo) add_demo(*config);
+  if (auto checked = check_config(*config); !checked) return tl::unexpected(checked.error());
+  return config;
+}
+
+Result<void> run_serve(const ServeOptions& options) {
+  auto config = load_serve_config(options);
+  if (!config) return tl::unexpected(config.error());
+  if (config->models.empty()) {
+    return fail(ErrorCode::invalid_request,
+                "there is no [[model]] to serve; write a configuration file (docs/config.md) or "
+                "use --demo");
+  }
+  telemetry::Logger log({.level = *telemetry::to_log_level(config->log.level),
+                         .format = *telemetry::to_log_format(config->log.format)});
+  telemetry::Metrics metrics(1);
+  metrics.build.with(0, kVersion).set(1);
+  auto requests = store::make_request_log(config->store.url, store_options(config->store, log));
+  if (!requests) return tl::unexpected(requests.error());
+  Service service(options, *config, log, metrics, **requests);
+  if (auto started = service.start(*config); !started) return started;
+  announce(service.endpoints(), !config->tls.cert.empty(), options.demo);
+  service.join();
+  log.info("stopped");
+  return {};
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,303 @@
+#include "server/turn.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+#include "dialect/models.h"
+#include "server/observe.h"
+
+namespace callgate::server {
+namespace {
+
+constexpr std::size_t kMaxErrorBody = 64 * 1024;
+constexpr net::Millis kTailPatience{50};
+constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
+constexpr Milliseconds kLongestPause{10'000};
+
+// retry-after in seconds; dates and nonsense count as "not said".
+std::optional<Milliseconds> seconds_of(std::string_view text) {
+  unsigned seconds = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (fault != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return Milliseconds(std::int64_t{seconds} * 1000);
+}
+
+}  // namespace
+
+bool is_retryable(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::rate_limited:
+      return error.upstream_code != "insufficient_quota";
+    case ErrorCode::upstream_failed:
+    case ErrorCode::unavailable:
+    case ErrorCode::timed_out:
+      return true;
+    case ErrorCode::conflict:
+      return true;
+    case ErrorCode::invalid_request:
+    case ErrorCode::unauthenticated:
+    case ErrorCode::forbidden:
+    case ErrorCode::not_found:
+    case ErrorCode::not_allowed:
+    case ErrorCode::too_large:
+    case ErrorCode::internal:
+      return false;
+  }
+  return false;
+}
+
+Turn::Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model,
+           const Protocol& protocol)
+    : gateway_(gateway),
+      ask_(ask),
+      request_(std::move(request)),
+      model_(model),
+      protocol_(protocol) {
+  dialect_is_default_ = model.dialect.empty();
+  if (dialect_is_default_) {
+    dialect_ = dialect::default_for(model.id.empty() ? model.name : model.id);
+    if (dialect_ == nullptr) dialect_ = dialect::find("auto");
+  } else {
+    dialect_ = dialect::find(model.dialect);
+  }
+  if (dialect_ != nullptr && dialect_->name == "native") dialect_ = nullptr;
+  keepalive_ = ask.exchange.head().headers.find("x-no-keepalive").value_or("") != "1";
+}
+
+net::Task<> Turn::run() {
+  record_begin();
+  Step step = Step::failed;
+  for (std::size_t tried = 0;; ++tried) {
+    const std::string& name = model_.upstream[tried % model_.upstream.size()];
+    ++attempts_;
+    step = co_await attempt(*ask_.snapshot->config.find_upstream(name));
+    if (step != Step::failed) break;
+    const bool same = model_.upstream[(tried + 1) % model_.upstream.size()] == name;
+    const auto pause = next_try(tried, same);
+    if (!pause) break;
+    observe_retry(gateway_.world_, name, error_);
+    if (pause->count() > 0) co_await gateway_.loop_.sleep(net::Millis(pause->count()));
+    if (ask_.exchange.client_gone()) {
+      step = Step::gone;
+      break;
+    }
+  }
+  if (step == Step::failed) {
+    status_ = client::status_of(error_);
+    co_await gateway_.refuse(ask_, error_);
+  }
+  record_end(step);
+}
+
+std::optional<Milliseconds> Turn::next_try(std::size_t tried, bool same_upstream) {
+  if (static_cast<std::int64_t>(tried) >= model_.retries) return std::nullopt;
+  if (!is_retryable(error_) && same_upstream) return std::nullopt;
+  if (!same_upstream && tried + 1 < model_.upstream.size()) return Milliseconds(0);
+  if (!is_retryable(error_)) return std::nullopt;
+  const Milliseconds base =
+      model_.retry_backoff * (std::int64_t{1} << std::min<std::size_t>(tried, 6));
+  const auto jittered =
+      base / 2 + Milliseconds(static_cast<std::int64_t>(
+                     gateway_.mint_.next() % static_cast<std::uint64_t>(base.count() + 1)));
+  const Milliseconds pause =
+      std::max(jittered, seconds_of(error_.retry_after).value_or(Milliseconds(0)));
+  if (pause > kLongestPause) return std::nullopt;
+  return pause;
+}
+
+net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
+  upstream_ = upstream.name;
+  // The model inside the process writes Chat Completions.
+  const WireFormat& wire =
+      *upstream::find(upstream.wire == "script" ? "openai_chat" : upstream.wire);
+  auto encoded = wire.encode(request_, {.model = model_.id.empty() ? model_.name : model_.id,
+                                        .key = upstream.key.reveal(),
+                                        .stream = request_.stream});
+  if (!encoded) {
+    error_ = encoded.error();
+    co_return Step::failed;
+  }
+  encoded_ = std::move(*encoded);
+  const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name)->second;
+  const std::unique_ptr<UpstreamCall> call = target->call();
+  ask_.exchange.on_client_gone([&call] { call->cancel(); });
+  auto sent = co_await call->send(request_, *encoded_);
+  Step step = Step::failed;
+  if (!sent) {
+    error_ = sent.error();
+    if (ask_.exchange.client_gone()) step = Step::gone;
+  } else if (call->status() >= 300 || call->status() < 200) {
+    step = co_await reject(*call, wire);
+  } else {
+    step = co_await relay(*call, wire);
+  }
+  ask_.exchange.on_client_gone({});
+  observe_upstream(gateway_.world_, upstream_, step == Step::failed ? &error_ : nullptr);
+  co_return step;
+}
+
+net::Task<Turn::Step> Turn::reject(UpstreamCall& call, const WireFormat& wire) {
+  std::string body;
+  while (body.size() < kMaxErrorBody) {
+    auto piece = co_await call.read(net::kNever);
+    if (!piece || piece->bytes.empty()) break;
+    body.append(piece->bytes.substr(0, kMaxErrorBody - body.size()));
+  }
+  error_ = wire.decode_error(call.status(), body);
+  error_.retry_after = call.header("retry-after");
+  co_return ask_.exchange.client_gone() ? Step::gone : Step::failed;
+}
+
+PipelineOptions Turn::pipeline_options(const WireFormat& wire) const {
+  const LimitsConfig& limits = ask_.snapshot->config.limits;
+  PipelineOptions options;
+  options.wire = wire.name;
+  options.protocol = protocol_.name;
+  options.dialect = dialect_;
+  options.dialect_is_default = dialect_is_default_;
+  if (!model_.commit.empty()) {
+    options.commit = model_.commit == "eager" ? Commit::eager : Commit::whole_call;
+  }
+  options.reasoning_open = model_.reasoning_open;
+  options.created = std::chrono::duration_cast<std::chrono::seconds>(
+                        std::chrono::system_clock::now().time_since_epoch())
+                        .count();
+  options.id_seed = gateway_.mint_.next();
+  options.max_frame = limits.max_upstream_frame.count;
+  options.max_body = limits.max_upstream_body.count;
+  options.max_held_back = limits.max_held_back.count;
+  return options;
+}
+
+net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
+  auto made = Pipeline::make(request_, pipeline_options(wire));
+  if (!made) {
+    error_ = made.error();
+    co_return Step::failed;
+  }
+  Pipeline pipeline = std::move(*made);
+  std::string out;
+  const bool stayed = co_await pump(call, pipeline, out);
+  summary_ = pipeline.summary();
+  if (!stayed) co_return Step::gone;
+  co_return co_await deliver(call, pipeline, out);
+}
+
+net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& out) {
+  const net::Millis keepalive(
+      keepalive_ && request_.stream ? ask_.snapshot->config.limits.keepalive_comment.count() : 0);
+  while (!pipeline.finished()) {
+    auto piece = co_await call.read(ask_.exchange.started() ? keepalive : net::kNever);
+    if (ask_.exchange.client_gone()) co_return false;
+    if (!piece) {
+      pipeline.fail(piece.error(), out);
+      co_return true;
+    }
+    if (piece->waiting) {
+      if (auto written = co_await ask_.exchange.write(kKeepAlive); !written) co_return false;
+      continue;
+    }
+    if (piece->bytes.empty()) {
+      pipeline.finish(out);
+      co_return true;
+    }
+    if (!first_byte_ms_) first_byte_ms_ = gateway_.loop_.now() - ask_.started_ms;
+    pipeline.push(piece->bytes, out);
+    if (pipeline.started() && !first_token_ms_) {
+      first_token_ms_ = gateway_.loop_.now() - ask_.started_ms;
+      forget_request();
+    }
+    if (request_.stream && !out.empty() && !pipeline.finished()) {
+      if (!co_await send(out)) co_return false;
+    }
+  }
+  co_return true;
+}
+
+net::Task<bool> Turn::send(std::string& out) {
+  if (!ask_.exchange.started()) {
+    ask_.headers.add("content-type", "text/event-stream; charset=utf-8");
+    ask_.headers.add("cache-control", "no-cache");
+    ask_.headers.add("x-accel-buffering", "no");
+    ask_.exchange.start(200, ask_.headers);
+    status_ = 200;
+  }
+  const auto written = co_await ask_.exchange.write(out);
+  bytes_out_ += out.size();
+  out.clear();
+  co_return written.has_value();
+}
+
+net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std::string& out) {
+  if (pipeline.error()) error_ = *pipeline.error();
+  if (pipeline.error() && !ask_.exchange.started() && (!request_.stream || out.empty())) {
+    co_return Step::failed;
+  }
+  Result<void> written;
+  bytes_out_ += out.size();
+  status_ = 200;
+  if (request_.stream) {
+    if (!ask_.exchange.started() && !co_await send(out)) co_return Step::gone;
+    written = co_await ask_.exchange.end(out);
+  } else {
+    ask_.headers.add("content-type", "application/json");
+    written = co_await ask_.exchange.respond(200, ask_.headers, out);
+  }
+  if (!written) co_return Step::gone;
+  // The client has all; what the upstream still sends is read away so that its connection can be used again.
+  ask_.exchange.on_client_gone({});
+  for (;;) {
+    auto piece = co_await call.read(kTailPatience);
+    if (!piece || piece->waiting || piece->bytes.empty()) break;
+  }
+  co_return Step::answered;
+}
+
+void Turn::forget_request() {
+  request_.messages = {};
+  request_.extra = {};
+  encoded_.reset();
+  ask_.exchange.drop_body();
+}
+
+void Turn::record_begin() {
+  observe_begin(gateway_.world_,
+                {.id = ask_.id,
+                 .received_at = unix_milliseconds(),
+                 .key_name = ask_.key == nullptr ? "" : ask_.key->config.name,
+                 .protocol = std::string(protocol_.name),
+                 .model = model_.name,
+                 .upstream = model_.upstream.front(),
+                 .dialect = std::string(dialect_ == nullptr ? "native" : dialect_->name),
+                 .client_address = ask_.exchange.peer(),
+                 .stream = request_.stream});
+}
+
+void Turn::record_end(Step step) {
+  using store::RequestState;
+  store::RequestOutcome outcome;
+  outcome.id = ask_.id;
+  outcome.http_status = status_;
+  outcome.state = step == Step::gone ? RequestState::disconnected : RequestState::completed;
+  if (step == Step::failed || (step == Step::answered && !error_.message.empty() &&
+                               summary_.reason == FinishReason::upstream_error)) {
+    outcome.state = RequestState::failed;
+    outcome.error_code = to_string(error_.code);
+    outcome.error_message = error_.message;
+  }
+  if (step == Step::answered) outcome.finish_reason = summary_.reason;
+  outcome.upstream = upstream_;
+  outcome.calls = summary_.calls;
+  outcome.usage = summary_.usage;
+  outcome.bytes_out = static_cast<std::int64_t>(bytes_out_);
+  outcome.frames = static_cast<std::int64_t>(summary_.frames_in);
+  for (const std::uint32_t count : summary_.repairs) outcome.repairs += count;
+  outcome.attempts = attempts_;
+  outcome.first_byte_ms = first_byte_ms_;
+  outcome.first_token_ms = first_token_ms_;
+  outcome.total_ms = static_cast<std::int64_t>(gateway_.loop_.now() - ask_.started_ms);
+  observe_end(gateway_.world_, model_.name, std::move(outcome), summary_);
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,70 @@
+// One chat request from its upstreams to its client: tries, streams, and tells the log and the metrics.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "callgate/pipeline.h"
+#include "callgate/request.h"
+#include "server/gateway.h"
+#include "server/upstream_call.h"
+
+namespace callgate::server {
+
+class Turn {
+ public:
+  // REQUIRES: gateway, ask and model outlive the turn.
+  Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model,
+       const Protocol& protocol);
+
+  net::Task<> run();
+
+ private:
+  enum class Step : std::uint8_t {
+    answered,  // the client has its answer, or part of it and an error frame
+    failed,    // nothing was sent; error_ says why
+    gone,      // the client left
+  };
+
+  net::Task<Step> attempt(const UpstreamConfig& upstream);
+  net::Task<Step> relay(UpstreamCall& call, const WireFormat& wire);
+  // Reads until the answer is complete. False when the client left.
+  net::Task<bool> pump(UpstreamCall& call, Pipeline& pipeline, std::string& out);
+  net::Task<bool> send(std::string& out);
+  net::Task<Step> deliver(UpstreamCall& call, Pipeline& pipeline, std::string& out);
+  net::Task<Step> reject(UpstreamCall& call, const WireFormat& wire);
+  // The pause before the next try; nothing when there is none.
+  std::optional<Milliseconds> next_try(std::size_t tried, bool same_upstream);
+  PipelineOptions pipeline_options(const WireFormat& wire) const;
+  // The request has done its work: an answer that streams for long should not hold it.
+  void forget_request();
+
+  void record_begin();
+  void record_end(Step step);
+
+  Gateway& gateway_;
+  Ask& ask_;
+  Request request_;
+  const ModelConfig& model_;
+  const Protocol& protocol_;
+  const Dialect* dialect_ = nullptr;
+  bool dialect_is_default_ = false;
+  bool keepalive_ = true;
+  std::optional<UpstreamRequest> encoded_;
+
+  Error error_;
+  std::string upstream_;
+  int status_ = 0;
+  std::uint32_t attempts_ = 0;
+  std::uint64_t bytes_out_ = 0;
+  std::optional<std::uint64_t> first_byte_ms_;
+  std::optional<std::uint64_t> first_token_ms_;
+  TurnSummary summary_;
+};
+
+// Whether another try can help.
+bool is_retryable(const Error& error);
+
+}  // namespace callgate::server
