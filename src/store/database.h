@@ -1,4 +1,5 @@
-// The request log's database: an open connection with its schema up to date, and the statements that the log needs.
+// The request log's database: an open connection with its schema up to date, and the statements
+// that the log needs.
 // Not safe to use from two threads at once.
 #pragma once
 
@@ -29,7 +30,8 @@ class Database {
   static Attempt<Database> open(const std::string& path, const RequestLogOptions& options,
                                 RunLock& lock, std::int64_t previous_run);
 
-  // One transaction. Writing the same again changes nothing, so a batch whose commit gave a fault is safe to repeat.
+  // One transaction. Writing the same again changes nothing, so a batch whose commit gave a fault is
+  // safe to repeat.
   Attempt<void> write(std::span<Write> writes);
   Attempt<std::vector<RequestRow>> recent(std::size_t limit);
   Attempt<std::optional<RequestRow>> get(std::string_view id);
@@ -41,12 +43,15 @@ class Database {
  private:
   explicit Database(Connection connection) : connection_(std::move(connection)) {}
   Attempt<void> prepare();
-  Attempt<void> write_row(Write& write);
+  // False when the rows must be written one by one.
+  Attempt<bool> write_together(std::span<Write> writes);
+  Attempt<void> write_one(Write& write);
 
   // The statements must go before their connection.
   Connection connection_;
   Statement insert_begun_;
   Statement insert_whole_;
+  Statement insert_many_;
   Statement update_;
   Statement select_recent_;
   Statement select_one_;

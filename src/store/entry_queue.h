@@ -1,5 +1,5 @@
-// The bounded queue between event loops and the writer thread. push() holds the lock for one move; the writer holds it
-// for one swap.
+// The bounded queue between event loops and the writer thread. push() holds the lock for one move;
+// the writer holds it for one swap.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ using Entry = std::variant<RequestRecord, RequestOutcome>;
 
 class EntryQueue {
  public:
-  // An entry counts against the limit until it is settled. Begins are refused at `limit`, completes at twice that:
-  // when something must go, whole requests go before the ends of requests that are already written.
+  // An entry counts against the limit until it is settled. Begins are refused at `limit`, completes
+  // at twice that: when something must go, whole requests go before the ends of written ones.
   EntryQueue(std::size_t limit, std::size_t batch, std::chrono::milliseconds linger)
       : limit_(limit), batch_(batch), linger_(linger) {}
 
@@ -28,8 +28,8 @@ class EntryQueue {
   void push(RequestRecord record) { push(Entry(std::move(record)), limit_); }
   void push(RequestOutcome outcome) { push(Entry(std::move(outcome)), 2 * limit_); }
 
-  // Waits for entries, then for `linger` or a full batch, and moves all of them to the empty `taken`. False when the
-  // queue is stopped and empty.
+  // Waits for entries, then for `linger` or a full batch, and moves all of them to the empty `taken`.
+  // False when the queue is stopped and empty.
   bool take(std::vector<Entry>& taken);
   // `count` taken entries are written or lost.
   void settle(std::size_t count);

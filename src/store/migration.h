@@ -1,4 +1,5 @@
-// Brings a database to the schema that this callgate knows. Forward only; the version is PRAGMA user_version.
+// Brings a database to the schema that this callgate knows. Forward only; the version is PRAGMA
+// user_version.
 // Each file of migrations/ is one step, run once, all of them in one exclusive transaction.
 #pragma once
 

@@ -13,30 +13,18 @@ namespace {
 constexpr std::array<std::string_view, 10> kRecordColumns = {
     "id",    "run",      "received_at", "key_name", "protocol",
     "model", "upstream", "dialect",     "stream",   "client_address"};
-constexpr std::array<std::string_view, 20> kOutcomeColumns = {"state",
-                                                              "http_status",
-                                                              "finish_reason",
-                                                              "error_code",
-                                                              "error_message",
-                                                              "calls",
-                                                              "prompt_tokens",
-                                                              "completion_tokens",
-                                                              "total_tokens",
-                                                              "cached_tokens",
-                                                              "cache_write_tokens",
-                                                              "reasoning_tokens",
-                                                              "bytes_in",
-                                                              "bytes_out",
-                                                              "frames",
-                                                              "repairs",
-                                                              "attempts",
-                                                              "first_byte_ms",
-                                                              "first_token_ms",
-                                                              "total_ms"};
+// clang-format off
+constexpr std::array<std::string_view, 20> kOutcomeColumns = {
+    "state", "http_status", "finish_reason", "error_code", "error_message", "calls",
+    "prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "cache_write_tokens",
+    "reasoning_tokens", "bytes_in", "bytes_out", "frames", "repairs", "attempts",
+    "first_byte_ms", "first_token_ms", "total_ms"};
+// clang-format on
 constexpr int kId = 1;
 constexpr int kUpstream = 7;
 constexpr int kDialect = 8;
 constexpr int kFirstOutcome = static_cast<int>(kRecordColumns.size()) + 1;
+constexpr int kColumns = static_cast<int>(kRecordColumns.size() + kOutcomeColumns.size());
 
 constexpr std::array kStates = {RequestState::running, RequestState::completed,
                                 RequestState::failed, RequestState::disconnected,
@@ -67,24 +55,19 @@ std::string assignments(bool from_excluded) {
   return list;
 }
 
-std::string insert_sql(bool whole) {
+std::string column_list(bool whole) {
   std::string columns;
-  std::string values;
-  int number = 1;
-  for (const std::string_view column : kRecordColumns) {
-    append_item(columns, column);
-    append_item(values, parameter(number++));
-  }
-  if (!whole) {
-    return "INSERT INTO request (" + columns + ", state) VALUES (" + values +
-           ", 'running') ON CONFLICT (id) DO NOTHING";
-  }
-  for (const std::string_view column : kOutcomeColumns) {
-    append_item(columns, column);
-    append_item(values, parameter(number++));
-  }
-  return "INSERT INTO request (" + columns + ") VALUES (" + values +
-         ") ON CONFLICT (id) DO UPDATE SET " + assignments(true);
+  for (const std::string_view column : kRecordColumns) append_item(columns, column);
+  if (!whole) return columns;
+  for (const std::string_view column : kOutcomeColumns) append_item(columns, column);
+  return columns;
+}
+
+// `?1, ?2, ?3`
+std::string parameter_list(int first, int count) {
+  std::string parameters;
+  for (int i = 0; i < count; ++i) append_item(parameters, parameter(first + i));
+  return parameters;
 }
 
 void bind_text(Statement& statement, int number, std::string_view text) {
@@ -116,8 +99,23 @@ std::optional<Enum> find_named(const std::array<Enum, size>& values, std::string
   return std::nullopt;
 }
 
-void bind_outcome(Statement& statement, const RequestOutcome& outcome) {
-  int number = kFirstOutcome;
+// `offset` is added to the number of each parameter.
+void bind_record(Statement& statement, int offset, const RequestRecord& record, std::int64_t run) {
+  int number = offset + kId;
+  statement.bind(number++, std::string_view(record.id));
+  statement.bind(number++, run);
+  statement.bind(number++, record.received_at);
+  bind_text(statement, number++, record.key_name);
+  bind_text(statement, number++, record.protocol);
+  bind_text(statement, number++, record.model);
+  bind_text(statement, number++, record.upstream);
+  bind_text(statement, number++, record.dialect);
+  statement.bind(number++, std::int64_t{record.stream});
+  bind_text(statement, number++, record.client_address);
+}
+
+void bind_outcome(Statement& statement, int offset, const RequestOutcome& outcome) {
+  int number = offset + kFirstOutcome;
   statement.bind(number++, to_string(outcome.state));
   bind_optional(
       statement, number++,
@@ -194,47 +192,46 @@ std::string_view to_string(RequestState state) {
   return {};
 }
 
-std::string insert_begun_sql() { return insert_sql(false); }
-std::string insert_whole_sql() { return insert_sql(true); }
+std::string insert_begun_sql() {
+  return "INSERT INTO request (" + column_list(false) + ", state) VALUES (" +
+         parameter_list(kId, kFirstOutcome - 1) + ", 'running') ON CONFLICT (id) DO NOTHING";
+}
+
+std::string insert_whole_sql(int rows) {
+  std::string values;
+  for (int row = 0; row < rows; ++row) {
+    append_item(values, "(" + parameter_list(kId + row * kColumns, kColumns) + ")");
+  }
+  return "INSERT INTO request (" + column_list(true) + ") VALUES " + values +
+         " ON CONFLICT (id) DO UPDATE SET " + assignments(true);
+}
 
 std::string update_sql() {
   return "UPDATE request SET " + assignments(false) + " WHERE id = " + parameter(kId);
 }
 
 std::string select_sql(std::string_view rest) {
-  std::string columns;
-  for (const std::string_view column : kRecordColumns) append_item(columns, column);
-  for (const std::string_view column : kOutcomeColumns) append_item(columns, column);
-  return "SELECT " + columns + " FROM request " + std::string(rest);
+  return "SELECT " + column_list(true) + " FROM request " + std::string(rest);
 }
 
 void bind_begun(Statement& statement, const RequestRecord& record, std::int64_t run) {
-  int number = kId;
-  statement.bind(number++, std::string_view(record.id));
-  statement.bind(number++, run);
-  statement.bind(number++, record.received_at);
-  bind_text(statement, number++, record.key_name);
-  bind_text(statement, number++, record.protocol);
-  bind_text(statement, number++, record.model);
-  bind_text(statement, number++, record.upstream);
-  bind_text(statement, number++, record.dialect);
-  statement.bind(number++, std::int64_t{record.stream});
-  bind_text(statement, number++, record.client_address);
+  bind_record(statement, 0, record, run);
 }
 
-void bind_whole(Statement& statement, const RequestRecord& record, const RequestOutcome& outcome,
-                std::int64_t run) {
-  bind_begun(statement, record, run);
-  if (!outcome.upstream.empty()) statement.bind(kUpstream, std::string_view(outcome.upstream));
-  if (!outcome.dialect.empty()) statement.bind(kDialect, std::string_view(outcome.dialect));
-  bind_outcome(statement, outcome);
+void bind_whole(Statement& statement, int row, const RequestRecord& record,
+                const RequestOutcome& outcome, std::int64_t run) {
+  const int offset = row * kColumns;
+  bind_record(statement, offset, record, run);
+  if (!outcome.upstream.empty()) bind_text(statement, offset + kUpstream, outcome.upstream);
+  if (!outcome.dialect.empty()) bind_text(statement, offset + kDialect, outcome.dialect);
+  bind_outcome(statement, offset, outcome);
 }
 
 void bind_update(Statement& statement, const RequestOutcome& outcome) {
   statement.bind(kId, std::string_view(outcome.id));
   bind_text(statement, kUpstream, outcome.upstream);
   bind_text(statement, kDialect, outcome.dialect);
-  bind_outcome(statement, outcome);
+  bind_outcome(statement, 0, outcome);
 }
 
 RequestRow read_row(const Statement& statement) {

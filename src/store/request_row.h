@@ -11,14 +11,14 @@ namespace callgate::store {
 
 // Statements in SQL. Parameter numbers are those that the bind functions use.
 std::string insert_begun_sql();
-std::string insert_whole_sql();
+std::string insert_whole_sql(int rows);
 std::string update_sql();
 std::string select_sql(std::string_view rest);
 
-// Text is borrowed until the statement is reset.
+// Text is borrowed until the statement is reset. `row` counts from 0 within one statement.
 void bind_begun(Statement& statement, const RequestRecord& record, std::int64_t run);
-void bind_whole(Statement& statement, const RequestRecord& record, const RequestOutcome& outcome,
-                std::int64_t run);
+void bind_whole(Statement& statement, int row, const RequestRecord& record,
+                const RequestOutcome& outcome, std::int64_t run);
 void bind_update(Statement& statement, const RequestOutcome& outcome);
 RequestRow read_row(const Statement& statement);
 
