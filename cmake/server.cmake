@@ -11,12 +11,13 @@ find_path(LLHTTP_INCLUDE llhttp.h PATHS /usr/share/include/llhttp REQUIRED)
 find_path(LLHTTP_SOURCE llhttp.c PATHS /usr/share/llhttp REQUIRED)
 add_library(llhttp STATIC ${LLHTTP_SOURCE}/llhttp.c ${LLHTTP_SOURCE}/api.c ${LLHTTP_SOURCE}/http.c)
 target_include_directories(llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE})
+target_compile_definitions(llhttp PUBLIC LLHTTP_STRICT_MODE=1)
 
 callgate_pch(callgate_pch_asio <boost/asio/awaitable.hpp> <boost/asio/io_context.hpp> <boost/asio/ip/tcp.hpp>
   <string> <string_view> <vector> <memory> <optional> <variant> <tl/expected.hpp>)
 target_link_libraries(callgate_pch_asio PRIVATE Boost::headers Threads::Threads)
 
-callgate_room(net USES engine LIBS llhttp OpenSSL::SSL OpenSSL::Crypto Boost::headers Threads::Threads ASIO)
+callgate_room(net USES base LIBS llhttp OpenSSL::SSL OpenSSL::Crypto Boost::headers Threads::Threads ASIO)
 callgate_room(telemetry USES engine LIBS spdlog::spdlog Threads::Threads)
 callgate_room(store USES engine LIBS SQLite::SQLite3 Threads::Threads)
 include(cmake/migrations.cmake)
