@@ -119,8 +119,7 @@ Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
   return {};
 }
 
-const Gateway::Route* Gateway::find_route(std::string_view method, std::string_view path,
-                                          std::string& allow) {
+Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
   using Guard = Route::Guard;
   static constexpr std::array<Route, 9> kRoutes{{
       {"POST", "/v1/chat/completions", &Gateway::chat_completions, Guard::model},
@@ -133,44 +132,43 @@ const Gateway::Route* Gateway::find_route(std::string_view method, std::string_v
       {"GET", "/", &Gateway::livez, Guard::open},
       {"OPTIONS", "/*", &Gateway::preflight, Guard::open},
   }};
+  const net::RequestHead& head = ask.exchange.head();
+  std::string allow;
   for (const Route& route : kRoutes) {
-    if (!path_matches(route.path, path)) continue;
-    if (route.method == method || (method == "HEAD" && route.method == "GET")) return &route;
-    if (route.method == "OPTIONS") continue;
-    if (!allow.empty()) allow += ", ";
-    allow += route.method;
-    if (route.method == "GET") allow += ", HEAD";
+    if (!path_matches(route.path, head.path)) continue;
+    if (route.method == head.method || (head.method == "HEAD" && route.method == "GET"))
+      return &route;
+    if (route.method != "OPTIONS") allow += route.method == "GET" ? "GET, HEAD, " : "POST, ";
   }
-  if (!allow.empty()) allow += ", OPTIONS";
-  return nullptr;
+  if (!allow.empty()) {
+    allow += "OPTIONS";
+    ask.headers.add("allow", allow);
+    return fail(ErrorCode::not_allowed,
+                std::string(head.method) + " is not allowed here, use " + allow);
+  }
+  std::string known;
+  for (const Route& route : kRoutes) {
+    if (route.guard == Guard::open && route.path.size() < 3) continue;
+    known.append(known.empty() ? "" : ", ").append(route.method).append(" ").append(route.path);
+  }
+  return tl::unexpected(
+      Error{.code = ErrorCode::not_found,
+            .message = "there is no " + std::string(head.path) + "; known paths: " + known,
+            .upstream_code = "unknown_url"});
 }
 
+// No Error is made inside a co_await expression below: g++ 12 destroys such temporaries twice.
 net::Task<> Gateway::answer(net::Exchange& exchange) {
   Ask ask{.exchange = exchange, .snapshot = snapshot_, .started_ms = loop_.now()};
-  const net::RequestHead& head = exchange.head();
-  const std::string_view given = head.headers.find("x-request-id").value_or("");
+  const std::string_view given = exchange.head().headers.find("x-request-id").value_or("");
   ask.id = is_acceptable_request_id(given) ? std::string(given) : mint_.mint("req_");
   ask.headers.add("x-request-id", ask.id);
   add_cors(ask);
-  std::string allow;
-  const Route* route = find_route(head.method, head.path, allow);
-  if (route == nullptr) {
-    if (!allow.empty()) {
-      ask.headers.add("allow", allow);
-      co_return co_await refuse(
-          ask, {.code = ErrorCode::not_allowed,
-                .message = std::string(head.method) + " is not allowed here, use " + allow});
-    }
-    co_return co_await refuse(ask, {.code = ErrorCode::not_found,
-                                    .message = "there is no " + std::string(head.path) +
-                                               "; known paths: POST /v1/chat/completions, GET "
-                                               "/v1/models, GET /v1/models/{id}, GET /livez, "
-                                               "GET /readyz, GET /healthz, GET /metrics"});
-  }
-  if (auto admitted = admit(ask, *route); !admitted) {
-    co_return co_await refuse(ask, admitted.error());
-  }
-  co_await (this->*route->answer)(ask);
+  const auto route = find_route(ask);
+  if (!route) co_return co_await refuse(ask, route.error());
+  const auto admitted = admit(ask, **route);
+  if (!admitted) co_return co_await refuse(ask, admitted.error());
+  co_await (this->*(*route)->answer)(ask);
 }
 
 Result<void> Gateway::admit(Ask& ask, const Route& route) {
@@ -201,34 +199,40 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
                               .upstream_code = "rate_limit_exceeded"});
 }
 
+Result<const ModelConfig*> Gateway::choose_model(const Ask& ask, std::string_view name) const {
+  const Config& config = ask.snapshot->config;
+  const ModelConfig* model = config.find_model(name);
+  if (model == nullptr) return tl::unexpected(unknown_model(config, name));
+  if (ask.key != nullptr && !ask.key->may_use(name)) {
+    return fail(ErrorCode::forbidden,
+                "key \"" + ask.key->config.name + "\" may not use model \"" + model->name + "\"",
+                "model");
+  }
+  return model;
+}
+
 net::Task<> Gateway::chat_completions(Ask& ask) {
   const Protocol& protocol = *client::find("openai_chat");
-  const Config& config = ask.snapshot->config;
   ConcurrencySlot slot(world_.streams);
   std::optional<ConcurrencySlot> key_slot;
   if (ask.key != nullptr) key_slot.emplace(ask.key->streams);
   if (!slot || (key_slot && !*key_slot)) {
     ask.headers.add("retry-after", "1");
-    co_return co_await refuse(ask, {.code = ErrorCode::rate_limited,
-                                    .message = slot ? "this key has too many requests running"
-                                                    : "the gateway has too many requests running",
-                                    .upstream_code = "too_many_streams"});
+    const Error busy{.code = ErrorCode::rate_limited,
+                     .message = slot ? "this key has too many requests running"
+                                     : "the gateway has too many requests running",
+                     .upstream_code = "too_many_streams"};
+    co_return co_await refuse(ask, busy);
   }
-  auto body = co_await ask.exchange.body(config.limits.max_body.count);
+  auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
   if (!body) co_return co_await refuse(ask, body.error());
   auto request = protocol.decode(*body);
   if (!request) co_return co_await refuse(ask, request.error());
   ask.exchange.drop_body();
-  const ModelConfig* model = config.find_model(request->model);
-  if (model == nullptr) co_return co_await refuse(ask, unknown_model(config, request->model));
-  if (ask.key != nullptr && !ask.key->may_use(model->name)) {
-    co_return co_await refuse(ask, {.code = ErrorCode::forbidden,
-                                    .message = "key \"" + ask.key->config.name +
-                                               "\" may not use model \"" + model->name + "\"",
-                                    .param = "model"});
-  }
+  const auto model = choose_model(ask, request->model);
+  if (!model) co_return co_await refuse(ask, model.error());
   const StreamGauge gauge(world_);
-  Turn turn(*this, ask, std::move(*request), *model, protocol);
+  Turn turn(*this, ask, std::move(*request), **model, protocol);
   co_await turn.run();
 }
 
@@ -239,9 +243,9 @@ net::Task<> Gateway::models(Ask& ask) {
   std::string body;
   if (path.starts_with(kPrefix)) {
     const std::string name = percent_decoded(path.substr(kPrefix.size()));
-    const ModelConfig* model = config.find_model(name);
-    if (model == nullptr) co_return co_await refuse(ask, unknown_model(config, name));
-    append_model(body, *model);
+    const auto model = choose_model(ask, name);
+    if (!model) co_return co_await refuse(ask, model.error());
+    append_model(body, **model);
   } else {
     body = "{\"object\":\"list\",\"data\":[";
     for (const ModelConfig& model : config.models) {
@@ -307,7 +311,7 @@ net::Task<> Gateway::refuse(Ask& ask, const Error& error) {
   if (!error.retry_after.empty()) ask.headers.add("retry-after", error.retry_after);
   if (error.upstream_code == "insufficient_quota") ask.headers.add("x-should-retry", "false");
   const int status = client::status_of(error);
-  observe_refusal(world_, ask.id, status, error);
+  if (!ask.in_turn) observe_refusal(world_, ask.id, status, error);
   co_await respond_json(ask, status, client::find("openai_chat")->error_body(error));
 }
 

@@ -48,6 +48,7 @@ struct Ask {
   KeyState* key = nullptr;  // nullptr on an open gateway
   net::Headers headers;     // of the answer, whatever it will be
   std::uint64_t started_ms = 0;
+  bool in_turn = false;  // its end is counted by the turn
 };
 
 class Gateway {
@@ -63,8 +64,9 @@ class Gateway {
  private:
   friend class Turn;
   struct Route;
-  static const Route* find_route(std::string_view method, std::string_view path,
-                                 std::string& allow);
+  static Result<const Route*> find_route(Ask& ask);
+  // The model, if it exists and the key may use it.
+  Result<const ModelConfig*> choose_model(const Ask& ask, std::string_view name) const;
 
   net::Task<> chat_completions(Ask& ask);
   net::Task<> models(Ask& ask);

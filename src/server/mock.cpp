@@ -35,9 +35,10 @@ class MockServer {
     if (exchange.head().method == "GET" && path.ends_with("/models"))
       co_return co_await list_models(exchange);
     if (exchange.head().method != "POST" || !path.ends_with("/chat/completions")) {
-      co_return co_await refuse(
-          exchange, {.code = ErrorCode::not_found,
-                     .message = "the mock answers POST .../chat/completions and GET .../models"});
+      const Error unknown{
+          .code = ErrorCode::not_found,
+          .message = "the mock answers POST .../chat/completions and GET .../models"};
+      co_return co_await refuse(exchange, unknown);
     }
     auto body = co_await exchange.body();
     if (!body) co_return co_await refuse(exchange, body.error());

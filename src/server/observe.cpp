@@ -37,7 +37,7 @@ void count_turn(telemetry::Metrics& metrics, std::string_view model, const TurnS
         .add(summary.repairs[i]);
   }
   if (summary.usage) count_usage(metrics, model, *summary.usage);
-  if (summary.frames_in > 0) metrics.frames.with(kAnyShard, "in").add(summary.frames_in);
+  if (summary.frames_in > 0) metrics.upstream_frames.with(kAnyShard).add(summary.frames_in);
 }
 
 }  // namespace
@@ -118,7 +118,6 @@ void observe_upstream(World& world, std::string_view upstream, const Error* erro
 
 void observe_refusal(World& world, std::string_view request_id, int status, const Error& error) {
   world.metrics.requests.with(kAnyShard, "", telemetry::status_class(status)).add();
-  if (status >= 500) return;  // told by observe_end with its cause
   world.log.debug("request refused",
                   {{"request", request_id}, {"status", status}, {"error", error.message}});
 }

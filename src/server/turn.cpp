@@ -66,6 +66,7 @@ Turn::Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model
 }
 
 net::Task<> Turn::run() {
+  ask_.in_turn = true;
   record_begin();
   Step step = Step::failed;
   for (std::size_t tried = 0;; ++tried) {

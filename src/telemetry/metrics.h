@@ -34,7 +34,7 @@ class Metrics {
   Histograms<1> time_to_first_token{registry_, "callgate_time_to_first_token_seconds", "Time from the request's last byte to the first text, reasoning or call.", {"model"}};
   Gauges<0>     streams_active{registry_, "callgate_streams_active", "Answers that are streaming now."};
   Gauges<0>     connections_active{registry_, "callgate_connections_active", "Open client connections."};
-  Counters<1>   frames{registry_, "callgate_frames_total", "Frames read from upstreams (in) and written to clients (out).", {"direction"}};
+  Counters<0>   upstream_frames{registry_, "callgate_upstream_frames_total", "Frames read from upstreams."};
   Counters<2>   tokens{registry_, "callgate_tokens_total", "Tokens that upstreams reported, by kind: prompt, completion, cached, reasoning.", {"model", "kind"}};
   Counters<2>   calls{registry_, "callgate_calls_total", "Tool calls that models wrote, by outcome: complete, truncated, malformed.", {"model", "outcome"}};
   Counters<2>   repairs{registry_, "callgate_repairs_total", "Upstream faults that were repaired, by kind.", {"model", "repair"}};
