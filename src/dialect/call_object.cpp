@@ -26,6 +26,7 @@ void CallObject::begin(Opener::Names names) {
   state_ = State::key_or_end;
   nested_ = false;
   closed_ = false;
+  started_ = false;
   arguments_begun_ = false;
   arguments_ended_ = false;
   id_known_ = false;
@@ -243,7 +244,7 @@ bool CallObject::step_value(char c, Output& out) {
       out.hold(byte);
       return true;
     case Key::id:
-      id_.clear();
+      id_.assign(text ? std::string_view{} : byte);
       state_ = text ? State::id_string : State::id_other;
       break;
     case Key::arguments:
@@ -294,7 +295,9 @@ bool CallObject::may_start() const {
 }
 
 void CallObject::start(Output& out) {
-  if (!out.call_open()) out.start_call(name_, id_);
+  if (started_) return;
+  started_ = true;
+  out.start_call(name_, id_);
 }
 
 Step CallObject::end(std::size_t used, Output& out) {

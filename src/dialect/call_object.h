@@ -45,6 +45,8 @@ class CallObject {
   Step push(std::string_view bytes, Output& out);
   void finish(Output& out);
   bool overflow(Output& out);
+  // Its name and arguments were good enough to start a call.
+  bool has_started() const { return started_; }
 
  private:
   enum class State : std::uint8_t {
@@ -89,6 +91,7 @@ class CallObject {
   Key key_ = Key::other;
   bool nested_ = false;  // inside the object of `function`
   bool closed_ = false;
+  bool started_ = false;
   bool arguments_begun_ = false;
   bool arguments_ended_ = false;
   bool id_known_ = false;

@@ -5,7 +5,7 @@
 //   <tool_call>  {"name": "f", "arguments": {"a": 1}}  </tool_call>  text
 //   TurnParser   CallReader ......................... TurnParser ......
 //
-// The reader hands each byte that it uses to `out` once: out.hold() for structure, out.argument_bytes() for arguments
+// The reader hands each byte that it uses to `out` at once: out.hold() for structure, out.argument_bytes() for arguments
 // (and out.arguments() for the JSON that they are). The opener is already held. Nothing is lost while the reader is
 // undecided: held bytes leave as prose when it rejects. The reader need not read the close marker: TurnParser takes a
 // close marker after a call as structure. A reader may read several calls (an array) before it is done.
@@ -28,7 +28,7 @@ struct Step {
   std::size_t used = 0;
   Next next = Next::more;
   // Used in an earlier push or this one, but it is a marker behind the call: TurnParser reads it ahead of the rest.
-  // Not to be handed to `out`. Static storage.
+  // Taken back with out.unhold() or out.unread_arguments(). Static storage.
   std::string_view replay = {};
 };
 
@@ -40,7 +40,8 @@ class CallReader {
   virtual Step push(std::string_view bytes, Output& out) = 0;
   // The turn ends inside. An open call is finished; what is held afterwards leaves as prose.
   virtual void finish(Output& out) = 0;
-  // As much is held back as may be, and no call has started. True: the reader started one and goes on.
+  // As much is held back as may be, and no call has started. True: the reader started one and goes on. False: what
+  // is held leaves as prose.
   virtual bool overflow(Output& out) {
     static_cast<void>(out);
     return false;

@@ -114,8 +114,9 @@ JsonArguments::Result JsonArguments::push_broken(std::string_view bytes, Output&
   const std::size_t end = broken_end(bytes);
   const bool closed = end != std::string_view::npos;
   const MarkerScan::Result found = ender_scan_->push(bytes.substr(0, end));
-  emit_broken(found.held, out);
-  emit_broken(found.before, out);
+  out.argument_bytes(bytes.substr(0, found.used));
+  out.arguments(found.held);
+  out.arguments(found.before);
   if (found.marker != MarkerSet::kNone) {
     // What was read behind the marker follows it in the text that both are part of.
     const std::string_view marker = ender_set_->text(found.marker);
@@ -123,10 +124,11 @@ JsonArguments::Result JsonArguments::push_broken(std::string_view bytes, Output&
                                         ? marker
                                         : std::string_view(found.replay.data() - marker.size(),
                                                            marker.size() + found.replay.size());
+    out.unread_arguments(replay.size());
     return {.used = found.used, .state = State::malformed, .replay = replay};
   }
   if (!closed) return {.used = bytes.size()};
-  emit_broken(ender_scan_->finish().held, out);
+  out.arguments(ender_scan_->finish().held);
   return {.used = end, .state = State::malformed};
 }
 
@@ -149,14 +151,9 @@ std::size_t JsonArguments::broken_end(std::string_view bytes) {
   return std::string_view::npos;
 }
 
-void JsonArguments::emit_broken(std::string_view bytes, Output& out) {
-  out.argument_bytes(bytes);
-  out.arguments(bytes);
-}
-
 CallOutcome JsonArguments::finish(Output& out, CallOutcome when_open) {
   if (broken_) {
-    if (!decoded_) emit_broken(ender_scan_->finish().held, out);
+    if (!decoded_) out.arguments(ender_scan_->finish().held);
     return CallOutcome::malformed;
   }
   if (scan_.state() == ScanState::closed || scan_.finish()) return CallOutcome::complete;

@@ -47,7 +47,6 @@ class JsonArguments {
   void break_off(std::string_view seen);
   Result push_broken(std::string_view bytes, Output& out);
   std::size_t broken_end(std::string_view bytes);
-  void emit_broken(std::string_view bytes, Output& out);
 
   std::vector<std::string_view> enders_;
   json::Scanner scan_;

@@ -1,6 +1,6 @@
 #include "dialect/marked_json.h"
 
-#include <algorithm>
+#include "dialect/fence_close.h"
 
 namespace callgate::dialect {
 namespace {
@@ -21,13 +21,14 @@ class MarkedJson final : public CallReader {
     element,  // in an array, before an object
     object,
     next,     // behind an object
+    fence,    // behind all of it
     passing,  // a JSON value that is no call leaves as prose
   };
 
   Step push_object(std::string_view bytes, Output& out);
   Step push_passing(std::string_view bytes, Output& out);
   Step step(char c, Output& out);
-  bool is_other_json(const Output& out) const;
+  bool is_other_json() const;
   void begin_object();
   // Follows the JSON as such until a call starts, to know where a value that is none ends.
   void follow(std::string_view bytes);
@@ -37,7 +38,10 @@ class MarkedJson final : public CallReader {
   json::Scanner scan_;
   State state_ = State::start;
   Opener::Names names_ = Opener::Names::any;
+  bool following_ = false;
   bool array_ = false;
+  bool fenced_ = false;
+  FenceClose fence_;
   CallIndex calls_before_ = 0;
 };
 
@@ -45,6 +49,8 @@ void MarkedJson::open(std::size_t opener, Output& out) {
   const Opener& with = prose_.call_open[opener];
   names_ = with.names;
   array_ = false;
+  fenced_ = with.text.find("```") != std::string_view::npos;
+  following_ = names_ == Opener::Names::declared;
   calls_before_ = out.calls();
   state_ = State::start;
   scan_.reset();
@@ -63,7 +69,7 @@ void MarkedJson::begin_object() {
 }
 
 void MarkedJson::follow(std::string_view bytes) {
-  if (names_ == Opener::Names::declared) scan_.push(bytes);
+  if (following_) scan_.push(bytes);
 }
 
 Step MarkedJson::push(std::string_view bytes, Output& out) {
@@ -77,6 +83,9 @@ Step MarkedJson::push(std::string_view bytes, Output& out) {
       case State::passing:
         step = push_passing(bytes.substr(at), out);
         break;
+      case State::fence:
+        step = fence_.push(bytes.substr(at), out);
+        break;
       case State::start:
       case State::element:
       case State::next:
@@ -84,9 +93,15 @@ Step MarkedJson::push(std::string_view bytes, Output& out) {
         break;
     }
     at += step.used;
-    if (step.next == Step::Next::rejected && is_other_json(out)) {
+    if (step.next == Step::Next::rejected && is_other_json()) {
       out.release_held();
       state_ = State::passing;
+      continue;
+    }
+    if (step.next == Step::Next::closed && fenced_ && state_ == State::next &&
+        step.replay.empty()) {
+      state_ = State::fence;
+      fence_.begin();
       continue;
     }
     if (step.next != Step::Next::more || state_ == State::next) {
@@ -99,7 +114,8 @@ Step MarkedJson::push(std::string_view bytes, Output& out) {
 
 Step MarkedJson::push_object(std::string_view bytes, Output& out) {
   Step step = object_.push(bytes, out);
-  if (!out.call_open() && out.calls() == calls_before_) follow(bytes.substr(0, step.used));
+  follow(bytes.substr(0, step.used));
+  if (object_.has_started()) following_ = false;
   if (step.next == Step::Next::closed && step.replay.empty()) {
     state_ = State::next;
     return {.used = step.used};
@@ -107,9 +123,8 @@ Step MarkedJson::push_object(std::string_view bytes, Output& out) {
   return step;
 }
 
-bool MarkedJson::is_other_json(const Output& out) const {
-  return names_ == Opener::Names::declared && state_ != State::passing &&
-         out.calls() == calls_before_ && scan_.state() == json::Scanner::State::inside;
+bool MarkedJson::is_other_json() const {
+  return following_ && state_ != State::passing && scan_.state() == json::Scanner::State::inside;
 }
 
 Step MarkedJson::push_passing(std::string_view bytes, Output& out) {
@@ -142,7 +157,7 @@ Step MarkedJson::step(char c, Output& out) {
 
 void MarkedJson::finish(Output& out) {
   if (state_ == State::object) object_.finish(out);
-  if (state_ == State::next) out.drop_held();
+  if (state_ == State::next || state_ == State::fence) out.drop_held();
 }
 
 }  // namespace

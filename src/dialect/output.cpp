@@ -75,6 +75,12 @@ void Output::prose(std::string_view bytes) {
   emit_prose(bytes);
 }
 
+void Output::verbatim(Channel channel, std::string_view bytes) {
+  if (channel != channel_) begin_stretch(channel, Lead::turn);
+  fresh_ = false;
+  emit_prose(bytes);
+}
+
 void Output::emit_prose(std::string_view bytes) {
   if (bytes.empty()) return;
   (channel_ == Channel::text ? audit_.text : audit_.reasoning) += bytes.size();
@@ -88,6 +94,21 @@ void Output::hold(std::string_view bytes) {
   }
   held_.append(bytes);
   if (call_open_ && held_.size() > max_held_back_) commit_call();
+}
+
+void Output::unhold(std::size_t count) {
+  CALLGATE_CHECK(!call_open_ && count <= held_.size());
+  held_.resize(held_.size() - count);
+}
+
+void Output::unread_arguments(std::size_t count) {
+  if (committed_) {
+    audit_.arguments -= count;
+    return;
+  }
+  CALLGATE_CHECK(count <= held_argument_bytes_);
+  held_.resize(held_.size() - count);
+  held_argument_bytes_ -= count;
 }
 
 void Output::hold_prose(std::string_view bytes) {

@@ -50,6 +50,8 @@ class Output {
   // The closer of the envelope came: the newline before it is structure. Then begin_stretch().
   void close_stretch();
   void prose(std::string_view bytes);
+  // Prose of which no white space is structure.
+  void verbatim(Channel channel, std::string_view bytes);
   Channel channel() const { return channel_; }
   Lead lead() const { return lead_; }
   // Only white space since begin_stretch().
@@ -63,13 +65,18 @@ class Output {
   std::string_view held_prose() const {
     return std::string_view(held_).substr(prose_from_, prose_to_ - prose_from_);
   }
+  // The last `count` bytes that were held are not the reader's after all. REQUIRES: no call is open.
+  void unhold(std::size_t count);
   void drop_held();     // it was structure
   void release_held();  // it was no call: leaves as prose
+  std::string_view held() const { return held_; }
 
   // What is held back becomes structure when the call starts.
   void start_call(std::string_view name, std::string_view native_id = {});
   // Bytes of the input that belong to the arguments ...
   void argument_bytes(std::string_view raw);
+  // (the last `count` of which were none)
+  void unread_arguments(std::size_t count);
   // ... and the JSON that they are. Before start_call() it is held back too.
   void arguments(std::string_view json);
   // False: the call was not well-formed in whole_call mode and left as prose.

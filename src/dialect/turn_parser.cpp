@@ -40,6 +40,10 @@ TurnParser::TurnParser(const Prose& prose, std::unique_ptr<CallReader> reader,
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
       reasoning_(options.start == Channel::reasoning) {
   if (reasoning_) out_.begin_stretch(Channel::reasoning, Lead::opener);
+  if (prose.start == Prose::Start::call) {
+    open_call(0, {});
+    unopened_ = true;
+  }
 }
 
 void TurnParser::push(std::string_view text, Channel channel, EventSink& sink) {
@@ -56,7 +60,8 @@ void TurnParser::finish(EventSink& sink) {
   if (state_ == State::call) {
     reader_->finish(out_);
     if (out_.calls() != calls_before_) leave_reasoning();
-    out_.release_held();
+    release_call();
+    settle();
   }
   if (state_ == State::tail) out_.drop_held();
   leave_lead();
@@ -293,10 +298,22 @@ void TurnParser::leave_call(Step::Next next) {
     section_close_owed_ = section_close_owed_ || in_section_;
     if (!called) out_.begin_stretch(prose_channel(), Lead::call);
   }
-  out_.release_held();
+  release_call();
   if (out_.channel() != prose_channel()) {
     out_.begin_stretch(prose_channel(), called ? Lead::call : Lead::turn);
   }
+}
+
+// What is held of the call is prose. Markers were looked for in it, unless the prompt had opened the call.
+void TurnParser::release_call() {
+  if (!std::exchange(unopened_, false)) {
+    out_.release_held();
+    return;
+  }
+  const std::string held(out_.held());
+  out_.unhold(held.size());
+  state_ = State::prose;
+  consume(held);
 }
 
 std::vector<std::string_view> enders(const Prose& prose) {

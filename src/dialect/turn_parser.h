@@ -44,6 +44,9 @@ struct Prose {
   std::span<const std::string_view> call_close;
   std::span<const std::string_view> section_close;
   std::span<const std::string_view> tail;  // structure at the very end of a turn
+  // The prompt ends with the first call opener: the turn starts behind it.
+  enum class Start : std::uint8_t { prose, call };
+  Start start = Start::prose;
   // What the prose after a call is when the call stood in reasoning that was not closed.
   enum class AfterCall : std::uint8_t { same, text };
   AfterCall after_call = AfterCall::same;
@@ -103,6 +106,7 @@ class TurnParser final : public AuditedParser {
   void open_call(std::size_t opener, std::string_view text);
   void close_call(bool& owed, std::string_view text);
   void leave_call(Step::Next next);
+  void release_call();
   void change_channel(Channel channel);
   Channel prose_channel() const;
 
@@ -120,6 +124,7 @@ class TurnParser final : public AuditedParser {
   bool call_close_owed_ = false;
   bool section_close_owed_ = false;
   bool line_start_ = true;
+  bool unopened_ = false;       // the prompt has opened the call that is being read
   CallIndex calls_before_ = 0;  // when the reader got the bytes
 };
 

@@ -1,0 +1,343 @@
+#include "dialect/channels.h"
+
+#include <algorithm>
+
+#include "dialect/call_reader.h"
+
+namespace callgate::dialect {
+namespace {
+
+constexpr std::string_view kTokens[] = {"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>",
+                                        "<|end|>",   "<|call|>",    "<|return|>"};
+constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::string_view kTo = "to=";
+// No header is longer; what is, is prose.
+constexpr std::size_t kMaxHeader = 1024;
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(kSpace) == std::string_view::npos;
+}
+
+// What is behind the last `to=`.
+std::string_view recipient_of(std::string_view header) {
+  const std::size_t at = header.rfind(kTo);
+  if (at == std::string_view::npos) return {};
+  header.remove_prefix(at + kTo.size());
+  return header.substr(0, header.find_first_of(" \t\r\n<?"));
+}
+
+// Who may be addressed without being a tool.
+bool is_person(std::string_view recipient) {
+  constexpr std::string_view kPeople[] = {"assistant", "user", "all", "self", "system"};
+  return std::find(std::begin(kPeople), std::end(kPeople), recipient) != std::end(kPeople);
+}
+
+std::string_view tool_of(std::string_view recipient) {
+  constexpr std::string_view kPrefix = "functions.";
+  if (recipient.starts_with(kPrefix)) return recipient.substr(kPrefix.size());
+  return is_person(recipient) ? std::string_view{} : recipient;
+}
+
+// The last channel that the header names counts.
+bool is_analysis(std::string_view header) {
+  const auto last = [&](std::string_view word) {
+    const std::size_t at = header.rfind(word);
+    return at == std::string_view::npos ? 0 : at + 1;
+  };
+  return last("analysis") > std::max(last("commentary"), last("final"));
+}
+
+// Text at the start of a turn that may be the rest of a header: ` to=functions.f `.
+bool may_be_header(std::string_view text) {
+  const std::size_t from = std::min(text.find_first_not_of(kSpace), text.size());
+  text.remove_prefix(from);
+  if (text.size() < kTo.size()) return kTo.starts_with(text);
+  if (!text.starts_with(kTo)) return false;
+  const std::size_t end = text.find_first_of(kSpace);
+  return end == std::string_view::npos || is_blank(text.substr(end));
+}
+
+}  // namespace
+
+ChannelParser::ChannelParser(const DialectOptions& options)
+    : tokens_(kTokens),
+      scan_(tokens_),
+      out_(options.commit, options.max_held_back),
+      arguments_({std::begin(kTokens), std::end(kTokens)}),
+      max_held_back_(std::max<std::size_t>(options.max_held_back, 1)) {
+  if (options.start == Channel::reasoning) {
+    state_ = State::body;
+    analysis_ = true;
+  }
+}
+
+void ChannelParser::push(std::string_view text, Channel channel, EventSink& sink) {
+  out_.bind(sink);
+  if (channel != upstream_) {
+    while (!scan_.idle()) take_found(scan_.finish());
+    upstream_ = channel;
+  }
+  consume(text);
+}
+
+void ChannelParser::finish(EventSink& sink) {
+  out_.bind(sink);
+  while (!scan_.idle()) take_found(scan_.finish());
+  switch (state_) {
+    case State::lead:
+    case State::header:
+      release(State::body);
+      break;
+    case State::call_lead:
+    case State::call_odd:
+      out_.start_call(name_);
+      out_.finish_call(CallOutcome::truncated);
+      break;
+    case State::arguments:
+      out_.finish_call(arguments_.finish(out_));
+      break;
+    case State::between:
+    case State::call_rest:
+      out_.drop_held();
+      break;
+    case State::body:
+    case State::odd_body:
+      break;
+  }
+  out_.finish();
+}
+
+void ChannelParser::consume(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (state_ == State::arguments) {
+      bytes = read_arguments(bytes);
+    } else if (state_ == State::call_lead) {
+      bytes = read_call_lead(bytes);
+    } else {
+      bytes = read_marked(bytes);
+    }
+  }
+}
+
+std::string_view ChannelParser::read_marked(std::string_view bytes) {
+  const MarkerScan::Result found = scan_.push(bytes);
+  bytes.remove_prefix(found.used);
+  take_found(found);
+  return bytes;
+}
+
+std::string_view ChannelParser::read_call_lead(std::string_view bytes) {
+  while (!bytes.empty() && is_space(bytes[0]) && out_.held_size() < max_held_back_) {
+    out_.hold(bytes.substr(0, 1));
+    bytes.remove_prefix(1);
+  }
+  if (bytes.empty()) return bytes;
+  if (bytes[0] != '{') {
+    state_ = State::call_odd;
+    return bytes;
+  }
+  out_.start_call(name_);
+  arguments_.begin();
+  state_ = State::arguments;
+  return bytes;
+}
+
+std::string_view ChannelParser::read_arguments(std::string_view bytes) {
+  const JsonArguments::Result result = arguments_.push(bytes, out_);
+  bytes.remove_prefix(result.used);
+  switch (result.state) {
+    case JsonArguments::State::inside:
+      break;
+    case JsonArguments::State::complete:
+      end_call(CallOutcome::complete);
+      break;
+    case JsonArguments::State::malformed:
+      end_call(CallOutcome::malformed);
+      break;
+  }
+  consume(result.replay);
+  return bytes;
+}
+
+void ChannelParser::end_call(CallOutcome outcome) {
+  state_ = out_.finish_call(outcome) ? State::call_rest : State::odd_body;
+}
+
+void ChannelParser::take_found(const MarkerScan::Result& found) {
+  take_text(found.held);
+  take_text(found.before);
+  if (found.marker != MarkerSet::kNone) {
+    take_token(static_cast<Token>(found.marker), tokens_.text(found.marker));
+  }
+}
+
+void ChannelParser::take_text(std::string_view bytes) {
+  if (bytes.empty()) return;
+  switch (state_) {
+    case State::lead:
+      take_lead(bytes);
+      break;
+    case State::header:
+      take_header(bytes);
+      break;
+    case State::between:
+    case State::call_rest:
+      take_between(bytes);
+      break;
+    case State::call_lead:
+    case State::call_odd:
+      release(State::odd_body);
+      say(bytes);
+      break;
+    case State::body:
+    case State::odd_body:
+      say(bytes);
+      break;
+    case State::arguments:
+      break;  // tokens are not looked for inside arguments
+  }
+}
+
+void ChannelParser::take_lead(std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    out_.hold(bytes.substr(at, 1));
+    header_.push_back(bytes[at]);
+    if (may_be_header(header_) && header_.size() < kMaxHeader) continue;
+    release(State::body);
+    if (at + 1 < bytes.size()) say(bytes.substr(at + 1));
+    return;
+  }
+}
+
+void ChannelParser::take_header(std::string_view bytes) {
+  const std::size_t room = kMaxHeader - std::min(kMaxHeader, header_.size());
+  out_.hold(bytes);
+  header_.append(bytes);
+  if (bytes.size() >= room) release(State::odd_body);
+}
+
+// White space behind a message is structure, other text is text.
+void ChannelParser::take_between(std::string_view bytes) {
+  out_.hold(bytes);
+  if (is_blank(bytes) && out_.held_size() < max_held_back_) return;
+  if (state_ == State::between) analysis_ = false;
+  release(State::body);
+}
+
+void ChannelParser::take_token(Token token, std::string_view text) {
+  switch (state_) {
+    case State::lead:
+    case State::header:
+      take_header_token(token, text);
+      return;
+    case State::call_odd:
+      if (token == Token::message || token == Token::constrain) {
+        release(State::odd_body);
+        say(text);
+        return;
+      }
+      out_.start_call(name_);
+      out_.arguments("{}");
+      end_call(CallOutcome::complete);
+      break;
+    case State::between:
+    case State::call_rest:
+    case State::body:
+    case State::odd_body:
+    case State::call_lead:
+    case State::arguments:
+      break;
+  }
+  switch (token) {
+    case Token::start:
+    case Token::channel:
+      open_header(text);
+      break;
+    case Token::constrain:
+    case Token::message:
+      say(text);
+      break;
+    case Token::end:
+    case Token::call:
+    case Token::finish:
+      end_message(text);
+      break;
+  }
+}
+
+void ChannelParser::take_header_token(Token token, std::string_view text) {
+  switch (token) {
+    case Token::start:
+      if (state_ == State::lead) release(State::body);
+      if (state_ == State::body) out_.begin_stretch(upstream_, Lead::turn);
+      out_.hold(text);
+      header_.clear();
+      state_ = State::header;
+      break;
+    case Token::channel:
+    case Token::constrain:
+      out_.hold(text);
+      header_.push_back(' ');
+      state_ = State::header;
+      break;
+    case Token::message:
+      open_body(text);
+      break;
+    case Token::end:
+    case Token::call:
+    case Token::finish:
+      if (state_ == State::lead) {
+        release(State::body);
+        end_message(text);
+        return;
+      }
+      out_.hold(text);
+      release(State::between);
+      break;
+  }
+}
+
+void ChannelParser::open_header(std::string_view text) {
+  out_.drop_held();
+  out_.begin_stretch(upstream_, Lead::turn);
+  out_.hold(text);
+  header_.clear();
+  state_ = State::header;
+}
+
+void ChannelParser::open_body(std::string_view text) {
+  out_.hold(text);
+  name_ = tool_of(recipient_of(header_));
+  analysis_ = is_analysis(header_);
+  state_ = name_.empty() ? State::body : State::call_lead;
+  if (name_.empty()) out_.drop_held();
+}
+
+void ChannelParser::end_message(std::string_view text) {
+  if (state_ == State::odd_body) {
+    say(text);
+  } else {
+    drop(text);
+  }
+  state_ = State::between;
+}
+
+void ChannelParser::drop(std::string_view text) {
+  out_.hold(text);
+  out_.drop_held();
+}
+
+// What is held was no header of a call: it leaves as it was written.
+void ChannelParser::release(State next) {
+  const std::string held(out_.held());
+  out_.unhold(held.size());
+  state_ = next;
+  say(held);
+}
+
+void ChannelParser::say(std::string_view bytes) {
+  const bool reasoning = analysis_ && state_ == State::body;
+  out_.verbatim(reasoning ? Channel::reasoning : upstream_, bytes);
+}
+
+}  // namespace callgate::dialect

@@ -1,0 +1,33 @@
+// Solar Open: the model writes the id.
+//
+//   <|tool_calls|><|tool_call:begin|>a1<|tool_call:name|>get_weather<|tool_call:args|>{"city": "Paris"}<|tool_call:end|><|calls|>
+#include "dialect/named_json.h"
+
+namespace callgate::dialect {
+namespace {
+
+constexpr Envelope kReasoning[] = {{"<|think|>", "<|end|>"}, {"<think>", "</think>"}};
+constexpr std::string_view kSectionOpen[] = {"<|tool_calls|>"};
+constexpr std::string_view kSectionClose[] = {"<|calls|>"};
+constexpr Field kFields[] = {{"<|tool_call:name|>", Slot::name}, {"<|tool_call:args|>", Slot::arguments}};
+constexpr Opener kOpen[] = {{"<|tool_call:begin|>"}};
+constexpr Envelope kAnswer[] = {{"<|content|>", ""}, {"<|begin|>assistant", ""}};
+constexpr std::string_view kClose[] = {"<|tool_call:end|>"};
+constexpr std::string_view kTail[] = {"<|flush|>"};
+constexpr Prose kProse{.reasoning = kReasoning, .answer = kAnswer, .section_open = kSectionOpen, .call_open = kOpen, .call_close = kClose, .section_close = kSectionClose, .tail = kTail};
+constexpr NamedJson kGrammar{.first = Slot::id, .fields = kFields};
+constexpr std::string_view kModels[] = {"*solar-open*"};
+
+std::unique_ptr<DialectParser> make(const DialectOptions& options) {
+  return make_turn_parser(kProse, make_named_json(kProse, kGrammar, options), options);
+}
+
+}  // namespace
+
+extern const Dialect solar_open;
+constinit const Dialect solar_open{.name = "solar_open",
+  .spec = R"(<|tool_call:begin|>ID<|tool_call:name|>f<|tool_call:args|>{...}<|tool_call:end|>)",
+  .models = kModels,
+  .make = make};
+
+}  // namespace callgate::dialect
