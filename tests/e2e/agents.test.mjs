@@ -3,7 +3,15 @@ import { before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Agent, OpenAIChatCompletionsModel, run, setTracingDisabled, tool } from '@openai/agents';
 import OpenAI from 'openai';
-import { check_conversation, kModels, kQuestion, kTurns, make_tools, start_conversation } from './conversation.mjs';
+import {
+  check_conversation,
+  kModels,
+  kQuestion,
+  kSchemas,
+  kTurns,
+  make_tools,
+  start_conversation,
+} from './conversation.mjs';
 import { file_scope } from './harness.mjs';
 
 const scope = file_scope();
@@ -15,18 +23,16 @@ before(async () => {
 });
 
 function agent_tools(tools) {
-  return ['get_weather', 'add'].map((name) => tool({
-    name,
-    description: tools[name].description,
-    parameters: kSchemaOf[name],
-    strict: false,
-    execute: tools[name].run,
-  }));
+  return ['get_weather', 'add'].map((name) =>
+    tool({
+      name,
+      description: tools[name].description,
+      parameters: { ...kSchemas[name], additionalProperties: true },
+      strict: false,
+      execute: tools[name].run,
+    }),
+  );
 }
-const kSchemaOf = {
-  get_weather: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: true },
-  add: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'], additionalProperties: true },
-};
 
 function to_turn({ output, usage }) {
   const texts = output.filter((item) => item.type === 'message').flatMap((item) => item.content);
@@ -62,7 +68,11 @@ for (const model of kModels) {
           await result.completed;
         }
         assert.equal(result.finalOutput, kTurns[1].text);
-        check_conversation(result.rawResponses.map(to_turn), { model, seen: tools.seen, hides: ['finish'] });
+        check_conversation(result.rawResponses.map(to_turn), {
+          model,
+          seen: tools.seen,
+          hides: ['finish'],
+        });
       });
     }
   });

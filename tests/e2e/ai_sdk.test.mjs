@@ -3,7 +3,13 @@ import { before, describe, test } from 'node:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, isStepCount, streamText, tool } from 'ai';
-import { check_conversation, kModels, kQuestion, make_tools, start_conversation } from './conversation.mjs';
+import {
+  check_conversation,
+  kModels,
+  kQuestion,
+  make_tools,
+  start_conversation,
+} from './conversation.mjs';
 import { file_scope } from './harness.mjs';
 
 const scope = file_scope();
@@ -12,12 +18,18 @@ before(async () => {
   const gateway = await start_conversation(scope);
   const openai = createOpenAI({ apiKey: 'k', baseURL: gateway.v1 });
   providers['@ai-sdk/openai'] = (model) => openai.chat(model);
-  const compatible = createOpenAICompatible({ name: 'callgate', apiKey: 'k', baseURL: gateway.v1, includeUsage: true });
+  const compatible = createOpenAICompatible({
+    name: 'callgate',
+    apiKey: 'k',
+    baseURL: gateway.v1,
+    includeUsage: true,
+  });
   providers['@ai-sdk/openai-compatible'] = (model) => compatible(model);
 });
 
 function ai_tools(tools) {
-  const wrap = ({ description, schema, run }) => tool({ description, inputSchema: schema, execute: run });
+  const wrap = ({ description, schema, run }) =>
+    tool({ description, inputSchema: schema, execute: run });
   return { get_weather: wrap(tools.get_weather), add: wrap(tools.add) };
 }
 
@@ -25,7 +37,11 @@ function to_turn(step) {
   const { usage } = step;
   return {
     text: step.text,
-    calls: step.toolCalls.map((call) => ({ id: call.toolCallId, name: call.toolName, arguments: call.input })),
+    calls: step.toolCalls.map((call) => ({
+      id: call.toolCallId,
+      name: call.toolName,
+      arguments: call.input,
+    })),
     finish: step.finishReason.replace('-', '_'),
     usage: {
       prompt: usage.inputTokens,
@@ -45,7 +61,10 @@ async function stream_steps(options) {
   return result.steps;
 }
 
-const kWays = { stream: stream_steps, whole: async (options) => (await generateText(options)).steps };
+const kWays = {
+  stream: stream_steps,
+  whole: async (options) => (await generateText(options)).steps,
+};
 
 for (const provider of ['@ai-sdk/openai', '@ai-sdk/openai-compatible']) {
   for (const model of kModels) {

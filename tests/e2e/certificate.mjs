@@ -3,7 +3,10 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 
 function der(tag, ...contents) {
   const body = Buffer.concat(contents);
-  const size = body.length < 128 ? Buffer.from([body.length]) : Buffer.from([0x82, body.length >> 8, body.length & 255]);
+  const size =
+    body.length < 128
+      ? Buffer.from([body.length])
+      : Buffer.from([0x82, body.length >> 8, body.length & 255]);
   return Buffer.concat([Buffer.from([tag]), size, body]);
 }
 const sequence = (...items) => der(0x30, ...items);
@@ -14,7 +17,9 @@ const object_id = (hex) => der(0x06, Buffer.from(hex, 'hex'));
 const time = (text) => der(0x17, Buffer.from(text));
 
 const kEcdsaSha256 = sequence(object_id('2a8648ce3d040302'));
-const kName = sequence(der(0x31, sequence(object_id('550403'), der(0x0c, Buffer.from('127.0.0.1')))));
+const kName = sequence(
+  der(0x31, sequence(object_id('550403'), der(0x0c, Buffer.from('127.0.0.1')))),
+);
 const kSubjectAltName = object_id('551d11');
 const kBasicConstraints = object_id('551d13');
 
@@ -36,7 +41,10 @@ export function make_certificate() {
     der(0xa3, extensions),
   );
   const whole = sequence(body, kEcdsaSha256, bit_string(sign('sha256', body, privateKey)));
-  const lines = whole.toString('base64').match(/.{1,64}/g).join('\n');
+  const lines = whole
+    .toString('base64')
+    .match(/.{1,64}/g)
+    .join('\n');
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }),

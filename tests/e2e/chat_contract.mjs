@@ -33,12 +33,27 @@ class Choice {
       assert.ok(typeof call.id === 'string' && call.id !== '', `${where}: a call has an id`);
       assert.ok(!this.calls.some((other) => other.id === call.id), `${where}: ids are unique`);
       assert.equal(call.type, 'function', `${where}: a call has a type`);
-      assert.ok(typeof call.function.name === 'string' && call.function.name !== '', `${where}: a call has a name`);
-      this.calls.push({ id: call.id, name: call.function.name, arguments: call.function.arguments });
+      assert.ok(
+        typeof call.function.name === 'string' && call.function.name !== '',
+        `${where}: a call has a name`,
+      );
+      this.calls.push({
+        id: call.id,
+        name: call.function.name,
+        arguments: call.function.arguments,
+      });
       return;
     }
-    assert.equal(call.index, this.calls.length - 1, `${where}: calls are dense and never interleave`);
-    assert.deepEqual(Object.keys(call).sort(), ['function', 'index'], `${where}: id and type come once`);
+    assert.equal(
+      call.index,
+      this.calls.length - 1,
+      `${where}: calls are dense and never interleave`,
+    );
+    assert.deepEqual(
+      Object.keys(call).sort(),
+      ['function', 'index'],
+      `${where}: id and type come once`,
+    );
     assert.deepEqual(Object.keys(call.function), ['arguments'], `${where}: the name comes once`);
     this.calls.at(-1).arguments += call.function.arguments;
   }
@@ -47,8 +62,10 @@ class Choice {
     assert.ok(kFinishReasons.includes(reason), `${where}: finish_reason ${reason}`);
     assert.equal(this.finish_reason, null, `${where}: one finish per choice`);
     this.finish_reason = reason;
-    if (reason === 'stop') assert.deepEqual(this.calls, [], `${where}: calls finish with tool_calls`);
-    if (reason === 'tool_calls') assert.ok(this.calls.length > 0, `${where}: tool_calls without a call`);
+    if (reason === 'stop')
+      assert.deepEqual(this.calls, [], `${where}: calls finish with tool_calls`);
+    if (reason === 'tool_calls')
+      assert.ok(this.calls.length > 0, `${where}: tool_calls without a call`);
   }
 }
 
@@ -88,14 +105,18 @@ export function check_stream(data, { include_usage = false, n = 1, usage_known =
     check_envelope(frame, frames[0], where);
     check_usage(frame, { include_usage, last: usage_known && i === frames.length - 1 }, where);
     for (const choice of frame.choices) {
-      assert.ok(Number.isInteger(choice.index) && choice.index >= 0 && choice.index < n, `${where}: choice index`);
+      assert.ok(
+        Number.isInteger(choice.index) && choice.index >= 0 && choice.index < n,
+        `${where}: choice index`,
+      );
       assert.equal(typeof choice.delta, 'object', `${where}: delta is an object`);
       assert.ok('finish_reason' in choice, `${where}: finish_reason is always there`);
       choices[choice.index].accept(choice.delta, where);
       if (choice.finish_reason !== null) choices[choice.index].finish(choice.finish_reason, where);
     }
   });
-  for (const choice of choices) assert.notEqual(choice.finish_reason, null, 'every choice is finished');
+  for (const choice of choices)
+    assert.notEqual(choice.finish_reason, null, 'every choice is finished');
   const { id, model, created } = frames[0];
   return { id, model, created, choices, ...choices[0], usage: frames.at(-1).usage ?? null };
 }
@@ -105,7 +126,10 @@ export function check_whole(answer) {
   assert.equal(answer.object, 'chat.completion');
   for (const choice of answer.choices) {
     assert.equal(choice.message.role, 'assistant');
-    assert.ok(kFinishReasons.includes(choice.finish_reason), `finish_reason ${choice.finish_reason}`);
+    assert.ok(
+      kFinishReasons.includes(choice.finish_reason),
+      `finish_reason ${choice.finish_reason}`,
+    );
     assert.ok('logprobs' in choice && 'refusal' in choice.message && 'content' in choice.message);
     const ids = (choice.message.tool_calls ?? []).map((call) => call.id);
     assert.equal(new Set(ids).size, ids.length, 'ids are unique');

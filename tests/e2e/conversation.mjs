@@ -34,29 +34,39 @@ export const kTurns = [
 // model writes its calls as text.
 const kHabits = {
   clean: 'cut 5\ncut arguments 7',
-  rough: 'cut 3 bytes\nwrite 7\nfault no_role no_index no_id no_type finish=stop usage_every_frame no_choice_index crlf',
-  odd: 'write all\ncut 4\nfault reuse_index repeat_id repeat_name no_done minimal_frame finish=none usage_on_finish',
-  spoken: 'cut 2 bytes\nwrite 5',
+  rough:
+    'cut 3\nwrite 7\nfault no_role no_index no_id no_type finish=stop usage_every_frame no_choice_index crlf',
+  odd: 'write all\ncut 4\nfault reuse_index repeat_id repeat_name minimal_frame finish=none usage_strings',
+  spoken: 'cut 2\nwrite 5',
 };
 export const kModels = Object.keys(kHabits);
 
 function calls_as_text(calls) {
-  return calls.map(({ name, arguments: text }) => `<tool_call>{"name": "${name}", "arguments": ${text}}</tool_call>`).join('');
+  return calls
+    .map(
+      ({ name, arguments: text }) =>
+        `<tool_call>{"name": "${name}", "arguments": ${text}}</tool_call>`,
+    )
+    .join('');
 }
 
 function turn_script(model, turn) {
   const { text, calls, finish, usage } = turn;
-  const said = model === 'spoken' ? [`text ${JSON.stringify(text + calls_as_text(calls))}`, 'finish stop'] : [
-    `text ${JSON.stringify(text)}`,
-    ...calls.map((call) => `call ${call.name} ${call.arguments} id=${call.id}`),
-    `finish ${finish}`,
-  ];
+  const said =
+    model === 'spoken'
+      ? [`text ${JSON.stringify(text + calls_as_text(calls))}`, 'finish stop']
+      : [
+          `text ${JSON.stringify(text)}`,
+          ...calls.map((call) => `call ${call.name} ${call.arguments} id=${call.id}`),
+          `finish ${finish}`,
+        ];
   const counts = Object.entries(usage).map(([name, count]) => `${name}=${count}`);
   return [kHabits[model], ...said, `usage ${counts.join(' ')}`].join('\n').replace(/^/gm, '  ');
 }
 
 function conversation_script() {
-  const rules = kModels.map((model) => `
+  const rules = kModels.map(
+    (model) => `
 rule ${model}_calls
   when model ${model}
   when turn 0
@@ -71,9 +81,16 @@ rule ${model}_answer
   when tools
   when tool contains ${JSON.stringify(kResults.add)}
 ${turn_script(model, kTurns[1])}
-`);
+`,
+  );
   const models = kModels.map((model) => `model ${model}`);
-  return [...models, ...rules, 'rule lost', '  status 400 {"error": {"message": "no rule for this request"}}', ''].join('\n');
+  return [
+    ...models,
+    ...rules,
+    'rule lost',
+    '  status 400 {"error": {"message": "no rule for this request"}}',
+    '',
+  ].join('\n');
 }
 
 // The gateway with the scripted model behind it.
@@ -110,17 +127,29 @@ export function make_tools() {
       }),
       run: run('get_weather'),
     },
-    add: { description: 'Adds two numbers', schema: z.object({ a: z.number(), b: z.number() }), run: run('add') },
+    add: {
+      description: 'Adds two numbers',
+      schema: z.object({ a: z.number(), b: z.number() }),
+      run: run('add'),
+    },
   };
 }
 
-const kSchemas = {
+export const kSchemas = {
   get_weather: {
     type: 'object',
-    properties: { city: { type: 'string' }, window: { type: 'object' }, station: { type: 'integer' } },
+    properties: {
+      city: { type: 'string' },
+      window: { type: 'object' },
+      station: { type: 'integer' },
+    },
     required: ['city'],
   },
-  add: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+  add: {
+    type: 'object',
+    properties: { a: { type: 'number' }, b: { type: 'number' } },
+    required: ['a', 'b'],
+  },
 };
 
 // The tools as the wire has them.
@@ -158,13 +187,22 @@ export function check_conversation(turns, { model, seen, hides = [] }) {
     assert.equal(turn.text, wanted.text, `text of turn ${i}`);
     assert.equal(turn.calls.length, wanted.calls.length, `calls of turn ${i}`);
     turn.calls.forEach((call, k) => check_call(call, wanted.calls[k], model));
-    assert.equal(new Set(turn.calls.map((call) => call.id)).size, turn.calls.length, 'ids are unique');
+    assert.equal(
+      new Set(turn.calls.map((call) => call.id)).size,
+      turn.calls.length,
+      'ids are unique',
+    );
     if (!hides.includes('finish')) assert.equal(turn.finish, wanted.finish, `finish of turn ${i}`);
-    const told = Object.fromEntries(Object.entries(wanted.usage).filter(([name]) => !hides.includes(name)));
+    const told = Object.fromEntries(
+      Object.entries(wanted.usage).filter(([name]) => !hides.includes(name)),
+    );
     assert.deepEqual(turn.usage, told, `usage of turn ${i}`);
   });
   if (seen) {
-    const wanted = kTurns[0].calls.map((call) => ({ name: call.name, input: JSON.parse(call.arguments) }));
+    const wanted = kTurns[0].calls.map((call) => ({
+      name: call.name,
+      input: JSON.parse(call.arguments),
+    }));
     assert.deepEqual(seen, wanted, 'the tools ran with the arguments that the model wrote');
   }
 }

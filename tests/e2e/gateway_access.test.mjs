@@ -16,22 +16,30 @@ before(async () => {
   const held = [];
   release = () => held.splice(0).forEach((response) => response.end(kEnd));
   const upstream = await start_upstream(scope, (request, response) => {
-    if (request.headers.authorization !== `Bearer ${kUpstreamSecret}`) return response.writeHead(401).end();
+    if (request.headers.authorization !== `Bearer ${kUpstreamSecret}`)
+      return response.writeHead(401).end();
     if (!JSON.parse(request.text).stream) return response.end(whole_answer('hello'));
     response.writeHead(200, kEventStream);
     response.write(kHead + say('hello'));
     held.push(response);
   });
-  gateway = await start_gateway(scope, {
-    ...one_upstream(upstream.v1, { models: ['m', 'secret-model'], upstream: { key: '${UPSTREAM_SECRET}' } }),
-    log: { level: 'trace' },
-    cors: { origins: ['https://app.example'] },
-    key: [
-      { name: 'dev', secret: '${DEV_SECRET}', models: ['m'] },
-      { name: 'slow', secret: 'sk-slow-abcdefghijklmnop', requests_per_minute: 3 },
-      { name: 'narrow', secret: 'sk-narrow-abcdefghijklmn', max_streams: 1 },
-    ],
-  }, { env: { DEV_SECRET: kSecret, UPSTREAM_SECRET: kUpstreamSecret } });
+  gateway = await start_gateway(
+    scope,
+    {
+      ...one_upstream(upstream.v1, {
+        models: ['m', 'secret-model'],
+        upstream: { key: '${UPSTREAM_SECRET}' },
+      }),
+      log: { level: 'debug' },
+      cors: { origins: ['https://app.example'] },
+      key: [
+        { name: 'dev', secret: '${DEV_SECRET}', models: ['m'] },
+        { name: 'slow', secret: 'sk-slow-abcdefghijklmnop', requests_per_minute: 3 },
+        { name: 'narrow', secret: 'sk-narrow-abcdefghijklmn', max_streams: 1 },
+      ],
+    },
+    { env: { DEV_SECRET: kSecret, UPSTREAM_SECRET: kUpstreamSecret } },
+  );
   chat = `${gateway.v1}/chat/completions`;
 });
 
@@ -48,7 +56,10 @@ describe('keys', () => {
   ];
   for (const [what, headers] of kRefused) {
     test(`${what} is answered with 401`, async () => {
-      for (const answer of [await post(chat, ask('x'), { headers }), await fetch_text(`${gateway.v1}/models`, { headers })]) {
+      for (const answer of [
+        await post(chat, ask('x'), { headers }),
+        await fetch_text(`${gateway.v1}/models`, { headers }),
+      ]) {
         assert.equal(answer.status, 401);
         check_error(answer.json(), { type: 'invalid_request_error', code: 'invalid_api_key' });
         assert.ok(!answer.text.includes(kSecret));
@@ -68,7 +79,9 @@ describe('keys', () => {
   });
 
   test('a key is kept to its models', async () => {
-    const answer = await post(chat, ask('x', { model: 'secret-model' }), { headers: bearer(kSecret) });
+    const answer = await post(chat, ask('x', { model: 'secret-model' }), {
+      headers: bearer(kSecret),
+    });
     assert.equal(answer.status, 403);
     check_error(answer.json(), { param: 'model' });
   });
@@ -77,7 +90,12 @@ describe('keys', () => {
     await post(chat, ask('x'), { headers: bearer('sk-someone-elses-secret-key') });
     await post(chat, '{', { headers: bearer(kSecret) });
     const metrics = await fetch_text(`${gateway.url}/metrics`);
-    for (const secret of [kSecret, kUpstreamSecret, 'sk-someone-elses-secret-key', 'sk-slow-abcdefghijklmnop']) {
+    for (const secret of [
+      kSecret,
+      kUpstreamSecret,
+      'sk-someone-elses-secret-key',
+      'sk-slow-abcdefghijklmnop',
+    ]) {
       assert.ok(!gateway.log.includes(secret), 'in the log');
       assert.ok(!metrics.text.includes(secret), 'in the metrics');
     }
@@ -103,8 +121,15 @@ describe('limits', () => {
     const ms = Number(refused.headers['retry-after-ms']);
     assert.ok(ms > 0 && ms <= 20_000, refused.headers['retry-after-ms']);
     assert.equal(refused.headers['x-ratelimit-remaining-requests'], '0');
-    assert.equal((await post(chat, ask('x'), { headers: bearer(kSecret) })).status, 200, 'other keys go on');
-    assert.match((await fetch_text(`${gateway.url}/metrics`)).text, /^callgate_rate_limited_total\{key="slow"\} 1$/m);
+    assert.equal(
+      (await post(chat, ask('x'), { headers: bearer(kSecret) })).status,
+      200,
+      'other keys go on',
+    );
+    assert.match(
+      (await fetch_text(`${gateway.url}/metrics`)).text,
+      /^callgate_rate_limited_total\{key="slow"\} 1$/m,
+    );
   });
 
   test('a key that streams too much at a time is refused until a stream ends', async () => {
@@ -120,14 +145,21 @@ describe('limits', () => {
 });
 
 test('configured origins are the only ones', async () => {
-  const origin_of = async (origin) => (await fetch_text(`${gateway.url}/livez`, { headers: { origin } })).headers['access-control-allow-origin'];
+  const origin_of = async (origin) =>
+    (await fetch_text(`${gateway.url}/livez`, { headers: { origin } })).headers[
+      'access-control-allow-origin'
+    ];
   assert.equal(await origin_of('https://app.example'), 'https://app.example');
   assert.equal(await origin_of('http://localhost:3000'), undefined);
   assert.equal(await origin_of('https://app.example.evil.example'), undefined);
 });
 
 test('without keys the gateway refuses to listen beyond this machine', async (t) => {
-  const open = await start_gateway(t, { ...one_upstream('http://127.0.0.1:9/v1'), listen: '0.0.0.0:0' }, { wait: false });
+  const open = await start_gateway(
+    t,
+    { ...one_upstream('http://127.0.0.1:9/v1'), listen: '0.0.0.0:0' },
+    { wait: false },
+  );
   const end = await open.exited();
   assert.notEqual(end.code, 0);
   assert.match(open.stderr, /allow_open|loopback/);

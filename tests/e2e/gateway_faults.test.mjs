@@ -16,37 +16,54 @@ function answer_well(request, response) {
   return response.end(kHead + say('hello') + kEnd);
 }
 
-const fail_with = (status, body, headers = { 'content-type': 'application/json' }) => (_, response) =>
-  response.writeHead(status, headers).end(body);
+const fail_with =
+  (status, body, headers = { 'content-type': 'application/json' }) =>
+  (_, response) =>
+    response.writeHead(status, headers).end(body);
 const reset = (request) => request.socket.resetAndDestroy();
-const error_text = (fields) => JSON.stringify({ error: { message: 'no', type: 'x_error', param: null, code: null, ...fields } });
+const error_text = (fields) =>
+  JSON.stringify({ error: { message: 'no', type: 'x_error', param: null, code: null, ...fields } });
 
 // A gateway before an upstream that answers each try as the list says, the last one for good.
 async function start(t, answers, config = {}) {
-  const upstream = await start_upstream(t, (request, response, i) => answers[Math.min(i, answers.length - 1)](request, response));
+  const upstream = await start_upstream(t, (request, response, i) =>
+    answers[Math.min(i, answers.length - 1)](request, response),
+  );
   const { model, upstream: row, ...rest } = config;
-  const gateway = await start_gateway(t, one_upstream(upstream.v1, {
-    model: { retry_backoff: '5ms', retries: 2, ...model },
-    upstream: { first_byte_timeout: '5s', ...row },
-    ...rest,
-  }));
+  const gateway = await start_gateway(
+    t,
+    one_upstream(upstream.v1, {
+      model: { retry_backoff: '5ms', retries: 2, ...model },
+      upstream: { first_byte_timeout: '5s', ...row },
+      ...rest,
+    }),
+  );
   return { upstream, gateway, chat: `${gateway.v1}/chat/completions` };
 }
 
 // The same failure must look the same to clients that stream and to those that do not.
-const kBoth = [['stream', true], ['whole', false]];
+const kBoth = [
+  ['stream', true],
+  ['whole', false],
+];
 
 describe('an upstream that fails at first is tried again', () => {
   const kOnce = {
     'with 429': fail_with(429, error_text({ type: 'rate_limit_exceeded' })),
-    'with 500 and HTML': fail_with(500, '<html><h1>Oops</h1></html>', { 'content-type': 'text/html' }),
+    'with 500 and HTML': fail_with(500, '<html><h1>Oops</h1></html>', {
+      'content-type': 'text/html',
+    }),
     'with 503': fail_with(503, ''),
     'with 529': fail_with(529, error_text({ type: 'overloaded_error' })),
     'with a reset before the first byte': reset,
     'with a close before the first byte': (request) => request.socket.end(),
     'with an error in a 200': fail_with(200, error_text({ type: 'server_error' })),
     'with an empty 200': fail_with(200, '', kEventStream),
-    'with an error as the first frame': fail_with(200, `data: ${error_text({ type: 'server_error' })}\n\n`, kEventStream),
+    'with an error as the first frame': fail_with(
+      200,
+      `data: ${error_text({ type: 'server_error' })}\n\n`,
+      kEventStream,
+    ),
   };
   for (const [what, fail] of Object.entries(kOnce)) {
     for (const [way, stream] of kBoth) {
@@ -70,10 +87,12 @@ describe('an upstream that fails at first is tried again', () => {
 
   test('it is given the time that it asks for', async (t) => {
     const times = [];
-    const note = (answer) => (...args) => {
-      times.push(performance.now());
-      return answer(...args);
-    };
+    const note =
+      (answer) =>
+      (...args) => {
+        times.push(performance.now());
+        return answer(...args);
+      };
     const busy = fail_with(429, error_text({}), { 'retry-after': '1' });
     const { chat } = await start(t, [note(busy), note(answer_well)]);
     assert.equal((await post(chat, ask('x'))).status, 200);
@@ -84,20 +103,67 @@ describe('an upstream that fails at first is tried again', () => {
 describe('an upstream that keeps failing gives a real status', () => {
   // answer, status, tries, what the error says
   const kAlways = {
-    'with 429': [fail_with(429, error_text({ type: 'rate_limit_exceeded', code: 'slow' }), { 'retry-after': '30' }), 429, 1, { message: /no/ }],
+    'with 429': [
+      fail_with(429, error_text({ type: 'rate_limit_exceeded', code: 'slow' }), {
+        'retry-after': '30',
+      }),
+      429,
+      1,
+      { message: /no/ },
+    ],
     'with 429 and no word on when': [fail_with(429, error_text({})), 429, 3, { message: /no/ }],
-    'with an empty purse': [fail_with(429, error_text({ code: 'insufficient_quota' })), 429, 1, { code: 'insufficient_quota' }],
-    'with 500 and HTML': [fail_with(500, '<html><h1>Oops</h1></html>', { 'content-type': 'text/html' }), 502, 3, {}],
+    'with an empty purse': [
+      fail_with(429, error_text({ code: 'insufficient_quota' })),
+      429,
+      1,
+      { code: 'insufficient_quota' },
+    ],
+    'with 500 and HTML': [
+      fail_with(500, '<html><h1>Oops</h1></html>', { 'content-type': 'text/html' }),
+      502,
+      3,
+      {},
+    ],
     'with 503': [fail_with(503, ''), 503, 3, {}],
-    'with 400': [fail_with(400, error_text({ type: 'invalid_request_error', param: 'tools' })), 400, 1, { param: 'tools', type: 'invalid_request_error', message: /no/ }],
-    'with 404': [fail_with(404, error_text({ code: 'model_not_found' })), 404, 1, { code: 'model_not_found' }],
+    'with 400': [
+      fail_with(400, error_text({ type: 'invalid_request_error', param: 'tools' })),
+      400,
+      1,
+      { param: 'tools', type: 'invalid_request_error', message: /no/ },
+    ],
+    'with 404': [
+      fail_with(404, error_text({ code: 'model_not_found' })),
+      404,
+      1,
+      { code: 'model_not_found' },
+    ],
     'with 401 for our key': [fail_with(401, error_text({})), 502, 1, {}],
     'with resets': [reset, 502, 3, {}],
-    'with an error in a 200': [fail_with(200, error_text({ type: 'server_error' })), 502, 3, { message: /no/ }],
-    'with an error as the first frame': [fail_with(200, `data: ${error_text({})}\n\n`, kEventStream), 502, 3, { message: /no/ }],
+    'with an error in a 200': [
+      fail_with(200, error_text({ type: 'server_error' })),
+      502,
+      3,
+      { message: /no/ },
+    ],
+    'with an error as the first frame': [
+      fail_with(200, `data: ${error_text({})}\n\n`, kEventStream),
+      502,
+      3,
+      { message: /no/ },
+    ],
     'with an empty 200': [fail_with(200, '', kEventStream), 502, 3, {}],
-    'with a page in a 200': [fail_with(200, '<html>login</html>', { 'content-type': 'text/html' }), 502, 3, {}],
-    'with a redirect': [fail_with(302, '', { location: 'http://127.0.0.1:1/' }), 502, undefined, {}],
+    'with a page in a 200': [
+      fail_with(200, '<html>login</html>', { 'content-type': 'text/html' }),
+      502,
+      3,
+      {},
+    ],
+    'with a redirect': [
+      fail_with(302, '', { location: 'http://127.0.0.1:1/' }),
+      502,
+      undefined,
+      {},
+    ],
   };
   for (const [what, [fail, status, tries, said]] of Object.entries(kAlways)) {
     for (const [way, stream] of kBoth) {
@@ -116,7 +182,10 @@ describe('an upstream that keeps failing gives a real status', () => {
 
   for (const [way, stream] of kBoth) {
     test(`one that never answers runs into the limit, ${way}`, async (t) => {
-      const { upstream, chat } = await start(t, [() => {}], { model: { retries: 0 }, upstream: { first_byte_timeout: '300ms' } });
+      const { upstream, chat } = await start(t, [() => {}], {
+        model: { retries: 0 },
+        upstream: { first_byte_timeout: '300ms' },
+      });
       const began = performance.now();
       const answer = await post(chat, ask('x', { stream }));
       const took = performance.now() - began;
@@ -128,7 +197,10 @@ describe('an upstream that keeps failing gives a real status', () => {
   }
 
   test('one that nobody listens for', async (t) => {
-    const gateway = await start_gateway(t, one_upstream('http://127.0.0.1:1/v1', { model: { retry_backoff: '1ms' } }));
+    const gateway = await start_gateway(
+      t,
+      one_upstream('http://127.0.0.1:1/v1', { model: { retry_backoff: '1ms' } }),
+    );
     const answer = await post(`${gateway.v1}/chat/completions`, ask('x'));
     assert.equal(answer.status, 502, answer.text);
     check_error(answer.json(), { message: /main|connect|refused/i });
@@ -144,20 +216,37 @@ describe('an upstream that fails in the middle ends the stream in an orderly way
     'with a reset': half((request) => setTimeout(() => reset(request), 30)),
     'with a clean end': half((_, response) => response.end()),
     'with a cut frame': half((_, response) => response.end('data: {"choices":[{"ind')),
-    'with an error frame': half((_, response) => response.end(`data: ${error_text({ message: 'gpu on fire' })}\n\n`)),
+    'with an error frame': half((_, response) =>
+      response.end(`data: ${error_text({ message: 'gpu on fire' })}\n\n`),
+    ),
     'with silence': half(() => {}),
   };
   for (const [what, answer] of Object.entries(kMiddle)) {
     test(what, async (t) => {
-      const { upstream, gateway, chat } = await start(t, [answer], { upstream: { idle_timeout: '300ms' } });
-      const { data, status } = await stream_chat(gateway.url, ask('x', { stream_options: { include_usage: true } }));
+      const { upstream, gateway, chat } = await start(t, [answer], {
+        upstream: { idle_timeout: '300ms' },
+      });
+      const { data, status } = await stream_chat(
+        gateway.url,
+        ask('x', { stream_options: { include_usage: true } }),
+      );
       assert.equal(status, 200);
       assert.equal(data.at(-1), '[DONE]');
       const frames = data.slice(0, -1).map((text) => JSON.parse(text));
       const error = frames.at(-1);
       check_error(error, what === 'with an error frame' ? { message: /gpu on fire/ } : {});
-      assert.equal(frames.slice(0, -1).map((frame) => frame.choices[0]?.delta.content ?? '').join(''), 'hel');
-      assert.ok(frames.slice(0, -1).every((frame) => frame.choices.every((choice) => choice.finish_reason === null)));
+      assert.equal(
+        frames
+          .slice(0, -1)
+          .map((frame) => frame.choices[0]?.delta.content ?? '')
+          .join(''),
+        'hel',
+      );
+      assert.ok(
+        frames
+          .slice(0, -1)
+          .every((frame) => frame.choices.every((choice) => choice.finish_reason === null)),
+      );
       assert.equal(upstream.requests.length, 1, 'never tried again after the first byte');
 
       const whole = await post(chat, ask('x'));
@@ -168,12 +257,19 @@ describe('an upstream that fails in the middle ends the stream in an orderly way
 });
 
 describe('another upstream takes over', () => {
-  for (const [what, fail] of Object.entries({ 'for one that resets': reset, 'for one with 500': fail_with(500, 'x'), 'for one with 401': fail_with(401, '{}') })) {
+  for (const [what, fail] of Object.entries({
+    'for one that resets': reset,
+    'for one with 500': fail_with(500, 'x'),
+    'for one with 401': fail_with(401, '{}'),
+  })) {
     test(what, async (t) => {
       const first = await start_upstream(t, fail);
       const second = await start_upstream(t, answer_well);
       const gateway = await start_gateway(t, {
-        upstream: [{ name: 'first', url: first.v1 }, { name: 'second', url: second.v1, key: 'k2' }],
+        upstream: [
+          { name: 'first', url: first.v1 },
+          { name: 'second', url: second.v1, key: 'k2' },
+        ],
         model: [{ name: 'm', upstream: ['first', 'second'] }],
       });
       const { data } = await stream_chat(gateway.url, ask('x'));
@@ -207,7 +303,10 @@ describe('TLS to the upstream', () => {
 
   test('checking can be turned off', async (t) => {
     const upstream = await start_upstream(t, answer_well, { tls: certificate });
-    const gateway = await start_gateway(t, one_upstream(upstream.v1, { upstream: { tls_verify: false } }));
+    const gateway = await start_gateway(
+      t,
+      one_upstream(upstream.v1, { upstream: { tls_verify: false } }),
+    );
     assert.equal((await post(`${gateway.v1}/chat/completions`, ask('x'))).status, 200);
   });
 });
@@ -215,14 +314,19 @@ describe('TLS to the upstream', () => {
 describe('an answer in the other form', () => {
   test('a whole answer to a stream request is streamed', async (t) => {
     const { gateway } = await start(t, [fail_with(200, whole_answer('hello'))]);
-    const { data } = await stream_chat(gateway.url, ask('x', { stream_options: { include_usage: true } }));
+    const { data } = await stream_chat(
+      gateway.url,
+      ask('x', { stream_options: { include_usage: true } }),
+    );
     const turn = check_stream(data, { include_usage: true });
     assert.equal(turn.text, 'hello');
     assert.equal(turn.usage.total_tokens, 5);
   });
 
   test('a stream for a whole request is folded', async (t) => {
-    const { chat } = await start(t, [fail_with(200, kHead + say('hel') + say('lo') + kEnd, kEventStream)]);
+    const { chat } = await start(t, [
+      fail_with(200, kHead + say('hel') + say('lo') + kEnd, kEventStream),
+    ]);
     const whole = check_whole((await post(chat, ask('x'))).json());
     assert.equal(whole.choices[0].message.content, 'hello');
     assert.equal(whole.choices[0].finish_reason, 'stop');

@@ -18,7 +18,8 @@ const kSaid = [
   ...kCalls.map((call) => `call ${call.name} ${call.arguments} id=${call.id}`),
   'usage prompt=40 completion=25',
 ];
-const as_text = ({ name, arguments: text }) => `<tool_call>\n{"name": "${name}", "arguments": ${text}}\n</tool_call>`;
+const as_text = ({ name, arguments: text }) =>
+  `<tool_call>\n{"name": "${name}", "arguments": ${text}}\n</tool_call>`;
 
 // What an upstream does wrong, and the repairs that are counted for it.
 const kRepairs = {
@@ -29,21 +30,77 @@ const kRepairs = {
   id_and_name_repeated: { fault: 'repeat_id repeat_name', repairs: { id_repeated: 2 } },
   id_missing: { fault: 'no_id', repairs: { id_missing: 2 } },
   arguments_object: { fault: 'object_arguments', repairs: { arguments_object: 2 } },
-  call_as_text: { said: [`text ${JSON.stringify(kText + kCalls.map(as_text).join('\n'))}`], repairs: { markup_in_text: undefined } },
-  reasoning_as_text: { said: [`text ${JSON.stringify(`<think>Hm.</think>${kText}`)}`, ...kSaid.slice(2)], reasoning: 'Hm.', repairs: { markup_in_text: undefined } },
+  call_as_text: {
+    said: [`text ${JSON.stringify(kText + kCalls.map(as_text).join('\n'))}`],
+    repairs: { markup_in_text: undefined },
+  },
+  reasoning_as_text: {
+    said: [`text ${JSON.stringify(`<think>Hm.</think>${kText}`)}`, ...kSaid.slice(2)],
+    reasoning: 'Hm.',
+    repairs: { markup_in_text: undefined },
+  },
   frame_invalid: { fault: 'bad_json_frame', repairs: { frame_invalid: 1 }, stream_only: true },
 };
 
 // Faults that leave the turn as it is.
 const kHarmless = [
-  'no_role', 'null_role', 'repeat_role', 'null_index', 'string_index', 'index_from_one', 'empty_id', 'change_id', 'late_id',
-  'same_id', 'no_type', 'empty_type', 'late_arguments', 'whole_calls', 'calls_in_one_frame', 'interleave', 'empty_calls',
-  'finish_with_call', 'finish_twice', 'empty_finish', 'no_finish_key', 'no_done', 'text_after_done', 'usage_unasked',
-  'usage_no_choices', 'usage_null_choices', 'usage_strings', 'usage_every_frame', 'usage_null', 'usage_on_finish',
-  'no_frame_id', 'change_frame_id', 'minimal_frame', 'no_choice_index', 'no_delta', 'null_delta', 'message_for_delta',
-  'empty_choices_first', 'content_array', 'null_content', 'empty_frame', 'non_object_frame', 'crlf', 'cr', 'no_space',
-  'multi_line', 'bom', 'comments', 'no_last_blank', 'finish=eos', 'finish=empty', 'finish=length',
+  'no_role',
+  'null_role',
+  'repeat_role',
+  'null_index',
+  'string_index',
+  'index_from_one',
+  'empty_id',
+  'change_id',
+  'late_id',
+  'same_id',
+  'no_type',
+  'empty_type',
+  'late_arguments',
+  'whole_calls',
+  'calls_in_one_frame',
+  'interleave',
+  'empty_calls',
+  'finish_with_call',
+  'finish_twice',
+  'empty_finish',
+  'no_finish_key',
+  'no_done',
+  'text_after_done',
+  'usage_unasked',
+  'usage_no_choices',
+  'usage_null_choices',
+  'usage_strings',
+  'usage_every_frame',
+  'usage_null',
+  'usage_on_finish',
+  'usage_anthropic_names',
+  'choice_index_one',
+  'no_frame_id',
+  'change_frame_id',
+  'minimal_frame',
+  'no_choice_index',
+  'no_delta',
+  'null_delta',
+  'message_for_delta',
+  'empty_choices_first',
+  'content_array',
+  'null_content',
+  'empty_frame',
+  'non_object_frame',
+  'crlf',
+  'cr',
+  'no_space',
+  'multi_line',
+  'bom',
+  'comments',
+  'no_last_blank',
+  'finish=eos',
+  'finish=empty',
+  'finish=length',
 ];
+const kReasoning = ['reasoning_field', 'both_reasoning_fields'];
+const kNoUsage = ['no_usage', 'usage_after_done'];
 const kBroken = ['error_mid', 'error_mid_done', 'error_event', 'error_string', 'error_in_choice'];
 
 const scope = file_scope();
@@ -52,12 +109,34 @@ const model_of = (fault) => `m-${fault.replace(/\W/g, '_')}`;
 before(async () => {
   const rule = (model, lines) => [`rule ${model}`, `when model ${model}`, ...lines].join('\n  ');
   const rules = [
-    ...Object.entries(kRepairs).map(([name, { fault, said = kSaid }]) => rule(name, [...(fault ? [`fault ${fault}`] : []), ...said, 'usage prompt=40 completion=25'])),
-    ...[...kHarmless, ...kBroken].map((fault) => rule(model_of(fault), [`fault ${fault}`, ...kSaid])),
+    ...Object.entries(kRepairs).map(([name, { fault, said = kSaid }]) =>
+      rule(name, [...(fault ? [`fault ${fault}`] : []), ...said, 'usage prompt=40 completion=25']),
+    ),
+    ...[...kHarmless, ...kBroken].map((fault) =>
+      rule(model_of(fault), [`fault ${fault}`, ...kSaid]),
+    ),
     rule('empty_arguments', ['fault empty_arguments', ...kSaid]),
-    rule('cut_off', [`text ${JSON.stringify(kText)}`, 'call find "{\\"q\\": \\"te" id=call_one', 'finish length', 'usage prompt=40 completion=25']),
+    rule('cut_off', [
+      `text ${JSON.stringify(kText)}`,
+      'call find "{\\"q\\": \\"te" id=call_one',
+      'finish length',
+      'usage prompt=40 completion=25',
+    ]),
     rule('reverse_index', ['fault reverse_index', ...kSaid]),
-    rule('legacy', ['fault legacy_function_call', ...kSaid.filter((line) => !line.startsWith('call add'))]),
+    ...kReasoning.map((fault) =>
+      rule(fault, [`fault ${fault}`, 'reasoning "Hm. Well."', ...kSaid]),
+    ),
+    ...kNoUsage.map((fault) => rule(fault, [`fault ${fault}`, ...kSaid])),
+    rule('nameless', [
+      'fault no_name',
+      `text ${JSON.stringify(kText)}`,
+      `call find ${kCalls[0].arguments}`,
+    ]),
+    rule('trailing', ['fault trailing_arguments', ...kSaid]),
+    rule('legacy', [
+      'fault legacy_function_call',
+      ...kSaid.filter((line) => !line.startsWith('call add')),
+    ]),
   ];
   const models = rules.map((text) => text.split('\n')[0].slice('rule '.length));
   const mock = await start_mock(scope, `${rules.join('\n\n')}\n`);
@@ -67,7 +146,9 @@ before(async () => {
 async function repairs_of(model) {
   const { text } = await fetch_text(`${gateway.url}/metrics`);
   const found = {};
-  for (const [, repair, count] of text.matchAll(new RegExp(`^callgate_repairs_total\\{model="${model}",repair="(\\w+)"\\} (\\d+)$`, 'gm'))) {
+  for (const [, repair, count] of text.matchAll(
+    new RegExp(`^callgate_repairs_total\\{model="${model}",repair="(\\w+)"\\} (\\d+)$`, 'gm'),
+  )) {
     found[repair] = Number(count);
   }
   return found;
@@ -76,19 +157,29 @@ async function repairs_of(model) {
 function check_calls(calls, wanted, keep_ids) {
   const bare = (call) => ({ name: call.name, arguments: call.arguments });
   assert.deepEqual(calls.map(bare), wanted.map(bare));
-  if (keep_ids) assert.deepEqual(calls.map((call) => call.id), wanted.map((call) => call.id));
+  if (keep_ids)
+    assert.deepEqual(
+      calls.map((call) => call.id),
+      wanted.map((call) => call.id),
+    );
 }
 
 async function streamed(model) {
   const body = ask('x', { model, stream_options: { include_usage: true } });
   const turn = check_stream((await stream_chat(gateway.url, body)).data, { include_usage: true });
-  return { ...turn, usage: [turn.usage.prompt_tokens, turn.usage.completion_tokens, turn.usage.total_tokens] };
+  return {
+    ...turn,
+    usage: [turn.usage.prompt_tokens, turn.usage.completion_tokens, turn.usage.total_tokens],
+  };
 }
 
 async function whole(model) {
   const answer = await post(`${gateway.v1}/chat/completions`, ask('x', { model }));
   assert.equal(answer.status, 200, answer.text);
-  const { choices: [{ message, finish_reason }], usage } = check_whole(answer.json());
+  const {
+    choices: [{ message, finish_reason }],
+    usage,
+  } = check_whole(answer.json());
   return {
     text: message.content,
     reasoning: message.reasoning_content ?? '',
@@ -111,7 +202,10 @@ function check_turn(turn, { reasoning = '', keep_ids = false, calls = kCalls } =
 describe('a repair gives the turn that was meant, and is counted', () => {
   for (const [name, { repairs, reasoning, stream_only }] of Object.entries(kRepairs)) {
     test(name, async () => {
-      check_turn(await streamed(name), { reasoning, keep_ids: !['id_missing', 'call_as_text'].includes(name) });
+      check_turn(await streamed(name), {
+        reasoning,
+        keep_ids: !['id_missing', 'call_as_text'].includes(name),
+      });
       const counted = await repairs_of(name);
       assert.deepEqual(Object.keys(counted).sort(), Object.keys(repairs).sort());
       for (const [repair, count] of Object.entries(repairs)) {
@@ -127,8 +221,32 @@ describe('a harmless fault makes no difference', () => {
   const kNoId = ['empty_id', 'change_id', 'late_id', 'same_id'];
   for (const fault of kHarmless) {
     for (const [way, get] of Object.entries(kWays)) {
-      test(`${fault}, ${way}`, async () => check_turn(await get(model_of(fault)), { keep_ids: !kNoId.includes(fault) }));
+      test(`${fault}, ${way}`, async () =>
+        check_turn(await get(model_of(fault)), { keep_ids: !kNoId.includes(fault) }));
     }
+  }
+});
+
+describe('reasoning comes once, under one name', () => {
+  for (const fault of kReasoning) {
+    for (const [way, get] of Object.entries(kWays)) {
+      test(`${fault}, ${way}`, async () =>
+        check_turn(await get(fault), { reasoning: 'Hm. Well.', keep_ids: true }));
+    }
+  }
+});
+
+describe('usage that the upstream does not tell is not made up', () => {
+  for (const fault of kNoUsage) {
+    test(fault, async () => {
+      const body = ask('x', { model: fault, stream_options: { include_usage: true } });
+      const turn = check_stream((await stream_chat(gateway.url, body)).data, {
+        include_usage: true,
+        usage_known: false,
+      });
+      assert.equal(turn.text, kText);
+      assert.equal(turn.usage, null);
+    });
   }
 });
 
@@ -147,7 +265,9 @@ describe('an error inside a stream', () => {
 describe('what cannot be repaired is told as it is', () => {
   for (const [way, get] of Object.entries(kWays)) {
     test(`a call without arguments has an empty object, ${way}`, async () => {
-      check_turn(await get('empty_arguments'), { calls: kCalls.map((call) => ({ ...call, arguments: '{}' })) });
+      check_turn(await get('empty_arguments'), {
+        calls: kCalls.map((call) => ({ ...call, arguments: '{}' })),
+      });
     });
 
     test(`calls that come last first keep their contents, ${way}`, async () => {
@@ -158,6 +278,20 @@ describe('what cannot be repaired is told as it is', () => {
 
     test(`the old function_call becomes a call, ${way}`, async () => {
       check_turn(await get('legacy'), { calls: [kCalls[0]] });
+    });
+
+    test(`arguments of a call without a name are text, ${way}`, async () => {
+      const turn = await get('nameless');
+      assert.deepEqual(
+        [turn.text, turn.calls.length, turn.finish_reason],
+        [kText + kCalls[0].arguments, 0, 'stop'],
+      );
+    });
+
+    test(`bytes behind the arguments are kept, ${way}`, async () => {
+      check_turn(await get('trailing'), {
+        calls: kCalls.map((call) => ({ ...call, arguments: `${call.arguments}}` })),
+      });
     });
 
     test(`arguments that were cut off stay cut off, ${way}`, async () => {

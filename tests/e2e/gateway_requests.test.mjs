@@ -20,12 +20,15 @@ before(async () => {
     response.writeHead(200, kEventStream);
     response.end(kHead + say('hel') + say('lo') + kEnd);
   });
-  gateway = await start_gateway(scope, one_upstream(upstream.v1, {
-    models: ['m', 'org/large'],
-    model: { id: 'real-name' },
-    upstream: { key: 'sk-upstream', headers: { 'x-team': 'blue' } },
-    limits: { max_body: 100_000 },
-  }));
+  gateway = await start_gateway(
+    scope,
+    one_upstream(upstream.v1, {
+      models: ['m', 'org/large'],
+      model: { id: 'real-name' },
+      upstream: { key: 'sk-upstream', headers: { 'x-team': 'blue' } },
+      limits: { max_body: 100_000 },
+    }),
+  );
   chat = `${gateway.v1}/chat/completions`;
 });
 
@@ -49,10 +52,22 @@ const kWrong = [
   [{ model: 'm', messages: [...user, { role: 'robot', content: 'x' }] }, 400, 'messages[1].role'],
   [{ model: 'm', messages: [{ content: 'x' }] }, 400, 'messages[0].role'],
   [{ model: 'm', messages: [{ role: 'user', content: 7 }] }, 400, 'messages[0].content'],
-  [{ model: 'm', messages: [...user, { role: 'tool', content: 'x' }] }, 400, 'messages[1].tool_call_id'],
-  [{ model: 'm', messages: [{ role: 'assistant', tool_calls: [{ id: 'a' }] }] }, 400, 'messages[0].tool_calls[0].function'],
+  [
+    { model: 'm', messages: [...user, { role: 'tool', content: 'x' }] },
+    400,
+    'messages[1].tool_call_id',
+  ],
+  [
+    { model: 'm', messages: [{ role: 'assistant', tool_calls: [{ id: 'a' }] }] },
+    400,
+    'messages[0].tool_calls[0].function',
+  ],
   [{ model: 'm', messages: user, tools: {} }, 400, 'tools'],
-  [{ model: 'm', messages: user, tools: [{ type: 'function', function: {} }] }, 400, 'tools[0].function.name'],
+  [
+    { model: 'm', messages: user, tools: [{ type: 'function', function: {} }] },
+    400,
+    'tools[0].function.name',
+  ],
   [{ model: 'm', messages: user, tool_choice: 'sometimes' }, 400, 'tool_choice'],
   [{ model: 'm', messages: user, n: 0 }, 400, 'n'],
   [{ model: 'm', messages: user, n: 1000 }, 400, 'n'],
@@ -87,15 +102,28 @@ describe('a wrong request says what is wrong', () => {
   });
 
   test('null stands for not given', async () => {
-    const nothing = { tools: null, tool_choice: null, temperature: null, stream: null, stream_options: null, n: null };
+    const nothing = {
+      tools: null,
+      tool_choice: null,
+      temperature: null,
+      stream: null,
+      stream_options: null,
+      n: null,
+    };
     const answer = await post(chat, ask('x', nothing));
     assert.equal(answer.status, 200, answer.text);
   });
 
   test('a chunked body that grows too large is answered with 413', async () => {
-    const request = http.request(chat, { method: 'POST', agent: false, headers: { 'content-type': 'application/json' } });
+    const request = http.request(chat, {
+      method: 'POST',
+      agent: false,
+      headers: { 'content-type': 'application/json' },
+    });
     request.on('error', () => {});
-    const status = new Promise((resolve) => request.on('response', (response) => resolve(response.resume().statusCode)));
+    const status = new Promise((resolve) =>
+      request.on('response', (response) => resolve(response.resume().statusCode)),
+    );
     for (let i = 0; i < 20; ++i) request.write(' '.repeat(10_000));
     request.end('{}');
     assert.equal(await status, 413);
@@ -141,7 +169,13 @@ describe('paths and methods', () => {
     assert.match(metrics.text, /^callgate_build_info\{version="[^"]+"\} 1$/m);
     const models = (await fetch_text(`${gateway.v1}/models`)).json();
     assert.equal(models.object, 'list');
-    assert.deepEqual(models.data.map((model) => [model.id, model.object]), [['m', 'model'], ['org/large', 'model']]);
+    assert.deepEqual(
+      models.data.map((model) => [model.id, model.object]),
+      [
+        ['m', 'model'],
+        ['org/large', 'model'],
+      ],
+    );
     for (const path of ['org/large', 'org%2Flarge']) {
       assert.equal((await fetch_text(`${gateway.v1}/models/${path}`)).json().id, 'org/large');
     }
@@ -153,7 +187,9 @@ describe('paths and methods', () => {
   test('requests are counted by model and status', async () => {
     const count = async () => {
       const { text } = await fetch_text(`${gateway.url}/metrics`);
-      return Number(text.match(/^callgate_requests_total\{model="org\/large",status="2xx"\} (\d+)$/m)?.[1] ?? 0);
+      return Number(
+        text.match(/^callgate_requests_total\{model="org\/large",status="2xx"\} (\d+)$/m)?.[1] ?? 0,
+      );
     };
     const before_it = await count();
     await post(chat, ask('x', { model: 'org/large' }));
@@ -177,10 +213,15 @@ describe('headers', () => {
   });
 
   test('browsers on this machine may call an open loopback gateway, others may not', async () => {
-    const preflight = (origin) => fetch_text(chat, {
-      method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type,x-stainless-os' },
-    });
+    const preflight = (origin) =>
+      fetch_text(chat, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'authorization,content-type,x-stainless-os',
+        },
+      });
     const near = await preflight('http://localhost:3000');
     assert.equal(near.status, 204);
     assert.equal(near.headers['access-control-allow-origin'], 'http://localhost:3000');
@@ -216,9 +257,19 @@ describe('what the upstream is asked', () => {
   test('everything rides along, byte for byte', async () => {
     const messages = String.raw`[{"role":"system","content":"be\u00a0brief"},{"role":"user","content":[{"type":"text","text":"é 🧭"}],"name":"ann"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"n\": 12345678901234567890}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}]`;
     const tools = String.raw`[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993}}},"strict":true}}]`;
-    await post(chat, `{"model":"m","messages":${messages},"tools":${tools},"temperature":0.70,"vendor":{"deep":[1.0,2e3]},"seed":12345678901234567890}`);
+    await post(
+      chat,
+      `{"model":"m","messages":${messages},"tools":${tools},"temperature":0.70,"vendor":{"deep":[1.0,2e3]},"seed":12345678901234567890}`,
+    );
     const { text, headers } = upstream.requests.at(-1);
-    for (const kept of [String.raw`"be\u00a0brief"`, '"temperature":0.70', '"vendor":{"deep":[1.0,2e3]}', '"seed":12345678901234567890', '"maximum":9007199254740993', '"strict":true']) {
+    for (const kept of [
+      String.raw`"be\u00a0brief"`,
+      '"temperature":0.70',
+      '"vendor":{"deep":[1.0,2e3]}',
+      '"seed":12345678901234567890',
+      '"maximum":9007199254740993',
+      '"strict":true',
+    ]) {
       assert.ok(text.includes(kept), `${kept} in ${text}`);
     }
     const sent = JSON.parse(text);
@@ -230,8 +281,10 @@ describe('what the upstream is asked', () => {
     assert.equal(upstream.requests.at(-1).url, '/v1/chat/completions');
   });
 
-  test('the caller\'s own key stays here', async () => {
-    await post(chat, ask('x'), { headers: { authorization: 'Bearer sk-caller', 'x-api-key': 'sk-caller', cookie: 'a=b' } });
+  test("the caller's own key stays here", async () => {
+    await post(chat, ask('x'), {
+      headers: { authorization: 'Bearer sk-caller', 'x-api-key': 'sk-caller', cookie: 'a=b' },
+    });
     const { headers } = upstream.requests.at(-1);
     assert.ok(!JSON.stringify(headers).includes('sk-caller'));
     assert.equal(headers.cookie, undefined);
@@ -241,7 +294,10 @@ describe('what the upstream is asked', () => {
     const whole = check_whole((await post(chat, ask('x'))).json());
     assert.equal(whole.model, 'm');
     assert.equal(whole.choices[0].message.content, 'hello');
-    assert.deepEqual([whole.usage.prompt_tokens, whole.usage.completion_tokens, whole.usage.total_tokens], [3, 2, 5]);
+    assert.deepEqual(
+      [whole.usage.prompt_tokens, whole.usage.completion_tokens, whole.usage.total_tokens],
+      [3, 2, 5],
+    );
     const { data } = await stream_chat(gateway.url, ask('x'));
     const streamed = check_stream(data);
     assert.equal(streamed.model, 'm');

@@ -1,8 +1,8 @@
 // The request log: what was answered is what is recorded, and what was recorded survives a kill.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { check_stream } from './chat_contract.mjs';
 import { eventually, make_folder, one_upstream, start_gateway, start_mock } from './harness.mjs';
@@ -60,22 +60,46 @@ async function start(t) {
   const folder = make_folder(t);
   const file = join(folder, 'log.db');
   const mock = await start_mock(t, kScript);
-  const config = one_upstream(mock.v1, { model: { retries: 0, dialect: 'native' }, store: { url: `sqlite:${file}` } });
+  const config = one_upstream(mock.v1, {
+    model: { retries: 0, dialect: 'native' },
+    store: { url: `sqlite:${file}` },
+  });
   return { file, config, gateway: await start_gateway(t, config) };
 }
 
 describe('a row tells what the client got', () => {
   test('a tool turn, stream and whole', async (t) => {
     const { file, gateway } = await start(t);
-    const streamed = await stream_chat(gateway.url, ask('tools', { stream_options: { include_usage: true } }));
+    const streamed = await stream_chat(
+      gateway.url,
+      ask('tools', { stream_options: { include_usage: true } }),
+    );
     const turn = check_stream(streamed.data, { include_usage: true });
     const whole = await post(`${gateway.v1}/chat/completions`, ask('tools'));
-    for (const [answer, stream] of [[streamed, 1], [whole, 0]]) {
+    for (const [answer, stream] of [
+      [streamed, 1],
+      [whole, 0],
+    ]) {
       const row = await recorded(file, answer.headers['x-request-id']);
       assert.equal(row.state, 'completed');
-      assert.deepEqual([row.model, row.upstream, row.dialect, row.protocol, row.stream], ['m', 'main', 'native', 'openai_chat', stream]);
-      assert.deepEqual([row.http_status, row.finish_reason, row.calls, row.attempts], [200, turn.finish_reason, turn.calls.length, 1]);
-      assert.deepEqual([row.prompt_tokens, row.completion_tokens, row.total_tokens, row.cached_tokens, row.reasoning_tokens], [20, 9, 29, 4, 3]);
+      assert.deepEqual(
+        [row.model, row.upstream, row.dialect, row.protocol, row.stream],
+        ['m', 'main', 'native', 'openai_chat', stream],
+      );
+      assert.deepEqual(
+        [row.http_status, row.finish_reason, row.calls, row.attempts],
+        [200, turn.finish_reason, turn.calls.length, 1],
+      );
+      assert.deepEqual(
+        [
+          row.prompt_tokens,
+          row.completion_tokens,
+          row.total_tokens,
+          row.cached_tokens,
+          row.reasoning_tokens,
+        ],
+        [20, 9, 29, 4, 3],
+      );
       assert.ok(Math.abs(row.received_at - Date.now()) < 60_000);
       assert.ok(row.total_ms >= row.first_byte_ms);
     }
@@ -92,7 +116,8 @@ describe('a row tells what the client got', () => {
       const stream = await ChatStream.open(gateway.url, ask(what));
       await stream.response.resume();
       const row = await recorded(file, stream.headers['x-request-id']);
-      for (const [field, value] of Object.entries(wanted)) assert.equal(row[field], value, `${field} of ${JSON.stringify(row)}`);
+      for (const [field, value] of Object.entries(wanted))
+        assert.equal(row[field], value, `${field} of ${JSON.stringify(row)}`);
       if (what === 'refuse') assert.match(row.error_message, /not today/);
       if (what === 'rough') assert.ok(row.repairs >= 3);
     });
@@ -107,9 +132,18 @@ describe('a row tells what the client got', () => {
 
   test('requests with the same id are all recorded', async (t) => {
     const { file, gateway } = await start(t);
-    for (let i = 0; i < 3; ++i) await post(`${gateway.v1}/chat/completions`, ask('quick'), { headers: { 'x-request-id': 'again' } });
-    await eventually('three rows', () => rows_of(file).filter((row) => row.state === 'completed').length === 3);
-    assert.match((await fetch_text(`${gateway.url}/metrics`)).text, /^callgate_store_dropped_total 0$/m);
+    for (let i = 0; i < 3; ++i)
+      await post(`${gateway.v1}/chat/completions`, ask('quick'), {
+        headers: { 'x-request-id': 'again' },
+      });
+    await eventually(
+      'three rows',
+      () => rows_of(file).filter((row) => row.state === 'completed').length === 3,
+    );
+    assert.match(
+      (await fetch_text(`${gateway.url}/metrics`)).text,
+      /^callgate_store_dropped_total 0$/m,
+    );
   });
 });
 
@@ -118,16 +152,23 @@ describe('kill -9', () => {
     const { file, config, gateway } = await start(t);
     const chat = `${gateway.v1}/chat/completions`;
     for (let i = 0; i < 20; ++i) await post(chat, ask('tools'));
-    const streams = await Promise.all(Array.from({ length: 200 }, () => ChatStream.open(gateway.url, ask('slow'))));
+    const streams = await Promise.all(
+      Array.from({ length: 200 }, () => ChatStream.open(gateway.url, ask('slow'))),
+    );
     for (const stream of streams) stream.response.on('error', () => {}).resume();
     const is_running = (row) => row.state === 'running';
-    await eventually('all streams are recorded', () => rows_of(file).filter(is_running).length === 200);
+    await eventually(
+      'all streams are recorded',
+      () => rows_of(file).filter(is_running).length === 200,
+    );
 
     // Quick ones keep the writer busy while the process dies.
     let dead = false;
-    const busy = Promise.all(Array.from({ length: 8 }, async () => {
-      while (!dead) await post(chat, ask('quick')).catch(() => {});
-    }));
+    const busy = Promise.all(
+      Array.from({ length: 8 }, async () => {
+        while (!dead) await post(chat, ask('quick')).catch(() => {});
+      }),
+    );
     await eventually('the writer is busy', () => rows_of(file).length > 260);
     const before_it = rows_of(file);
     const end = await gateway.kill();
@@ -144,7 +185,8 @@ describe('kill -9', () => {
       if (is_running(row)) assert.ok(['interrupted', 'completed'].includes(now.state), now.state);
       else assert.deepEqual(now, row, 'a finished row stays as it was');
     }
-    for (const stream of streams) assert.equal(after_it.get(stream.headers['x-request-id']).state, 'interrupted');
+    for (const stream of streams)
+      assert.equal(after_it.get(stream.headers['x-request-id']).state, 'interrupted');
     assert.ok([...after_it.values()].every((row) => !is_running(row)));
 
     const answer = await post(`${again.v1}/chat/completions`, ask('quick'));
@@ -152,21 +194,34 @@ describe('kill -9', () => {
   });
 });
 
-test('a file that is damaged does not stop the gateway', async (t) => {
-  const mock = await start_mock(t, kScript);
-  const file = join(make_folder(t), 'log.db');
-  const config = one_upstream(mock.v1, { store: { url: `sqlite:${file}` } });
-  const first = await start_gateway(t, config);
-  await post(`${first.v1}/chat/completions`, ask('quick'));
-  await first.stop();
-  writeFileSync(file, 'this is not a database, but it is here and it is longer than a header would be'.repeat(50));
-  const second = await start_gateway(t, config, { wait: false });
-  const ready = await second.ready().catch(() => null);
-  if (ready === null) {
-    // Refusing a file that is not the gateway's own is right, too; it must say which.
-    assert.ok((await second.exited()).code > 0);
-    assert.match(second.stderr, /log\.db/);
-    return;
+describe('a file that cannot be used', () => {
+  async function stopped_gateway(t) {
+    const { file, config, gateway } = await start(t);
+    for (let i = 0; i < 50; ++i) await post(`${gateway.v1}/chat/completions`, ask('quick'));
+    await gateway.stop();
+    return { file, config };
   }
-  assert.equal((await post(`${second.v1}/chat/completions`, ask('quick'))).status, 200);
+
+  test('is set aside when it is ours but damaged', async (t) => {
+    const { file, config } = await stopped_gateway(t);
+    const bytes = readFileSync(file);
+    bytes.fill(0xa5, 4096);
+    writeFileSync(file, bytes);
+    const gateway = await start_gateway(t, config);
+    const answer = await post(`${gateway.v1}/chat/completions`, ask('quick'));
+    assert.equal(answer.status, 200);
+    await recorded(file, answer.headers['x-request-id']);
+    assert.ok(readdirSync(dirname(file)).some((name) => name.startsWith('log.db.corrupt-')));
+  });
+
+  test('is left alone when it is not ours', async (t) => {
+    const { file, config } = await stopped_gateway(t);
+    for (const name of readdirSync(dirname(file))) rmSync(join(dirname(file), name));
+    const text = 'These are notes, not a database.\n'.repeat(200);
+    writeFileSync(file, text);
+    const gateway = await start_gateway(t, config, { wait: false });
+    assert.ok((await gateway.exited()).code > 0);
+    assert.match(gateway.stderr, /log\.db/);
+    assert.equal(readFileSync(file, 'utf8'), text);
+  });
 });

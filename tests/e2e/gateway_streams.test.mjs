@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
 import { check_stream, check_whole } from './chat_contract.mjs';
-import { eventually, file_scope, one_upstream, sleep, start_gateway, start_mock, within } from './harness.mjs';
+import {
+  eventually,
+  file_scope,
+  one_upstream,
+  sleep,
+  start_gateway,
+  start_mock,
+  within,
+} from './harness.mjs';
 import { ask, ChatStream, fetch_text, open, post, stream_chat } from './http.mjs';
 import { chunk, kEnd, kEventStream, kHead, say, start_upstream } from './upstream.mjs';
 
@@ -36,7 +44,10 @@ describe('frames leave as they come', () => {
   test('arguments, too, while the call is open', async (t) => {
     let arrived = () => {};
     const pieces = ['{"ci', 'ty": "Zü', 'rich", "n": [1, ', '2, 3', ']}'];
-    const call = (fields, text) => chunk({ tool_calls: [{ index: 0, ...fields, function: { ...fields.function, arguments: text } }] });
+    const call = (fields, text) =>
+      chunk({
+        tool_calls: [{ index: 0, ...fields, function: { ...fields.function, arguments: text } }],
+      });
     const upstream = await start_upstream(t, async (_, response) => {
       response.writeHead(200, kEventStream);
       response.write(kHead + call({ id: 'c', type: 'function', function: { name: 'f' } }, ''));
@@ -55,7 +66,10 @@ describe('frames leave as they come', () => {
   });
 
   test('bytes that are cut anywhere make no difference', async (t) => {
-    const mock = await start_mock(t, 'write 1\ntext "Grüße 🌤 und 漢字"\ncall f {"a": "ü🌤", "b": [1, {"c": null}]}\n');
+    const mock = await start_mock(
+      t,
+      'write 1\ntext "Grüße 🌤 und 漢字"\ncall f {"a": "ü🌤", "b": [1, {"c": null}]}\n',
+    );
     const gateway = await start_gateway(t, one_upstream(mock.v1));
     const turn = check_stream((await stream_chat(gateway.url, ask('x'))).data);
     assert.equal(turn.text, 'Grüße 🌤 und 漢字');
@@ -74,15 +88,25 @@ describe('a client that leaves', () => {
     for (let i = 0; i < 9; ++i) {
       const stream = await ChatStream.open(gateway.url, ask('x'));
       await stream[Symbol.asyncIterator]().next();
-      const closed = new Promise((resolve) => upstream.requests.at(-1).socket.once('close', () => resolve(performance.now())));
+      const closed = new Promise((resolve) =>
+        upstream.requests.at(-1).socket.once('close', () => resolve(performance.now())),
+      );
       const left = performance.now();
       stream.leave();
       times.push((await within(5_000, 'the upstream sees the end', closed)) - left);
     }
-    t.diagnostic(`client gone -> upstream closed: median ${median(times).toFixed(2)} ms, worst ${Math.max(...times).toFixed(2)} ms`);
+    t.diagnostic(
+      `client gone -> upstream closed: median ${median(times).toFixed(2)} ms, worst ${Math.max(...times).toFixed(2)} ms`,
+    );
     assert.ok(median(times) < 20, times.join(' '));
-    await eventually('disconnects are counted', async () => (await metric(gateway, 'callgate_client_disconnects_total')) === 9);
-    await eventually('no stream is left', async () => (await metric(gateway, 'callgate_streams_active')) === 0);
+    await eventually(
+      'disconnects are counted',
+      async () => (await metric(gateway, 'callgate_client_disconnects_total')) === 9,
+    );
+    await eventually(
+      'no stream is left',
+      async () => (await metric(gateway, 'callgate_streams_active')) === 0,
+    );
   });
 
   for (const stream of [true, false]) {
@@ -92,10 +116,16 @@ describe('a client that leaves', () => {
       const times = [];
       for (let i = 0; i < 5; ++i) {
         const leave = new AbortController();
-        const asked = fetch(`${gateway.v1}/chat/completions`, { method: 'POST', body: JSON.stringify(ask('x', { stream })), signal: leave.signal });
+        const asked = fetch(`${gateway.v1}/chat/completions`, {
+          method: 'POST',
+          body: JSON.stringify(ask('x', { stream })),
+          signal: leave.signal,
+        });
         asked.catch(() => {});
         await eventually('the upstream is asked', () => upstream.requests.length === i + 1);
-        const closed = new Promise((resolve) => upstream.requests.at(-1).socket.once('close', () => resolve(performance.now())));
+        const closed = new Promise((resolve) =>
+          upstream.requests.at(-1).socket.once('close', () => resolve(performance.now())),
+        );
         const left = performance.now();
         leave.abort();
         times.push((await within(5_000, 'the upstream sees the end', closed)) - left);
@@ -107,7 +137,8 @@ describe('a client that leaves', () => {
 });
 
 describe('a client that dawdles', () => {
-  const resident = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) / 1024;
+  const resident = (pid) =>
+    Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) / 1024;
 
   test('holds the upstream back instead of filling memory', async (t) => {
     const total = 48 * 1024 * 1024;
@@ -118,24 +149,34 @@ describe('a client that dawdles', () => {
       response.write(kHead);
       while (sent < total && !response.destroyed) {
         sent += 8000;
-        if (!response.write(frame)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+        if (!response.write(frame))
+          await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
       }
       response.end(kEnd);
     });
     const gateway = await start_gateway(t, one_upstream(upstream.v1));
     await fetch_text(`${gateway.url}/livez`);
     const before_it = resident(gateway.pid);
-    const { response } = await open(`${gateway.v1}/chat/completions`, { method: 'POST', body: ask('x', { stream: true }) });
+    const { response } = await open(`${gateway.v1}/chat/completions`, {
+      method: 'POST',
+      body: ask('x', { stream: true }),
+    });
     response.pause();
     let last = -1;
-    await eventually('the upstream stalls', async () => {
-      const stalled = sent === last;
-      last = sent;
-      await sleep(200);
-      return stalled && sent === last;
-    }, 20_000);
+    await eventually(
+      'the upstream stalls',
+      async () => {
+        const stalled = sent === last;
+        last = sent;
+        await sleep(200);
+        return stalled && sent === last;
+      },
+      20_000,
+    );
     const grown = resident(gateway.pid) - before_it;
-    t.diagnostic(`upstream stalled after ${(sent / 1e6).toFixed(1)} MB, the gateway grew by ${grown.toFixed(1)} MB`);
+    t.diagnostic(
+      `upstream stalled after ${(sent / 1e6).toFixed(1)} MB, the gateway grew by ${grown.toFixed(1)} MB`,
+    );
     assert.ok(sent < total / 2, `${sent} bytes were taken for a client that reads nothing`);
     assert.ok(grown < 16, `${grown} MB`);
 
@@ -160,11 +201,18 @@ describe('a client that dawdles', () => {
       response.writeHead(200, kEventStream);
       response.write(kHead);
       while (!response.destroyed) {
-        if (!response.write(say('x'.repeat(8000)))) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+        if (!response.write(say('x'.repeat(8000))))
+          await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
       }
     });
-    const gateway = await start_gateway(t, one_upstream(upstream.v1, { limits: { write_timeout: '500ms' } }));
-    const { response } = await open(`${gateway.v1}/chat/completions`, { method: 'POST', body: ask('x', { stream: true }) });
+    const gateway = await start_gateway(
+      t,
+      one_upstream(upstream.v1, { limits: { write_timeout: '500ms' } }),
+    );
+    const { response } = await open(`${gateway.v1}/chat/completions`, {
+      method: 'POST',
+      body: ask('x', { stream: true }),
+    });
     response.on('error', () => {});
     response.pause();
     await within(15_000, 'the upstream is let go', closed.promise);
@@ -177,21 +225,38 @@ describe('several choices', () => {
     `data: ${JSON.stringify({ id: 'u', object: 'chat.completion.chunk', created: 1, model: 'u', choices: [{ index, delta, finish_reason }] })}\n\n`;
   const kCall = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
   const kTwo = [
-    choice(0, { role: 'assistant', content: '' }), choice(1, { role: 'assistant', content: '' }),
-    choice(0, { content: 'first ' }), choice(1, { tool_calls: [kCall] }), choice(0, { content: 'choice' }),
-    choice(1, {}, 'tool_calls'), choice(0, {}, 'stop'), 'data: [DONE]\n\n',
+    choice(0, { role: 'assistant', content: '' }),
+    choice(1, { role: 'assistant', content: '' }),
+    choice(0, { content: 'first ' }),
+    choice(1, { tool_calls: [kCall] }),
+    choice(0, { content: 'choice' }),
+    choice(1, {}, 'tool_calls'),
+    choice(0, {}, 'stop'),
+    'data: [DONE]\n\n',
   ].join('');
 
   test('are kept apart', async (t) => {
-    const upstream = await start_upstream(t, (_, response) => response.writeHead(200, kEventStream).end(kTwo));
+    const upstream = await start_upstream(t, (_, response) =>
+      response.writeHead(200, kEventStream).end(kTwo),
+    );
     const gateway = await start_gateway(t, one_upstream(upstream.v1));
-    const { choices } = check_stream((await stream_chat(gateway.url, ask('x', { n: 2 }))).data, { n: 2 });
+    const { choices } = check_stream((await stream_chat(gateway.url, ask('x', { n: 2 }))).data, {
+      n: 2,
+    });
     assert.equal(JSON.parse(upstream.requests[0].text).n, 2);
     assert.deepEqual([choices[0].text, choices[0].finish_reason], ['first choice', 'stop']);
     assert.deepEqual([choices[1].text, choices[1].finish_reason], ['', 'tool_calls']);
     assert.equal(choices[1].calls[0].name, 'f');
-    const whole = check_whole((await post(`${gateway.v1}/chat/completions`, ask('x', { n: 2 }))).json());
-    assert.deepEqual(whole.choices.map((c) => [c.index, c.message.content, c.finish_reason]), [[0, 'first choice', 'stop'], [1, null, 'tool_calls']]);
+    const whole = check_whole(
+      (await post(`${gateway.v1}/chat/completions`, ask('x', { n: 2 }))).json(),
+    );
+    assert.deepEqual(
+      whole.choices.map((c) => [c.index, c.message.content, c.finish_reason]),
+      [
+        [0, 'first choice', 'stop'],
+        [1, null, 'tool_calls'],
+      ],
+    );
   });
 });
 
@@ -205,7 +270,10 @@ describe('silence on a stream', () => {
       await sleep(500);
       response.end(say('lo') + kEnd);
     });
-    gateway = await start_gateway(scope, one_upstream(upstream.v1, { limits: { keepalive_comment: '100ms' } }));
+    gateway = await start_gateway(
+      scope,
+      one_upstream(upstream.v1, { limits: { keepalive_comment: '100ms' } }),
+    );
   });
 
   test('is broken by comments', async () => {
@@ -216,7 +284,9 @@ describe('silence on a stream', () => {
   });
 
   test('is kept when the client asks for it', async () => {
-    const { stream, data } = await stream_chat(gateway.url, ask('x'), { headers: { 'X-No-Keepalive': '1' } });
+    const { stream, data } = await stream_chat(gateway.url, ask('x'), {
+      headers: { 'X-No-Keepalive': '1' },
+    });
     assert.equal(check_stream(data).text, 'hello');
     assert.ok(stream.frames.every((frame) => frame.comment === undefined));
   });
@@ -235,9 +305,15 @@ describe('many at a time', () => {
       response.end(kEnd);
     });
     const gateway = await start_gateway(t, one_upstream(upstream.v1));
-    const texts = await Promise.all(Array.from({ length: 200 }, async (_, i) =>
-      check_stream((await stream_chat(gateway.url, ask(`w${i}`))).data).text));
-    texts.forEach((text, i) => assert.equal(text, Array.from({ length: 5 }, (_, k) => `w${i}.${k} `).join('')));
+    const texts = await Promise.all(
+      Array.from(
+        { length: 200 },
+        async (_, i) => check_stream((await stream_chat(gateway.url, ask(`w${i}`))).data).text,
+      ),
+    );
+    texts.forEach((text, i) =>
+      assert.equal(text, Array.from({ length: 5 }, (_, k) => `w${i}.${k} `).join('')),
+    );
     assert.equal(await metric(gateway, 'callgate_streams_active'), 0);
   });
 });

@@ -16,14 +16,16 @@ if (!callgate) throw new Error('CALLGATE is not set; start the tests with run.sh
 
 // Nothing of the machine's own set-up may steer the SDKs or the gateway.
 for (const name of Object.keys(process.env)) {
-  if (/^(OPENAI|LANGCHAIN|LANGSMITH|AI_SDK|CALLGATE|PROXY)_|_proxy$/i.test(name)) delete process.env[name];
+  if (/^(OPENAI|LANGCHAIN|LANGSMITH|AI_SDK|CALLGATE|PROXY)_|_proxy$/i.test(name))
+    delete process.env[name];
 }
 
 const cleanups = new WeakMap();
 
 async function clean_up(scope) {
   const errors = [];
-  for (const cleanup of cleanups.get(scope).reverse()) await Promise.resolve(cleanup()).catch((error) => errors.push(error));
+  for (const cleanup of cleanups.get(scope).reverse())
+    await Promise.resolve(cleanup()).catch((error) => errors.push(error));
   if (errors.length > 0) throw errors[0];
 }
 
@@ -83,7 +85,10 @@ export class Program {
 
   constructor(scope, args, env = {}) {
     this.args = args;
-    this.#child = spawn(callgate, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn(callgate, args, {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child.stdout.setEncoding('utf8').on('data', (text) => (this.stdout += text));
     this.#child.stderr.setEncoding('utf8').on('data', (text) => (this.stderr += text));
     this.#exited = new Promise((resolve) => {
@@ -94,7 +99,8 @@ export class Program {
     process.on('exit', kill);
     this.#exited.then(() => process.off('exit', kill));
     defer(scope, async () => {
-      if (scope.passed === false) console.error(this.#describe('the test failed; this program said'));
+      if (scope.passed === false)
+        console.error(this.#describe('the test failed; this program said'));
       if (!this.#stopped) await this.stop();
     });
   }
@@ -183,7 +189,8 @@ export async function start_gateway(scope, config, { env = {}, wait = true } = {
   const gateway = new Program(scope, ['serve', '--config', file], env);
   gateway.config_file = file;
   gateway.config = full;
-  gateway.write = (changed) => writeFileSync(file, typeof changed === 'string' ? changed : to_toml(changed));
+  gateway.write = (changed) =>
+    writeFileSync(file, typeof changed === 'string' ? changed : to_toml(changed));
   if (wait) await gateway.ready(Array.isArray(full.listen) ? full.listen.length : 1);
   return gateway;
 }

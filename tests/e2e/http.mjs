@@ -5,9 +5,13 @@ import { within } from './harness.mjs';
 
 // A request whose answer has begun: {status, headers, response, request}. `url` is a URL, or {socketPath, path}.
 export async function open(url, { method = 'GET', headers = {}, body, agent, ms = 30_000 } = {}) {
-  const target = typeof url === 'string' ? [url] : [{ ...url, host: 'localhost' }];
-  const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  const request = http.request(...target, { method, agent: agent ?? false });
+  const bytes =
+    body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
+      ? body
+      : JSON.stringify(body);
+  const options = { method, agent: agent ?? false };
+  const request =
+    typeof url === 'string' ? http.request(url, options) : http.request({ ...options, ...url });
   if (bytes !== undefined) {
     request.setHeader('content-type', 'application/json');
     request.setHeader('content-length', Buffer.byteLength(bytes));
@@ -30,7 +34,8 @@ export async function fetch_text(url, options = {}) {
   return { ...answer, text, json: () => JSON.parse(text) };
 }
 
-export const post = (url, body, options = {}) => fetch_text(url, { method: 'POST', body, ...options });
+export const post = (url, body, options = {}) =>
+  fetch_text(url, { method: 'POST', body, ...options });
 
 // Splits event-stream bytes into frames: {data, event} or {comment}.
 export class SseReader {
@@ -64,8 +69,14 @@ export class ChatStream {
 
   static async open(base, body, options = {}) {
     const stream = new ChatStream();
-    const url = typeof base === 'string' ? `${base}/v1/chat/completions` : { ...base, path: '/v1/chat/completions' };
-    Object.assign(stream, await open(url, { method: 'POST', body: { stream: true, ...body }, ...options }));
+    const url =
+      typeof base === 'string'
+        ? `${base}/v1/chat/completions`
+        : { ...base, path: '/v1/chat/completions' };
+    Object.assign(
+      stream,
+      await open(url, { method: 'POST', body: { stream: true, ...body }, ...options }),
+    );
     stream.response.setEncoding('utf8');
     return stream;
   }
@@ -77,7 +88,8 @@ export class ChatStream {
         yield frame;
       }
     }
-    if (this.#reader.rest !== '') throw new Error(`bytes after the last frame: ${JSON.stringify(this.#reader.rest)}`);
+    if (this.#reader.rest !== '')
+      throw new Error(`bytes after the last frame: ${JSON.stringify(this.#reader.rest)}`);
   }
 
   // Reads to the end; gives the data of all frames.
@@ -100,4 +112,8 @@ export async function stream_chat(base, body, options = {}) {
   return { stream, data, status: stream.status, headers: stream.headers };
 }
 
-export const ask = (text, more = {}) => ({ model: 'm', messages: [{ role: 'user', content: text }], ...more });
+export const ask = (text, more = {}) => ({
+  model: 'm',
+  messages: [{ role: 'user', content: text }],
+  ...more,
+});

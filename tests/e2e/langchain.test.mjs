@@ -3,7 +3,14 @@ import { before, describe, test } from 'node:test';
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
-import { check_conversation, kModels, kQuestion, kTurns, make_tools, start_conversation } from './conversation.mjs';
+import {
+  check_conversation,
+  kModels,
+  kQuestion,
+  kTurns,
+  make_tools,
+  start_conversation,
+} from './conversation.mjs';
 import { file_scope } from './harness.mjs';
 
 const scope = file_scope();
@@ -16,7 +23,8 @@ const kWays = {
   whole: (chat, messages) => chat.invoke(messages),
   stream: async (chat, messages) => {
     let whole;
-    for await (const piece of await chat.stream(messages)) whole = whole === undefined ? piece : whole.concat(piece);
+    for await (const piece of await chat.stream(messages))
+      whole = whole === undefined ? piece : whole.concat(piece);
     return whole;
   },
 };
@@ -25,7 +33,11 @@ function to_turn(message) {
   const usage = message.usage_metadata;
   return {
     text: message.content,
-    calls: message.tool_calls.map((call) => ({ id: call.id, name: call.name, arguments: call.args })),
+    calls: message.tool_calls.map((call) => ({
+      id: call.id,
+      name: call.name,
+      arguments: call.args,
+    })),
     finish: message.response_metadata.finish_reason,
     usage: {
       prompt: usage.input_tokens,
@@ -40,8 +52,20 @@ function to_turn(message) {
 async function converse(model, send) {
   const tools = make_tools();
   const runnable = ['get_weather', 'add'].map((name) =>
-    tool(tools[name].run, { name, description: tools[name].description, schema: tools[name].schema }));
-  const chat = new ChatOpenAI({ model, apiKey: 'k', maxRetries: 0, timeout: 20_000, streamUsage: true, configuration: { baseURL: gateway.v1 } });
+    tool(tools[name].run, {
+      name,
+      description: tools[name].description,
+      schema: tools[name].schema,
+    }),
+  );
+  const chat = new ChatOpenAI({
+    model,
+    apiKey: 'k',
+    maxRetries: 0,
+    timeout: 20_000,
+    streamUsage: true,
+    configuration: { baseURL: gateway.v1 },
+  });
   const bound = chat.bindTools(runnable);
   const messages = [new HumanMessage(kQuestion)];
   const turns = [];
@@ -50,7 +74,9 @@ async function converse(model, send) {
     messages.push(message);
     turns.push(to_turn(message));
     for (const call of message.tool_calls) {
-      const content = await runnable.find((candidate) => candidate.name === call.name).invoke(call.args);
+      const content = await runnable
+        .find((candidate) => candidate.name === call.name)
+        .invoke(call.args);
       messages.push(new ToolMessage({ content, tool_call_id: call.id }));
     }
   }

@@ -2,7 +2,15 @@
 import { before, describe, test } from 'node:test';
 import { openai } from '@llamaindex/openai';
 import { tool } from 'llamaindex';
-import { check_conversation, from_openai_usage, kModels, kQuestion, kTurns, make_tools, start_conversation } from './conversation.mjs';
+import {
+  check_conversation,
+  from_openai_usage,
+  kModels,
+  kQuestion,
+  kTurns,
+  make_tools,
+  start_conversation,
+} from './conversation.mjs';
 import { file_scope } from './harness.mjs';
 
 const scope = file_scope();
@@ -13,8 +21,17 @@ before(async () => {
 
 async function whole_turn(llm, request) {
   const { raw, message } = await llm.chat(request);
-  const calls = (message.options?.toolCall ?? []).map(({ id, name, input }) => ({ id, name, arguments: input }));
-  return { text: message.content, calls, finish: raw.choices[0].finish_reason, usage: from_openai_usage(raw.usage) };
+  const calls = (message.options?.toolCall ?? []).map(({ id, name, input }) => ({
+    id,
+    name,
+    arguments: input,
+  }));
+  return {
+    text: message.content,
+    calls,
+    finish: raw.choices[0].finish_reason,
+    usage: from_openai_usage(raw.usage),
+  };
 }
 
 // A piece carries the call that is being written; the last piece with an id has the whole of it.
@@ -38,19 +55,42 @@ const kWays = { stream: streamed_turn, whole: whole_turn };
 async function converse(model, send, more) {
   const tools = make_tools();
   const runnable = ['get_weather', 'add'].map((name) =>
-    tool({ name, description: tools[name].description, parameters: tools[name].schema, execute: tools[name].run }));
-  const llm = openai({ model, apiKey: 'k', baseURL: gateway.v1, maxRetries: 0, timeout: 20_000, additionalChatOptions: more });
+    tool({
+      name,
+      description: tools[name].description,
+      parameters: tools[name].schema,
+      execute: tools[name].run,
+    }),
+  );
+  const llm = openai({
+    model,
+    apiKey: 'k',
+    baseURL: gateway.v1,
+    maxRetries: 0,
+    timeout: 20_000,
+    additionalChatOptions: more,
+  });
   const messages = [{ role: 'user', content: kQuestion }];
   const turns = [];
   for (let i = 0; i < kTurns.length; ++i) {
     const turn = await send(llm, { messages, tools: runnable });
     turns.push(turn);
     const calls = turn.calls.map(({ id, name, arguments: input }) => ({ id, name, input }));
-    messages.push({ role: 'assistant', content: turn.text, options: calls.length > 0 ? { toolCall: calls } : {} });
+    messages.push({
+      role: 'assistant',
+      content: turn.text,
+      options: calls.length > 0 ? { toolCall: calls } : {},
+    });
     for (const { id, name, input } of calls) {
       const value = typeof input === 'string' ? JSON.parse(input) : input;
-      const result = await runnable.find((candidate) => candidate.metadata.name === name).call(value);
-      messages.push({ role: 'user', content: result, options: { toolResult: { id, result, isError: false } } });
+      const result = await runnable
+        .find((candidate) => candidate.metadata.name === name)
+        .call(value);
+      messages.push({
+        role: 'user',
+        content: result,
+        options: { toolResult: { id, result, isError: false } },
+      });
     }
   }
   return { turns, seen: tools.seen };

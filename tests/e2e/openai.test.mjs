@@ -1,7 +1,17 @@
 // The official openai package: plain requests, the stream() fold, and runTools().
 import { before, describe, test } from 'node:test';
 import OpenAI from 'openai';
-import { check_conversation, from_openai_usage, kModels, kQuestion, kResults, kTurns, kWireTools, make_tools, start_conversation } from './conversation.mjs';
+import {
+  check_conversation,
+  from_openai_usage,
+  kModels,
+  kQuestion,
+  kResults,
+  kTurns,
+  kWireTools,
+  make_tools,
+  start_conversation,
+} from './conversation.mjs';
 import { file_scope } from './harness.mjs';
 import assert from 'node:assert/strict';
 
@@ -34,7 +44,11 @@ async function naive_fold(stream) {
       message.role ??= delta.role;
       message.content += delta.content ?? '';
       for (const call of delta.tool_calls ?? []) {
-        const entry = (message.tool_calls[call.index] ??= { id: '', type: call.type, function: { name: '', arguments: '' } });
+        const entry = (message.tool_calls[call.index] ??= {
+          id: '',
+          type: call.type,
+          function: { name: '', arguments: '' },
+        });
         entry.id += call.id ?? '';
         entry.function.name += call.function?.name ?? '';
         entry.function.arguments += call.function?.arguments ?? '';
@@ -49,8 +63,17 @@ async function naive_fold(stream) {
 const kWays = {
   whole: (body) => client.chat.completions.create(body),
   'stream, folded by hand': async (body) =>
-    naive_fold(await client.chat.completions.create({ ...body, stream: true, stream_options: { include_usage: true } })),
-  'stream()': (body) => client.chat.completions.stream({ ...body, stream_options: { include_usage: true } }).finalChatCompletion(),
+    naive_fold(
+      await client.chat.completions.create({
+        ...body,
+        stream: true,
+        stream_options: { include_usage: true },
+      }),
+    ),
+  'stream()': (body) =>
+    client.chat.completions
+      .stream({ ...body, stream_options: { include_usage: true } })
+      .finalChatCompletion(),
 };
 
 async function converse(model, send) {
@@ -86,7 +109,12 @@ for (const model of kModels) {
         const tools = make_tools();
         const messages = [{ role: 'user', content: kQuestion }];
         const more = stream ? { stream: true, stream_options: { include_usage: true } } : {};
-        const runner = client.chat.completions.runTools({ model, messages, tools: runner_tools(tools), ...more });
+        const runner = client.chat.completions.runTools({
+          model,
+          messages,
+          tools: runner_tools(tools),
+          ...more,
+        });
         assert.equal(await runner.finalContent(), kTurns[1].text);
         check_conversation(runner.allChatCompletions().map(to_turn), { model, seen: tools.seen });
       });
@@ -101,7 +129,11 @@ test('openai, the models are listed', async () => {
 });
 
 test('openai, an unknown model is a NotFoundError with all its fields', async () => {
-  const failed = client.chat.completions.create({ model: 'nobody', messages: [{ role: 'user', content: 'x' }], stream: true });
+  const failed = client.chat.completions.create({
+    model: 'nobody',
+    messages: [{ role: 'user', content: 'x' }],
+    stream: true,
+  });
   await assert.rejects(failed, (error) => {
     assert.ok(error instanceof OpenAI.NotFoundError);
     assert.equal(error.code, 'model_not_found');

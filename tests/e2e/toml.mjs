@@ -3,7 +3,9 @@
 function toml_value(value) {
   if (Array.isArray(value)) return `[${value.map(toml_value).join(', ')}]`;
   if (typeof value === 'object') {
-    const members = Object.entries(value).map(([key, v]) => `${JSON.stringify(key)} = ${toml_value(v)}`);
+    const members = Object.entries(value).map(
+      ([key, v]) => `${JSON.stringify(key)} = ${toml_value(v)}`,
+    );
     return `{ ${members.join(', ')} }`;
   }
   return typeof value === 'string' ? JSON.stringify(value) : String(value);

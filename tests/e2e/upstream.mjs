@@ -15,7 +15,14 @@ export const kEventStream = { 'content-type': 'text/event-stream' };
 export function whole_answer(text) {
   const message = { role: 'assistant', content: text };
   const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-  return JSON.stringify({ id: 'up_1', object: 'chat.completion', created: 1, model: 'up', choices: [{ index: 0, message, finish_reason: 'stop' }], usage });
+  return JSON.stringify({
+    id: 'up_1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'up',
+    choices: [{ index: 0, message, finish_reason: 'stop' }],
+    usage,
+  });
 }
 
 // Calls answer(request, response) for each request, with its body read: request.text. Keeps all requests.
