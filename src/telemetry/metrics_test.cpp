@@ -22,7 +22,7 @@ double value_of(const std::string& text, const std::string& name) {
 std::string row(std::string_view name, std::string_view type, std::string_view labels,
                 std::string_view help) {
   std::ostringstream out;
-  out << "| `" << name << "` | " << type << " | " << labels << " | " << help << " |";
+  out << "| `" << name << "` | " << type << " |" << labels << " | " << help << " |";
   return out.str();
 }
 
@@ -32,7 +32,7 @@ std::vector<std::string> expected_rows() {
   for (const Family* family : metrics.registry().families()) {
     std::string labels;
     for (const std::string_view label : family->labels()) {
-      labels += (labels.empty() ? "`" : ", `") + std::string(label) + "`";
+      labels += (labels.empty() ? " `" : ", `") + std::string(label) + "`";
     }
     rows.push_back(row(family->name(), to_string(family->type()), labels, family->help()));
   }
