@@ -11,7 +11,6 @@
 
 #include "base/check.h"
 #include "net/pool.h"
-#include "net/resolver.h"
 #include "net/response_parser.h"
 
 namespace callgate::net {
@@ -67,15 +66,15 @@ std::string request_head(const Target& target, const ClientRequest& request) {
 
 struct ClientExchange::State {
   State(HttpClient& owner, const Target& to, Timeouts times)
-      : loop(owner.loop_), pool(*owner.pool_), target(to), timeouts(times) {}
+      : loop(owner.loop_), pool(*owner.pool_), target(to), timeouts(times), wake(loop) {}
 
   Loop& loop;
   Pool& pool;
   Target target;
   Timeouts timeouts;
+  Signal wake;  // ends the wait for the resolver
   std::uint64_t total_limit = 0;
   std::uint64_t idle_limit = 0;  // when a read that waits gives up; 0: none waits
-  std::shared_ptr<Lookup> lookup;
   std::unique_ptr<ClientConnection> connection;
   std::optional<ResponseParser> parser;
   std::string early;  // body bytes that came together with the head
@@ -187,9 +186,7 @@ Task<Result<void>> ClientExchange::State::connect() {
   } else if (const Address numeric = numeric_address(target.host, target.port); numeric.size != 0) {
     addresses.push_back(numeric);
   } else {
-    lookup = Lookup::start(loop, target.host, target.port);
-    auto found = co_await lookup->wait(phase);
-    lookup.reset();
+    auto found = co_await pool.resolver().resolve(target.host, target.port, phase, wake);
     if (cancelled) co_return broken("cancelled");
     if (!found) co_return tl::unexpected(found.error());
     addresses = std::move(*found);
@@ -389,7 +386,7 @@ Task<Result<std::string>> ClientExchange::read_all(std::size_t limit) {
 
 void ClientExchange::cancel() {
   state_->cancelled = true;
-  if (state_->lookup) state_->lookup->cancel();
+  state_->wake.notify();
   if (state_->connection) state_->connection->stream.close();
 }
 

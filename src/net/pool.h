@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "net/client.h"
+#include "net/resolver.h"
 #include "net/stream.h"
 #include "net/tls.h"
 
@@ -26,9 +27,11 @@ class ClientConnection {
 
 class Pool {
  public:
-  Pool(Loop& loop, ClientOptions options) : loop_(loop), options_(std::move(options)) {}
+  Pool(Loop& loop, ClientOptions options)
+      : loop_(loop), options_(std::move(options)), resolver_(loop) {}
 
   const ClientOptions& options() const { return options_; }
+  Resolver& resolver() { return resolver_; }
   // Made at the first use.
   Result<const TlsContext*> tls();
 
@@ -51,6 +54,7 @@ class Pool {
 
   Loop& loop_;
   ClientOptions options_;
+  Resolver resolver_;
   std::optional<TlsContext> tls_;
   std::vector<Slot> slots_;
 };

@@ -1,63 +1,88 @@
 #include "net/resolver.h"
 
-#include <boost/asio/ip/basic_resolver.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <cstring>
-
-#include "net/reactor.h"
+#include <algorithm>
+#include <mutex>
+#include <thread>
 
 namespace callgate::net {
 
-namespace ip = boost::asio::ip;
+namespace {
 
-struct Lookup::Resolver {
-  ip::basic_resolver<ip::tcp, Reactor::Executor> resolver;
+constexpr std::uint64_t kKeptMillis = 10'000;
+
+}  // namespace
+
+struct Resolver::Question {
+  std::mutex mutex;
+  Resolver* asker;  // empty once nobody wants the answer
 };
 
-Lookup::Lookup(Loop& loop, std::string host)
-    : signal_(loop),
-      host_(std::move(host)),
-      resolver_(new Resolver{
-          ip::basic_resolver<ip::tcp, Reactor::Executor>(loop.reactor().context().get_executor())}),
-      answer_(fail(ErrorCode::upstream_failed, "resolve " + host_ + ": cancelled")) {}
-
-Lookup::~Lookup() = default;
-
-std::shared_ptr<Lookup> Lookup::start(Loop& loop, const std::string& host, std::uint16_t port) {
-  std::shared_ptr<Lookup> lookup(new Lookup(loop, host));
-  using Answers = ip::basic_resolver<ip::tcp, Reactor::Executor>::results_type;
-  lookup->resolver_->resolver.async_resolve(
-      host, std::to_string(port), ip::resolver_base::numeric_service,
-      [lookup](const boost::system::error_code& error, const Answers& found) {
-        if (error) {
-          lookup->answer_ =
-              fail(ErrorCode::upstream_failed, "resolve " + lookup->host_ + ": " + error.message());
-        } else {
-          std::vector<Address> addresses;
-          for (const auto& entry : found) {
-            const ip::tcp::endpoint endpoint = entry.endpoint();
-            Address address;
-            std::memcpy(&address.storage, endpoint.data(), endpoint.size());
-            address.size = static_cast<socklen_t>(endpoint.size());
-            addresses.push_back(address);
-          }
-          lookup->answer_ = std::move(addresses);
-        }
-        lookup->signal_.notify();
-      });
-  return lookup;
-}
-
-Task<Result<std::vector<Address>>> Lookup::wait(Millis timeout) {
-  if (!co_await signal_.wait(timeout)) {
-    co_return fail(ErrorCode::timed_out, "resolve " + host_ + ": no answer in time");
+Resolver::~Resolver() {
+  for (const auto& entry : entries_) {
+    const std::lock_guard lock(entry->question->mutex);
+    entry->question->asker = nullptr;
   }
-  co_return std::move(answer_);
 }
 
-void Lookup::cancel() {
-  resolver_->resolver.cancel();
-  signal_.notify();
+std::shared_ptr<Resolver::Entry> Resolver::find_or_ask(const std::string& host,
+                                                       std::uint16_t port) {
+  entries_.remove_if([now = loop_.now()](const std::shared_ptr<Entry>& entry) {
+    return entry->answer && entry->kept_until <= now;
+  });
+  for (const auto& entry : entries_) {
+    if (entry->host == host && entry->port == port) return entry;
+  }
+  auto question = std::make_shared<Question>();
+  question->asker = this;
+  entries_.push_back(std::make_shared<Entry>(Entry{host, port, question, {}, 0, {}}));
+  // The thread owns copies only and is never waited for: the system may take half a minute.
+  std::thread([question, host, port] {
+    Result<std::vector<Address>> answer = resolve_blocking(host, port);
+    const std::lock_guard lock(question->mutex);
+    if (question->asker == nullptr) return;
+    question->asker->loop_.post([question, answer = std::move(answer)]() mutable {
+      Resolver* asker = nullptr;
+      {
+        const std::lock_guard inner(question->mutex);
+        asker = question->asker;
+      }
+      if (asker != nullptr) asker->answered(*question, std::move(answer));
+    });
+  }).detach();
+  return entries_.back();
+}
+
+void Resolver::answered(const Question& question, Result<std::vector<Address>> answer) {
+  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+    Entry& found = **entry;
+    if (found.question.get() != &question) continue;
+    const bool kept = answer.has_value();
+    found.answer = std::move(answer);
+    found.kept_until = loop_.now() + kKeptMillis;
+    for (Signal* waiting : found.waiting) waiting->notify();
+    if (!kept) entries_.erase(entry);  // a failure is asked again
+    return;
+  }
+}
+
+Task<Result<std::vector<Address>>> Resolver::resolve(const std::string& host, std::uint16_t port,
+                                                     Millis timeout, Signal& wake) {
+  const std::shared_ptr<Entry> entry = find_or_ask(host, port);
+  if (!entry->answer) {
+    struct Waiting {
+      Entry& on;
+      Signal* signal;
+      Waiting(Entry& waited, Signal& own) : on(waited), signal(&own) {
+        on.waiting.push_back(signal);
+      }
+      ~Waiting() { std::erase(on.waiting, signal); }
+    } waiting(*entry, wake);
+    (void)co_await wake.wait(timeout);
+  }
+  if (!entry->answer) {
+    co_return fail(ErrorCode::timed_out, "resolve " + host + ": no answer in time");
+  }
+  co_return *entry->answer;
 }
 
 }  // namespace callgate::net

@@ -1,7 +1,11 @@
-// Lookup: one question to the system's resolver, asked off the loop.
+// Resolver: asks the system for addresses, off the loop. Tasks that ask for the same name share one
+// question; an answer is kept for a few seconds. Nothing waits for a slow answer when it is destroyed.
 #pragma once
 
+#include <cstdint>
+#include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,24 +16,34 @@
 
 namespace callgate::net {
 
-class Lookup {
+class Resolver {
  public:
-  // Shared with the resolver, which may answer after the asker has left.
-  static std::shared_ptr<Lookup> start(Loop& loop, const std::string& host, std::uint16_t port);
-  ~Lookup();
+  explicit Resolver(Loop& loop) : loop_(loop) {}
+  ~Resolver();
+  Resolver(const Resolver&) = delete;
+  Resolver& operator=(const Resolver&) = delete;
 
-  // Once. timed_out, or upstream_failed when the name has no address or cancel() was called.
-  Task<Result<std::vector<Address>>> wait(Millis timeout);
-  void cancel();
+  // upstream_failed when the name has no address; timed_out when there is no answer in time, or when
+  // `wake` is notified by someone else, who wants the task to give up.
+  Task<Result<std::vector<Address>>> resolve(const std::string& host, std::uint16_t port,
+                                             Millis timeout, Signal& wake);
 
  private:
-  struct Resolver;
-  Lookup(Loop& loop, std::string host);
+  struct Question;  // shared with the thread that asks
+  struct Entry {
+    std::string host;
+    std::uint16_t port;
+    std::shared_ptr<Question> question;
+    std::optional<Result<std::vector<Address>>> answer;
+    std::uint64_t kept_until = 0;
+    std::vector<Signal*> waiting;
+  };
 
-  Signal signal_;
-  std::string host_;
-  std::unique_ptr<Resolver> resolver_;
-  Result<std::vector<Address>> answer_;
+  std::shared_ptr<Entry> find_or_ask(const std::string& host, std::uint16_t port);
+  void answered(const Question& question, Result<std::vector<Address>> answer);
+
+  Loop& loop_;
+  std::list<std::shared_ptr<Entry>> entries_;  // shared with the tasks that wait for them
 };
 
 }  // namespace callgate::net

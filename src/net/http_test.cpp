@@ -1,0 +1,62 @@
+#include "net/http.h"
+
+#include <gtest/gtest.h>
+
+#include "net/url.h"
+
+namespace callgate::net {
+namespace {
+
+TEST(Headers, finds_names_without_case) {
+  const Headers headers{{"Content-Type", "a"}, {"x", ""}, {"content-type", "b"}};
+  EXPECT_EQ(headers.find("CONTENT-TYPE"), "a");
+  EXPECT_EQ(headers.find("x"), "");
+  EXPECT_FALSE(headers.find("y"));
+  EXPECT_EQ(headers.count("content-type"), 2u);
+  EXPECT_EQ(headers[2].value, "b");
+}
+
+TEST(Http, finds_tokens_in_lists) {
+  EXPECT_TRUE(has_token("keep-alive, Close", "close"));
+  EXPECT_TRUE(has_token("close", "close"));
+  EXPECT_FALSE(has_token("closed, not close", "close"));
+  EXPECT_FALSE(has_token("", "close"));
+}
+
+TEST(Http, writes_dates) { EXPECT_EQ(http_date(784111777), "Sun, 06 Nov 1994 08:49:37 GMT"); }
+
+TEST(Url, parses_targets) {
+  const Result<Target> target = parse_url("https://[::1]:8443/v1/");
+  ASSERT_TRUE(target);
+  EXPECT_TRUE(target->tls);
+  EXPECT_EQ(target->host, "::1");
+  EXPECT_EQ(target->port, 8443);
+  EXPECT_EQ(target->path_prefix, "/v1");
+  EXPECT_EQ(to_text(*target), "[::1]:8443");
+  EXPECT_EQ(parse_url("http://host")->port, 80);
+  EXPECT_EQ(parse_url("https://host")->port, 443);
+  EXPECT_EQ(parse_url("unix:/a/b")->unix_path, "/a/b");
+}
+
+TEST(Url, refuses_what_is_no_target) {
+  for (const char* text :
+       {"", "host", "ftp://host", "http://", "http://host:0", "http://host:x", "http://host:70000",
+        "http://u:p@host", "http://host/?q", "http://host/#f", "http://ho st", "http://[::1",
+        "http://[::1]x", "http://a:1:2", "unix:"}) {
+    EXPECT_FALSE(parse_url(text)) << text;
+  }
+  EXPECT_EQ(parse_url("http://u:secret@host").error().message.find("secret"), std::string::npos);
+}
+
+TEST(Url, parses_endpoints) {
+  EXPECT_EQ(parse_endpoint("127.0.0.1:8080")->port, 8080);
+  EXPECT_EQ(parse_endpoint("[::1]:0")->host, "::1");
+  EXPECT_EQ(to_text(*parse_endpoint("[::1]:80")), "[::1]:80");
+  EXPECT_EQ(to_text(*parse_endpoint("unix:/run/x")), "unix:/run/x");
+  for (const char* text : {"", "8080", "host", ":80", "host:", "host:99999", "unix:"}) {
+    EXPECT_FALSE(parse_endpoint(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace callgate::net
