@@ -1,0 +1,185 @@
+#include "dialect/nested_tags.h"
+
+#include <algorithm>
+
+#include "dialect/tag_attributes.h"
+#include "dialect/tagged_value.h"
+#include "json/writer.h"
+
+namespace callgate::dialect {
+namespace {
+
+constexpr std::size_t kMaxNesting = 64;
+constexpr std::string_view kSpace = " \t\r\n";
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+  return std::min(text.find_first_not_of(kSpace, at), text.size());
+}
+
+struct OpenTag {
+  std::string_view name;
+  std::string_view attributes;
+  std::size_t end = 0;  // behind its `>`
+  bool self_closing = false;
+};
+
+// The opening tag at `at`. False: none stands there.
+bool read_open_tag(std::string_view text, std::size_t at, std::string_view prefix, OpenTag& tag) {
+  if (!text.substr(at).starts_with(prefix)) return false;
+  at += prefix.size();
+  if (at >= text.size() || text[at] != '<') return false;
+  std::size_t name_end = ++at;
+  while (name_end < text.size() && is_tag_name_byte(text[name_end])) ++name_end;
+  tag.name = text.substr(at, name_end - at);
+  if (tag.name.empty()) return false;
+  AttributeScan scan;
+  scan.begin(">");
+  for (std::size_t i = name_end; i < text.size(); ++i) {
+    const AttributeScan::State state = scan.push(text[i]);
+    if (state == AttributeScan::State::failed) return false;
+    if (state == AttributeScan::State::open) continue;
+    tag.attributes = text.substr(name_end, i - name_end);
+    tag.self_closing = tag.attributes.ends_with('/');
+    if (tag.self_closing) tag.attributes.remove_suffix(1);
+    tag.end = i + 1;
+    std::string_view rest = tag.attributes;
+    std::string_view key;
+    std::string_view value;
+    while (take_attribute(rest, key, value)) continue;
+    return trimmed(rest).empty();
+  }
+  return false;
+}
+
+// An element may end here: nothing follows, or a tag that the parent knows.
+bool may_end_before(std::string_view text, std::size_t at, const SchemaPlace& parent) {
+  at = skip_space(text, at);
+  OpenTag next;
+  if (at == text.size()) return true;
+  if (!read_open_tag(text, at, {}, next)) return false;
+  return parent.member_name(0).empty() || !parent.member(next.name).is_nothing();
+}
+
+// Where the close tag of an element begins, or npos.
+std::size_t find_close(std::string_view text, std::size_t at, std::string_view prefix,
+                       std::string_view name, const SchemaPlace& parent) {
+  std::string close(prefix);
+  close.append("</").append(name).push_back('>');
+  if (prefix.empty()) {
+    for (at = text.find(close, at); at != std::string_view::npos; at = text.find(close, at + 1)) {
+      if (may_end_before(text, at + close.size(), parent)) return at;
+    }
+    return at;
+  }
+  std::string open(prefix);
+  open.append("<").append(name).push_back('>');
+  std::size_t depth = 1;
+  std::size_t next_open = text.find(open, at);
+  for (at = text.find(close, at); at != std::string_view::npos; at = text.find(close, at + 1)) {
+    for (; next_open < at; next_open = text.find(open, next_open + 1)) ++depth;
+    if (--depth == 0) return at;
+  }
+  return at;
+}
+
+bool is_array(KindSet kinds, const std::vector<TagElement>& elements) {
+  const bool items = std::all_of(elements.begin(), elements.end(),
+                                 [](const TagElement& element) { return element.name == "item"; });
+  return kinds.has(ValueKind::array) ? items || !kinds.has(ValueKind::object)
+                                     : kinds.empty() && items;
+}
+
+}  // namespace
+
+bool is_tag_name_byte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.' || c == ':' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool read_elements(std::string_view text, std::string_view prefix, const SchemaPlace& parent,
+                   std::vector<TagElement>& elements) {
+  for (std::size_t at = skip_space(text, 0); at < text.size(); at = skip_space(text, at)) {
+    OpenTag tag;
+    if (!read_open_tag(text, at, prefix, tag)) return false;
+    if (tag.self_closing) {
+      elements.push_back({tag.name, tag.attributes, {}});
+      at = tag.end;
+      continue;
+    }
+    const std::size_t close = find_close(text, tag.end, prefix, tag.name, parent);
+    if (close == std::string_view::npos) return false;
+    elements.push_back({tag.name, tag.attributes, text.substr(tag.end, close - tag.end)});
+    at = close + prefix.size() + tag.name.size() + 3;
+  }
+  return true;
+}
+
+void append_members(std::string& out, const std::vector<TagElement>& elements,
+                    std::string_view prefix, const SchemaPlace& parent, std::size_t depth) {
+  const auto same_name = [](std::string_view name) {
+    return [name](const TagElement& element) { return element.name == name; };
+  };
+  out.push_back('{');
+  for (auto at = elements.begin(); at != elements.end(); ++at) {
+    if (std::any_of(elements.begin(), at, same_name(at->name))) continue;
+    if (at != elements.begin()) out.push_back(',');
+    json::append_string(out, at->name);
+    out.push_back(':');
+    const SchemaPlace place = parent.member(at->name);
+    if (std::count_if(at, elements.end(), same_name(at->name)) == 1) {
+      append_element(out, at->text, prefix, place, depth + 1);
+      continue;
+    }
+    const bool listed = place.kinds().has(ValueKind::array);
+    char before = '[';
+    for (auto twin = at; twin != elements.end(); ++twin) {
+      if (twin->name != at->name) continue;
+      out.push_back(before);
+      before = ',';
+      append_element(out, twin->text, prefix, listed ? place.element() : place, depth + 1);
+    }
+    out.push_back(']');
+  }
+  out.push_back('}');
+}
+
+void append_raw_value(std::string& out, std::string_view text, KindSet kinds) {
+  if (kinds.has(ValueKind::string) || kinds.empty()) {
+    const bool null = kinds.has(ValueKind::null) && text == "null";
+    if (null) {
+      out += text;
+    } else {
+      json::append_string(out, text);
+    }
+    return;
+  }
+  append_typed(out, text, kinds);
+}
+
+void append_element(std::string& out, std::string_view text, std::string_view prefix,
+                    const SchemaPlace& place, std::size_t depth) {
+  const KindSet kinds = place.kinds();
+  const bool nests = kinds.empty()
+                         ? !prefix.empty()
+                         : !kinds.has(ValueKind::string) &&
+                               (kinds.has(ValueKind::object) || kinds.has(ValueKind::array));
+  std::vector<TagElement> elements;
+  if (!nests || depth > kMaxNesting || trimmed(text).empty() ||
+      !read_elements(text, prefix, place, elements)) {
+    append_raw_value(out, text, kinds);
+    return;
+  }
+  if (!is_array(kinds, elements)) {
+    append_members(out, elements, prefix, place, depth + 1);
+    return;
+  }
+  char before = '[';
+  for (const TagElement& element : elements) {
+    out.push_back(before);
+    before = ',';
+    append_element(out, element.text, prefix, place.element(), depth + 1);
+  }
+  out.push_back(']');
+}
+
+}  // namespace callgate::dialect

@@ -1,0 +1,139 @@
+#include "dialect/python_calls.h"
+
+namespace callgate::dialect {
+namespace {
+
+constexpr std::size_t kMaxName = 256;
+
+bool begins_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+bool continues_name(char c) {
+  return begins_name(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+
+}  // namespace
+
+void PythonCalls::open(std::size_t opener, Output& /*out*/) {
+  opener_ = &openers_[opener];
+  at_ = At::lead;
+  in_list_ = opener_->text.ends_with('[');
+}
+
+Step PythonCalls::push(std::string_view bytes, Output& out) {
+  next_ = Step::Next::more;
+  std::size_t i = 0;
+  while (i < bytes.size() && next_ == Step::Next::more) {
+    if (at_ == At::arguments) {
+      i += read_arguments(bytes.substr(i), out);
+    } else if (read(bytes[i])) {
+      out.hold(bytes.substr(i, 1));
+      if (bytes[i] == '(') begin_call(out);
+      if (next_ == Step::Next::closed) out.drop_held();
+      ++i;
+    }
+  }
+  // A comma before the close marker is structure; white space behind a call may be text.
+  if (next_ == Step::Next::closed && at_ == At::after_comma) out.drop_held();
+  if (!json_.empty()) {
+    out.arguments(json_);
+    json_.clear();
+  }
+  return {.used = i, .next = next_};
+}
+
+// True: the byte was used. The calls may be over either way, see next_.
+bool PythonCalls::read(char c) {
+  switch (at_) {
+    case At::lead:
+      if (c == '[' && !in_list_) return in_list_ = true;
+      return is_space(c) || begin_name(c) || stop(Step::Next::rejected);
+    case At::name:
+      if (continues_name(c) && name_.size() < kMaxName) {
+        name_.push_back(c);
+        return true;
+      }
+      at_ = At::before_arguments;
+      [[fallthrough]];
+    case At::before_arguments:
+      return c == '(' || is_space(c) || stop(Step::Next::rejected);
+    case At::after_call:
+      if (in_list_ && c == ']') {
+        next_ = Step::Next::closed;
+        return true;
+      }
+      if (c == ',' || c == ';') {
+        at_ = At::after_comma;
+        return true;
+      }
+      return is_space(c) || (!in_list_ && begin_name(c)) || stop(Step::Next::closed);
+    case At::after_comma:
+      if (in_list_ && c == ']') {
+        next_ = Step::Next::closed;
+        return true;
+      }
+      return is_space(c) || begin_name(c) ||
+             stop(c == '<' ? Step::Next::closed : Step::Next::rejected);
+    case At::arguments:
+      break;
+  }
+  return true;
+}
+
+bool PythonCalls::stop(Step::Next next) {
+  next_ = next;
+  return false;
+}
+
+bool PythonCalls::begin_name(char c) {
+  if (!begins_name(c)) return false;
+  name_.assign(1, c);
+  at_ = At::name;
+  return true;
+}
+
+void PythonCalls::begin_call(Output& out) {
+  if (opener_->names == Opener::Names::declared && !schemas_.declares(name_)) {
+    stop(Step::Next::rejected);
+    return;
+  }
+  out.start_call(name_);
+  arguments_.begin(schemas_.arguments_of(name_), limit_, json_);
+  at_ = At::arguments;
+}
+
+std::size_t PythonCalls::read_arguments(std::string_view bytes, Output& out) {
+  const std::size_t used = arguments_.push(bytes, json_);
+  out.argument_bytes(bytes.substr(0, used));
+  if (arguments_.state() == PythonArguments::State::open) return used;
+  const bool closed = arguments_.state() == PythonArguments::State::closed;
+  if (!closed) arguments_.cut(json_);
+  out.arguments(json_);
+  json_.clear();
+  out.finish_call(closed ? CallOutcome::complete : CallOutcome::malformed);
+  at_ = At::after_call;
+  if (!closed) next_ = Step::Next::rejected;
+  return used;
+}
+
+void PythonCalls::finish(Output& out) {
+  switch (at_) {
+    case At::arguments:
+      arguments_.cut(json_);
+      out.arguments(json_);
+      json_.clear();
+      out.finish_call(CallOutcome::truncated);
+      break;
+    case At::after_call:
+    case At::after_comma:
+      out.drop_held();
+      break;
+    case At::lead:
+    case At::name:
+    case At::before_arguments:
+      break;
+  }
+}
+
+}  // namespace callgate::dialect

@@ -1,0 +1,271 @@
+#include "dialect/xml_calls.h"
+
+#include <algorithm>
+
+#include "dialect/tagged_value.h"
+#include "dialect/turn_parser.h"
+#include "json/reader.h"
+#include "json/writer.h"
+
+namespace callgate::dialect {
+namespace {
+
+// Close tags that may turn out to be data, per call: bounds the work on a text that is full of them.
+constexpr int kMaxAttempts = 64;
+
+constexpr std::string_view kUseTool = "use_tool";
+
+// Drops the white space between text and a call; a call's element stands on lines of its own.
+class SpaceBeforeCalls final : public EventSink {
+ public:
+  void bind(EventSink& next) { next_ = &next; }
+  void accept(const Event& event) override {
+    if (const auto* text = std::get_if<TextDelta>(&event)) return accept_text(text->text);
+    if (std::holds_alternative<CallStarted>(event)) {
+      white_.clear();
+    } else if (!std::holds_alternative<ArgumentsDelta>(event) &&
+               !std::holds_alternative<CallFinished>(event)) {
+      flush();
+    }
+    next_->accept(event);
+  }
+  void flush() {
+    if (white_.empty()) return;
+    next_->accept(TextDelta{white_});
+    white_.clear();
+  }
+
+ private:
+  void accept_text(std::string_view text) {
+    const std::size_t last = text.find_last_not_of(" \t\r\n");
+    if (last == std::string_view::npos) {
+      white_ += text;
+      return;
+    }
+    if (white_.empty()) {
+      next_->accept(TextDelta{text.substr(0, last + 1)});
+    } else {
+      white_ += text.substr(0, last + 1);
+      next_->accept(TextDelta{white_});
+    }
+    white_.assign(text.substr(last + 1));
+  }
+
+  EventSink* next_ = nullptr;
+  std::string white_;
+};
+
+// The turn's parser with markers that come from the declared tools.
+class XmlParser final : public AuditedParser {
+ public:
+  XmlParser(XmlCalls::NameIn name_in, const DialectOptions& options) {
+    std::vector<std::string_view> tags;
+    if (name_in == XmlCalls::NameIn::body) tags.push_back(kUseTool);
+    if (name_in == XmlCalls::NameIn::tag) {
+      for (const ToolSpec& tool : options.tools) add_tag(tags, tool.name);
+    }
+    for (const std::string_view tag : tags) texts_.push_back("<" + std::string(tag));
+    for (const std::string& text : texts_) openers_.push_back({text});
+    prose_ = {.reasoning = kThink, .call_open = openers_};
+    turn_ = std::make_unique<TurnParser>(
+        prose_, std::make_unique<XmlCalls>(name_in, std::move(tags), options), options);
+  }
+
+  void push(std::string_view text, Channel channel, EventSink& sink) override {
+    space_.bind(sink);
+    turn_->push(text, channel, space_);
+  }
+  void finish(EventSink& sink) override {
+    space_.bind(sink);
+    turn_->finish(space_);
+    space_.flush();
+  }
+  const Audit& audit() const override { return turn_->audit(); }
+  std::size_t held_size() const override { return turn_->held_size(); }
+
+ private:
+  static void add_tag(std::vector<std::string_view>& tags, std::string_view name) {
+    const bool usable = !name.empty() && name != "think" &&
+                        std::find_if_not(name.begin(), name.end(), is_tag_name_byte) == name.end();
+    if (usable && std::find(tags.begin(), tags.end(), name) == tags.end()) tags.push_back(name);
+  }
+
+  std::vector<std::string> texts_;
+  std::vector<Opener> openers_;
+  Prose prose_;
+  std::unique_ptr<TurnParser> turn_;
+  SpaceBeforeCalls space_;
+};
+
+}  // namespace
+
+void XmlCalls::open(std::size_t opener, Output& /*out*/) {
+  at_ = At::attributes;
+  close_.assign("</").append(tags_[opener]).push_back('>');
+  matched_ = 0;
+  attempts_ = 0;
+  attributes_.begin(">");
+  body_.clear();
+}
+
+Step XmlCalls::push(std::string_view bytes, Output& out) {
+  step_ = {};
+  std::size_t i = 0;
+  while (i < bytes.size() && step_.next == Step::Next::more) {
+    if (at_ == At::attributes) {
+      i += read_attribute_byte(bytes[i], out);
+    } else {
+      i += read_body(bytes.substr(i), out);
+    }
+  }
+  step_.used = i;
+  return step_;
+}
+
+std::size_t XmlCalls::read_attribute_byte(char c, Output& out) {
+  const bool begins = attributes_.text().empty();
+  const bool fits = !begins || is_space(c) || c == '>' || c == '/';
+  if (!fits || attributes_.push(c) == AttributeScan::State::failed) {
+    step_.next = Step::Next::rejected;
+    return 0;
+  }
+  out.hold({&c, 1});
+  if (attributes_.matched() == 0) return 1;
+  at_ = At::body;
+  if (self_closing()) step_.next = emit({}, out) ? Step::Next::closed : Step::Next::rejected;
+  return 1;
+}
+
+bool XmlCalls::self_closing() const { return attributes_.text().ends_with('/'); }
+
+std::string_view XmlCalls::attributes() const {
+  std::string_view text = attributes_.text();
+  if (self_closing()) text.remove_suffix(1);
+  return text;
+}
+
+// Reads to the next close tag of the element or to the end of the bytes.
+std::size_t XmlCalls::read_body(std::string_view bytes, Output& out) {
+  std::size_t used = 0;
+  while (used < bytes.size() && matched_ < close_.size()) {
+    if (matched_ == 0) {
+      used = std::min(bytes.find('<', used), bytes.size());
+      if (used == bytes.size()) break;
+    }
+    // The close tag has one `<`, at its start.
+    const char c = bytes[used++];
+    matched_ = c == close_[matched_] ? matched_ + 1 : c == '<' ? 1 : 0;
+  }
+  out.argument_bytes(bytes.substr(0, used));
+  body_ += bytes.substr(0, used);
+  if (matched_ == close_.size()) {
+    matched_ = 0;
+    try_close(out);
+  }
+  return used;
+}
+
+// The close tag was read: the call ends here unless a child is still open, whose text it is then part of.
+void XmlCalls::try_close(Output& out) {
+  const std::string_view body = std::string_view(body_).substr(0, body_.size() - close_.size());
+  if (emit(body, out)) {
+    step_.next = Step::Next::closed;
+  } else if (++attempts_ == kMaxAttempts || !trimmed(body).starts_with('<')) {
+    step_.next = Step::Next::rejected;
+  }
+}
+
+// Takes the tool's name from where the dialect has it. False: there is none.
+bool XmlCalls::take_name(std::string_view& body, std::string& name) const {
+  if (name_in_ == NameIn::tag) {
+    name = close_.substr(2, close_.size() - 3);
+    return true;
+  }
+  if (auto given = attribute(attributes(), "name")) {
+    name = *given;
+    return !name.empty();
+  }
+  constexpr std::string_view kOpen = "<name>";
+  constexpr std::string_view kClose = "</name>";
+  body = trimmed(body);
+  const std::size_t close = body.find(kClose);
+  if (!body.starts_with(kOpen) || close == std::string_view::npos) return false;
+  name = trimmed(body.substr(kOpen.size(), close - kOpen.size()));
+  body.remove_prefix(close + kClose.size());
+  return !name.empty();
+}
+
+// False: the body is not that of a call; nothing was emitted.
+bool XmlCalls::emit(std::string_view body, Output& out) {
+  if (trimmed(body).starts_with('{')) return emit_json(trimmed(body), out);
+  std::string name;
+  if (!take_name(body, name)) return false;
+  const SchemaPlace schema = schemas_.arguments_of(name);
+  std::vector<TagElement> elements;
+  if (!read_elements(body, {}, schema, elements)) return false;
+  json_.clear();
+  append_members(json_, elements, {}, schema);
+  if (!append_attributes(schema)) return false;
+  send(name, out);
+  return true;
+}
+
+// The attributes are arguments too. False: they are none.
+bool XmlCalls::append_attributes(const SchemaPlace& schema) {
+  json_.pop_back();
+  const bool whole = for_each_attribute(attributes(), [&](std::string_view key, std::string value) {
+    if (name_in_ == NameIn::body && key == "name") return;
+    if (json_.size() > 1) json_.push_back(',');
+    json::append_string(json_, key);
+    json_.push_back(':');
+    append_raw_value(json_, value, schema.member(key).kinds());
+  });
+  json_.push_back('}');
+  return whole;
+}
+
+bool XmlCalls::emit_json(std::string_view body, Output& out) {
+  if (!is_whole_json(body)) return false;
+  if (name_in_ == NameIn::tag) {
+    json_.clear();
+    append_clean_json(json_, body);
+    send(std::string_view(close_).substr(2, close_.size() - 3), out);
+    return true;
+  }
+  std::string clean;
+  append_clean_json(clean, body);
+  json::Reader in(clean);
+  std::string name;
+  json_ = "{}";
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "name" && in.peek() == json::Kind::string) {
+      name = in.string();
+    } else if (key == "arguments" || key == "parameters" || key == "args") {
+      if (in.peek() == json::Kind::string) {
+        json_ = in.string();
+      } else {
+        json_ = in.raw();
+      }
+    } else {
+      in.skip();
+    }
+  }
+  if (name.empty() || !is_whole_json(json_)) return false;
+  send(name, out);
+  return true;
+}
+
+void XmlCalls::send(std::string_view name, Output& out) {
+  out.start_call(name);
+  out.arguments(json_);
+  out.finish_call(CallOutcome::complete);
+}
+
+void XmlCalls::finish(Output& /*out*/) {}
+
+std::unique_ptr<DialectParser> make_xml_parser(XmlCalls::NameIn name_in,
+                                               const DialectOptions& options) {
+  return std::make_unique<XmlParser>(name_in, options);
+}
+
+}  // namespace callgate::dialect
