@@ -280,7 +280,7 @@ describe('silence on a stream', () => {
     const { stream, data } = await stream_chat(gateway.url, ask('x'));
     assert.equal(check_stream(data).text, 'hello');
     const comments = stream.frames.filter((frame) => frame.comment !== undefined).length;
-    assert.ok(comments >= 2 && comments <= 6, `${comments} comments`);
+    assert.ok(comments >= 2, `${comments} comments`);
   });
 
   test('is kept when the client asks for it', async () => {
