@@ -39,7 +39,7 @@ void Answer::clear() {
 
 bool AnswerReader::read(std::string_view document) {
   document_ = document;
-  if (read_document()) return true;
+  if (read_like_last() || read_document()) return true;
   if (!utf8::is_valid(document)) {
     sanitized_.clear();
     utf8::append_sanitized(sanitized_, document);
@@ -54,16 +54,15 @@ bool AnswerReader::read_document() {
   answer_.clear();
   in_.reset(document_);
   bool is_error = false;
+  int choices_seen = 0;
+  std::size_t begin = 0;
+  std::size_t end = 0;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "choices" && in_.peek() == json::Kind::array) {
-      answer_.choices.clear();
-      while (in_.next_element()) {
-        if (in_.peek() == json::Kind::object) {
-          read_choice(answer_.choices.add());
-        } else {
-          in_.skip();
-        }
-      }
+      begin = in_.offset();
+      read_choices();
+      end = in_.offset();
+      ++choices_seen;
     } else if (key == "usage") {
       read_usage();
     } else if (key == "service_tier") {
@@ -80,6 +79,39 @@ bool AnswerReader::read_document() {
   }
   if (!in_.finish()) return false;
   if (is_error && answer_.error.empty()) answer_.error = document_;
+  if (choices_seen == 1 && !answer_.usage && answer_.error.empty()) remember(begin, end);
+  return true;
+}
+
+void AnswerReader::read_choices() {
+  answer_.choices.clear();
+  while (in_.next_element()) {
+    if (in_.peek() == json::Kind::object) {
+      read_choice(answer_.choices.add());
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void AnswerReader::remember(std::size_t choices_begin, std::size_t choices_end) {
+  before_choices_.assign(document_.substr(0, choices_begin));
+  after_choices_.assign(document_.substr(choices_end));
+}
+
+// The fields around the choices were checked and reported with the document that they are equal to.
+bool AnswerReader::read_like_last() {
+  constexpr int kMaxMisses = 8;
+  if (before_choices_.empty() || misses_ == kMaxMisses) return false;
+  ++misses_;
+  if (!document_.starts_with(before_choices_) || !document_.ends_with(after_choices_)) return false;
+  answer_.clear();
+  in_.reset(document_.substr(before_choices_.size()));
+  if (in_.peek() != json::Kind::array) return false;
+  read_choices();
+  const std::size_t end = before_choices_.size() + in_.offset();
+  if (in_.failed() || document_.substr(end) != after_choices_) return false;
+  misses_ = 0;
   return true;
 }
 

@@ -108,6 +108,9 @@ class AnswerReader {
 
  private:
   bool read_document();
+  void read_choices();
+  void remember(std::size_t choices_begin, std::size_t choices_end);
+  bool read_like_last();
   void read_choice(ChoicePiece& choice);
   void read_message(ChoicePiece& choice);
   void read_content(ChoicePiece& choice);
@@ -125,6 +128,12 @@ class AnswerReader {
   std::string_view document_;
   std::string sanitized_;
   Answer answer_;
+
+  // The chunks of one stream differ in their choices alone. What stood around the choices of the last document that
+  // said nothing else is kept: a document that has the same there needs only its choices read.
+  std::string before_choices_;
+  std::string after_choices_;
+  int misses_ = 0;  // in a row
 };
 
 }  // namespace callgate::upstream

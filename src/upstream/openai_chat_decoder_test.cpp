@@ -197,6 +197,29 @@ TEST(OpenaiDecoder, aborts_with_what_was_held_back) {
   EXPECT_EQ(upstream.sinks.log().reason(), FinishReason::upstream_error);
 }
 
+TEST(OpenaiDecoder, sees_what_changes_around_the_choices) {
+  const auto chunk = [](std::string_view content, std::string_view rest) {
+    return "{\"id\":\"x\", \"choices\": [{\"index\":0,\"delta\":{\"content\":\"" +
+           std::string(content) + "\"}}]" + std::string(rest) + "}";
+  };
+  Upstream upstream;
+  upstream.frame(chunk("a", R"(,"usage":null)"));
+  upstream.frame(chunk("b", R"(,"usage":null)"));
+  upstream.frame(chunk("c", R"(,"usage":{"total_tokens":3})"));
+  upstream.frame(chunk("d", R"(,"usage":null)"));
+  upstream.frame(chunk("e", R"(,"usage":null,"service_tier":"flex")"));
+  upstream.frame(chunk("f", R"(,"usage":null,"service_tier":"flex")"));
+  upstream.frame(chunk("g", R"(,"usage":null)"));
+  upstream.frame(chunk("h\"", R"(,"usage":null)"));  // not JSON
+  upstream.frame(chunk("i", R"(,"usage":null,"usage":null)"));
+  upstream.frame(chunk("j", R"(,"error":"down")"));
+  EXPECT_EQ(upstream.done(),
+            "text \"abc\"\nusage prompt=0 completion=0 total=3\ntext \"d\"\n"
+            "field service_tier \"flex\"\ntext \"efgi\"\n");
+  EXPECT_EQ(upstream.decoder.error()->message, "down");
+  EXPECT_EQ(upstream.repairs(Repair::frame_invalid), 1u);
+}
+
 TEST(OpenaiDecoder, stays_linear_with_many_calls) {
   Upstream upstream;
   for (int i = 0; i < 20'000; ++i) {
