@@ -73,6 +73,7 @@ ChannelParser::ChannelParser(const DialectOptions& options)
 
 void ChannelParser::push(std::string_view text, Channel channel, EventSink& sink) {
   out_.bind(sink);
+  if (out_.pass_plain(text)) return;
   if (channel != upstream_) {
     while (!scan_.idle()) take_found(scan_.finish());
     upstream_ = channel;

@@ -5,6 +5,7 @@
 // reasoning and a call, and after the last call it is structure; before text it is text.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,6 +38,8 @@ enum class Lead : std::uint8_t {
   closer,  // of reasoning or an answer: all
   call,    // one
 };
+
+using ByteSet = std::array<bool, 256>;
 
 class Output {
  public:
@@ -79,6 +82,11 @@ class Output {
   void unread_arguments(std::size_t count);
   // ... and the JSON that they are. Before start_call() it is held back too.
   void arguments(std::string_view json);
+  // A short push of nothing but these bytes, if it is the next one, is arguments as it is written: the parser need not
+  // look at it. Said at the end of a push. `plain` has static storage and holds ASCII only.
+  void expect_plain(const ByteSet& plain);
+  // True: the push was of that kind and has left. Called first in each push.
+  bool pass_plain(std::string_view bytes);
   // False: the call was not well-formed in whole_call mode and left as prose.
   bool finish_call(CallOutcome outcome);
   bool call_open() const { return call_open_; }
@@ -113,6 +121,7 @@ class Output {
   bool newline_held_ = false;  // may be the one before a closer
   std::string white_;          // white space of a fresh stretch
 
+  const ByteSet* plain_ = nullptr;
   bool call_open_ = false;  // between start_call and finish_call
   bool committed_ = false;  // CallStarted has left
   CallIndex next_call_ = 0;
@@ -147,6 +156,27 @@ inline void Output::arguments(std::string_view json) {
   }
   held_arguments_.append(json);
   if (call_open_ && held_.size() > max_held_back_) commit_call();
+}
+
+inline void Output::expect_plain(const ByteSet& plain) {
+  if (committed_ && carry_.empty()) plain_ = &plain;
+}
+
+inline bool Output::pass_plain(std::string_view bytes) {
+  constexpr std::size_t kShort = 64;
+  if (plain_ == nullptr) return false;
+  const ByteSet& plain = *plain_;
+  bool all = bytes.size() <= kShort && !bytes.empty();
+  for (std::size_t at = 0; all && at < bytes.size(); ++at) {
+    all = plain[static_cast<unsigned char>(bytes[at])];
+  }
+  if (!all) {
+    plain_ = nullptr;
+    return false;
+  }
+  audit_.arguments += bytes.size();
+  accept(Kind::arguments, bytes);
+  return true;
 }
 
 inline void Output::send(Kind kind, std::string_view bytes) {

@@ -9,12 +9,19 @@ namespace {
 constexpr Envelope kReasoning[] = {{"<|think|>", "<|end|>"}, {"<think>", "</think>"}};
 constexpr std::string_view kSectionOpen[] = {"<|tool_calls|>"};
 constexpr std::string_view kSectionClose[] = {"<|calls|>"};
-constexpr Field kFields[] = {{"<|tool_call:name|>", Slot::name}, {"<|tool_call:args|>", Slot::arguments}};
+constexpr Field kFields[] = {{"<|tool_call:name|>", Slot::name},
+                             {"<|tool_call:args|>", Slot::arguments}};
 constexpr Opener kOpen[] = {{"<|tool_call:begin|>"}};
 constexpr Envelope kAnswer[] = {{"<|content|>", ""}, {"<|begin|>assistant", ""}};
 constexpr std::string_view kClose[] = {"<|tool_call:end|>"};
 constexpr std::string_view kTail[] = {"<|flush|>"};
-constexpr Prose kProse{.reasoning = kReasoning, .answer = kAnswer, .section_open = kSectionOpen, .call_open = kOpen, .call_close = kClose, .section_close = kSectionClose, .tail = kTail};
+constexpr Prose kProse{.reasoning = kReasoning,
+                       .answer = kAnswer,
+                       .section_open = kSectionOpen,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .section_close = kSectionClose,
+                       .tail = kTail};
 constexpr NamedJson kGrammar{.first = Slot::id, .fields = kFields};
 constexpr std::string_view kModels[] = {"*solar-open*"};
 
@@ -25,9 +32,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 }  // namespace
 
 extern const Dialect solar_open;
-constinit const Dialect solar_open{.name = "solar_open",
-  .spec = R"(<|tool_call:begin|>ID<|tool_call:name|>f<|tool_call:args|>{...}<|tool_call:end|>)",
-  .models = kModels,
-  .make = make};
+constinit const Dialect solar_open{
+    .name = "solar_open",
+    .spec = R"(<|tool_call:begin|>ID<|tool_call:name|>f<|tool_call:args|>{...}<|tool_call:end|>)",
+    .models = kModels,
+    .make = make};
 
 }  // namespace callgate::dialect

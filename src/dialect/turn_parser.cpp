@@ -48,6 +48,7 @@ TurnParser::TurnParser(const Prose& prose, std::unique_ptr<CallReader> reader,
 
 void TurnParser::push(std::string_view text, Channel channel, EventSink& sink) {
   out_.bind(sink);
+  if (out_.pass_plain(text)) return;
   if (channel != channel_) [[unlikely]] {
     change_channel(channel);
   }
