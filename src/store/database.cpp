@@ -66,7 +66,7 @@ Attempt<void> Database::prepare() {
   if (ready) {
     ready = into(select_recent_, select_sql("ORDER BY received_at DESC, seq DESC LIMIT ?1"));
   }
-  if (ready) ready = into(select_one_, select_sql("WHERE id = ?1"));
+  if (ready) ready = into(select_one_, select_sql("WHERE id = ?1 ORDER BY seq DESC LIMIT 1"));
   return ready;
 }
 
@@ -94,7 +94,7 @@ Attempt<bool> Database::write_together(std::span<Write> writes) {
   int row = 0;
   for (Write& write : writes) {
     write.refused = false;
-    bind_whole(insert_many_, row++, *write.record, *write.outcome, run_);
+    bind_whole(insert_many_, row++, *write.record, *write.outcome, {run_, write.number});
   }
   const Attempt<void> written = insert_many_.run();
   if (written) return true;
@@ -105,13 +105,13 @@ Attempt<bool> Database::write_together(std::span<Write> writes) {
 Attempt<void> Database::write_one(Write& write) {
   Attempt<void> written;
   if (!write.record) {
-    bind_update(update_, *write.outcome);
+    bind_update(update_, *write.outcome, {run_, write.number});
     written = update_.run();
   } else if (!write.outcome) {
-    bind_begun(insert_begun_, *write.record, run_);
+    bind_begun(insert_begun_, *write.record, {run_, write.number});
     written = insert_begun_.run();
   } else {
-    bind_whole(insert_whole_, 0, *write.record, *write.outcome, run_);
+    bind_whole(insert_whole_, 0, *write.record, *write.outcome, {run_, write.number});
     written = insert_whole_.run();
   }
   write.refused = !write.record && written && connection_.changes() == 0;

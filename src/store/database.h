@@ -10,18 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "store/entry_fold.h"
 #include "store/request_log.h"
 #include "store/run.h"
 #include "store/sqlite.h"
 
 namespace callgate::store {
-
-// What one row is to become. At least one of the two is there; both borrow from the batch.
-struct Write {
-  const RequestRecord* record = nullptr;
-  const RequestOutcome* outcome = nullptr;
-  bool refused = false;  // set by Database::write: the row does not fit, or its begin is unknown
-};
 
 class Database {
  public:

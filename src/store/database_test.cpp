@@ -15,11 +15,11 @@ class DatabaseTest : public testing::Test {
     records_.push_back(sample_record(id));
     outcomes_.push_back(sample_outcome(id));
     outcomes_.back().state = state;
-    return {.record = &records_.back(), .outcome = &outcomes_.back()};
+    return {.record = &records_.back(), .outcome = &outcomes_.back(), .number = ++number_};
   }
   Write begun(const std::string& id) {
     records_.push_back(sample_record(id));
-    return {.record = &records_.back()};
+    return {.record = &records_.back(), .number = ++number_};
   }
   std::vector<Write> many(int count) {
     std::vector<Write> writes;
@@ -32,13 +32,16 @@ class DatabaseTest : public testing::Test {
   Database database_ = Database::open(":memory:", {}, lock_, 0).value();
   std::deque<RequestRecord> records_;
   std::deque<RequestOutcome> outcomes_;
+  std::int64_t number_ = 0;
 };
 
 TEST_F(DatabaseTest, writes_any_number_of_rows) {
+  std::size_t expected = 0;
   for (const int count : {0, 1, 15, 16, 17, 32, 100}) {
     std::vector<Write> writes = many(count);
     ASSERT_TRUE(database_.write(writes)) << count;
-    EXPECT_EQ(rows(), static_cast<std::size_t>(count));
+    expected += static_cast<std::size_t>(count);
+    EXPECT_EQ(rows(), expected);
   }
 }
 
@@ -80,7 +83,8 @@ TEST_F(DatabaseTest, goes_back_to_a_row_that_was_begun_before) {
   ASSERT_TRUE(database_.write(first));
   outcomes_.push_back(sample_outcome("a"));
   outcomes_.push_back(sample_outcome("unknown"));
-  std::vector<Write> second = {{.outcome = &outcomes_[0]}, {.outcome = &outcomes_[1]}};
+  std::vector<Write> second = {{.outcome = &outcomes_[0], .number = first[0].number},
+                               {.outcome = &outcomes_[1], .number = 77}};
   ASSERT_TRUE(database_.write(second));
   EXPECT_FALSE(second[0].refused);
   EXPECT_TRUE(second[1].refused);

@@ -39,7 +39,7 @@ inline constexpr std::size_t kLongestText = 2048;
 
 // What is known when a request arrives. An empty text means not known.
 struct RequestRecord {
-  std::string id;  // unique; from IdMint::mint_timed(): random ids make a row four times as dear
+  std::string id;  // best from IdMint::mint_timed(): random ids make a row four times as dear
   std::int64_t received_at = 0;  // Unix milliseconds
   std::string key_name;
   std::string protocol;
@@ -92,7 +92,8 @@ class RequestLog {
  public:
   virtual ~RequestLog() = default;
 
-  // From any thread; never wait for the disk. Each begin() should be followed by one complete() with the same id.
+  // From any thread; never wait for the disk. Each begin() is followed by one complete() with the
+  // same id. Ids should be unique; requests that share one are kept as rows of their own.
   virtual void begin(RequestRecord record) = 0;
   virtual void complete(RequestOutcome outcome) = 0;
 
@@ -104,6 +105,7 @@ class RequestLog {
   // Not for event loops, nor are the queries.
   virtual bool flush(std::chrono::milliseconds timeout) = 0;
   virtual Result<std::vector<RequestRow>> recent(std::size_t limit) = 0;
+  // The latest one with this id.
   virtual Result<std::optional<RequestRow>> get(std::string_view id) = 0;
 };
 

@@ -186,6 +186,26 @@ TEST(RequestLog, a_complete_without_its_begin_counts_as_dropped) {
   EXPECT_TRUE(log->health().healthy);
 }
 
+TEST(RequestLog, a_client_that_sends_an_id_again_gets_a_row_of_its_own) {
+  for (const bool together : {true, false}) {
+    const auto log = open("sqlite::memory:");
+    for (const int status : {500, 200}) {
+      log->begin(sample_record("a"));
+      if (!together) {
+        ASSERT_TRUE(log->flush(kLong));
+      }
+      RequestOutcome outcome = sample_outcome("a");
+      outcome.http_status = status;
+      log->complete(outcome);
+    }
+    ASSERT_TRUE(log->flush(kLong));
+    EXPECT_EQ(log->recent(10).value().size(), 2u);
+    EXPECT_EQ(log->recent(10).value()[1].outcome.http_status, 500);
+    EXPECT_EQ(log->get("a").value()->outcome.http_status, 200);
+    EXPECT_EQ(log->health().dropped, 0u);
+  }
+}
+
 TEST(RequestLog, cuts_long_texts_between_characters) {
   const auto log = open("sqlite::memory:");
   RequestRecord record = sample_record("a");

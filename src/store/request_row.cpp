@@ -10,9 +10,9 @@ namespace callgate::store {
 namespace {
 
 // Parameters are numbered in this order from 1, columns of a SELECT from 0.
-constexpr std::array<std::string_view, 10> kRecordColumns = {
-    "id",    "run",      "received_at", "key_name", "protocol",
-    "model", "upstream", "dialect",     "stream",   "client_address"};
+constexpr std::array<std::string_view, 11> kRecordColumns = {
+    "seq",   "id",       "run",     "received_at", "key_name",      "protocol",
+    "model", "upstream", "dialect", "stream",      "client_address"};
 // clang-format off
 constexpr std::array<std::string_view, 20> kOutcomeColumns = {
     "state", "http_status", "finish_reason", "error_code", "error_message", "calls",
@@ -20,9 +20,10 @@ constexpr std::array<std::string_view, 20> kOutcomeColumns = {
     "reasoning_tokens", "bytes_in", "bytes_out", "frames", "repairs", "attempts",
     "first_byte_ms", "first_token_ms", "total_ms"};
 // clang-format on
-constexpr int kId = 1;
-constexpr int kUpstream = 7;
-constexpr int kDialect = 8;
+constexpr int kSeq = 1;
+constexpr int kUpstream = 8;
+constexpr int kDialect = 9;
+constexpr int kNumberBits = 40;
 constexpr int kFirstOutcome = static_cast<int>(kRecordColumns.size()) + 1;
 constexpr int kColumns = static_cast<int>(kRecordColumns.size() + kOutcomeColumns.size());
 
@@ -70,6 +71,8 @@ std::string parameter_list(int first, int count) {
   return parameters;
 }
 
+std::int64_t to_seq(RowKey key) { return (key.run << kNumberBits) + key.number; }
+
 void bind_text(Statement& statement, int number, std::string_view text) {
   if (text.empty()) {
     statement.bind_null(number);
@@ -100,10 +103,11 @@ std::optional<Enum> find_named(const std::array<Enum, size>& values, std::string
 }
 
 // `offset` is added to the number of each parameter.
-void bind_record(Statement& statement, int offset, const RequestRecord& record, std::int64_t run) {
-  int number = offset + kId;
+void bind_record(Statement& statement, int offset, const RequestRecord& record, RowKey key) {
+  int number = offset + kSeq;
+  statement.bind(number++, to_seq(key));
   statement.bind(number++, std::string_view(record.id));
-  statement.bind(number++, run);
+  statement.bind(number++, key.run);
   statement.bind(number++, record.received_at);
   bind_text(statement, number++, record.key_name);
   bind_text(statement, number++, record.protocol);
@@ -194,41 +198,41 @@ std::string_view to_string(RequestState state) {
 
 std::string insert_begun_sql() {
   return "INSERT INTO request (" + column_list(false) + ", state) VALUES (" +
-         parameter_list(kId, kFirstOutcome - 1) + ", 'running') ON CONFLICT (id) DO NOTHING";
+         parameter_list(kSeq, kFirstOutcome - 1) + ", 'running') ON CONFLICT (seq) DO NOTHING";
 }
 
 std::string insert_whole_sql(int rows) {
   std::string values;
   for (int row = 0; row < rows; ++row) {
-    append_item(values, "(" + parameter_list(kId + row * kColumns, kColumns) + ")");
+    append_item(values, "(" + parameter_list(kSeq + row * kColumns, kColumns) + ")");
   }
   return "INSERT INTO request (" + column_list(true) + ") VALUES " + values +
-         " ON CONFLICT (id) DO UPDATE SET " + assignments(true);
+         " ON CONFLICT (seq) DO UPDATE SET " + assignments(true);
 }
 
 std::string update_sql() {
-  return "UPDATE request SET " + assignments(false) + " WHERE id = " + parameter(kId);
+  return "UPDATE request SET " + assignments(false) + " WHERE seq = " + parameter(kSeq);
 }
 
 std::string select_sql(std::string_view rest) {
   return "SELECT " + column_list(true) + " FROM request " + std::string(rest);
 }
 
-void bind_begun(Statement& statement, const RequestRecord& record, std::int64_t run) {
-  bind_record(statement, 0, record, run);
+void bind_begun(Statement& statement, const RequestRecord& record, RowKey key) {
+  bind_record(statement, 0, record, key);
 }
 
 void bind_whole(Statement& statement, int row, const RequestRecord& record,
-                const RequestOutcome& outcome, std::int64_t run) {
+                const RequestOutcome& outcome, RowKey key) {
   const int offset = row * kColumns;
-  bind_record(statement, offset, record, run);
+  bind_record(statement, offset, record, key);
   if (!outcome.upstream.empty()) bind_text(statement, offset + kUpstream, outcome.upstream);
   if (!outcome.dialect.empty()) bind_text(statement, offset + kDialect, outcome.dialect);
   bind_outcome(statement, offset, outcome);
 }
 
-void bind_update(Statement& statement, const RequestOutcome& outcome) {
-  statement.bind(kId, std::string_view(outcome.id));
+void bind_update(Statement& statement, const RequestOutcome& outcome, RowKey key) {
+  statement.bind(kSeq, to_seq(key));
   bind_text(statement, kUpstream, outcome.upstream);
   bind_text(statement, kDialect, outcome.dialect);
   bind_outcome(statement, 0, outcome);
@@ -236,7 +240,7 @@ void bind_update(Statement& statement, const RequestOutcome& outcome) {
 
 RequestRow read_row(const Statement& statement) {
   RequestRow row;
-  int column = 0;
+  int column = 1;
   row.record.id = statement.text(column++);
   row.run = statement.integer(column++);
   row.record.received_at = statement.integer(column++);

@@ -1,7 +1,6 @@
 #include "store/sqlite_request_log.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/utf8.h"
 
@@ -13,29 +12,6 @@ void limit_text(std::string& text) {
   if (text.size() <= kLongestText) return;
   text.resize(kLongestText);
   text.resize(text.size() - utf8::incomplete_tail(text));
-}
-
-// Joins each complete with its begin when both are in the batch. Keeps the order of what begins.
-std::vector<Write> fold(const std::vector<Entry>& entries) {
-  std::vector<Write> writes;
-  writes.reserve(entries.size());
-  std::unordered_map<std::string_view, std::size_t> begun;
-  begun.reserve(entries.size());
-  for (const Entry& entry : entries) {
-    if (const auto* record = std::get_if<RequestRecord>(&entry)) {
-      begun.emplace(record->id, writes.size());
-      writes.push_back({.record = record});
-      continue;
-    }
-    const auto& outcome = std::get<RequestOutcome>(entry);
-    const auto found = begun.find(outcome.id);
-    if (found != begun.end() && !writes[found->second].outcome) {
-      writes[found->second].outcome = &outcome;
-    } else {
-      writes.push_back({.outcome = &outcome});
-    }
-  }
-  return writes;
 }
 
 std::size_t entry_count(const Write& write) {
@@ -149,7 +125,7 @@ void SqliteRequestLog::open_until_stopped() {
 }
 
 void SqliteRequestLog::write_batch(const std::vector<Entry>& entries) {
-  std::vector<Write> writes = fold(entries);
+  std::vector<Write> writes = fold_.fold(entries);
   std::chrono::milliseconds pause = options_.first_retry;
   auto begin = writes.begin();
   while (begin != writes.end()) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "store/database.h"
+#include "store/entry_fold.h"
 #include "store/entry_queue.h"
 #include "store/request_log.h"
 #include "store/run.h"
@@ -56,6 +57,7 @@ class SqliteRequestLog final : public RequestLog {
   const std::string path_;
   const RequestLogOptions options_;
   EntryQueue queue_;
+  EntryFold fold_;  // the writer's own
 
   std::mutex database_mutex_;
   std::optional<RunLock> run_lock_;

@@ -11,9 +11,11 @@ CREATE TABLE run (
   ended_at   INTEGER
 ) STRICT;
 
+-- seq is run << 40 plus the number of the request within its run: a batch that is written again finds its own rows.
+-- id is what the client sees and may have chosen; a client that tries again may send the same one again.
 CREATE TABLE request (
   seq                INTEGER PRIMARY KEY,
-  id                 TEXT    NOT NULL UNIQUE,
+  id                 TEXT    NOT NULL,
   run                INTEGER NOT NULL REFERENCES run (id),
   -- Not IN (...): that builds a table for each INSERT and makes it half as slow again.
   state              TEXT    NOT NULL
@@ -49,6 +51,7 @@ CREATE TABLE request (
   total_ms           INTEGER
 ) STRICT;
 
+CREATE INDEX request_by_id ON request (id);
 CREATE INDEX request_by_received_at ON request (received_at);
 CREATE INDEX request_by_model ON request (model, received_at);
 -- Nearly every row is completed, and nobody looks those up by state. A query that wants this index says

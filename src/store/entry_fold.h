@@ -1,0 +1,35 @@
+// Turns the entries of one batch into rows to write: joins each complete with its begin when both are
+// in the batch, and finds the row of an earlier batch when not. Used by the writer thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "store/entry_queue.h"
+#include "store/request_log.h"
+
+namespace callgate::store {
+
+// What one row is to become. At least one of the two is there; both borrow from the batch.
+struct Write {
+  const RequestRecord* record = nullptr;
+  const RequestOutcome* outcome = nullptr;
+  std::int64_t number = 0;  // of the request within this run, from 1; 0 when its begin is unknown
+  bool refused = false;     // set when it is written: the row does not fit, or is not there
+};
+
+class EntryFold {
+ public:
+  // In the order of the begins. The rows are valid while `entries` is.
+  std::vector<Write> fold(const std::vector<Entry>& entries);
+  // Requests that were begun in earlier batches and are not complete.
+  std::size_t open_count() const { return open_.size(); }
+
+ private:
+  std::int64_t last_number_ = 0;
+  std::unordered_multimap<std::string, std::int64_t> open_;  // by id
+};
+
+}  // namespace callgate::store
