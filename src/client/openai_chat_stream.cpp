@@ -80,6 +80,7 @@ class ChoiceStream final : public EventSink {
   void turn_finished(FinishReason reason);
   void write_head(std::string& out);
   void write_logprobs(std::string& out);
+  void write_waiting();
 
   OpenaiStream& stream_;
   std::uint32_t index_;
@@ -89,6 +90,8 @@ class ChoiceStream final : public EventSink {
   std::string head_;  // the envelope's, with `{"index":0,"delta":`
   int head_version_ = 0;
   std::string logprobs_;  // waits for the next delta
+  std::vector<std::string>
+      waiting_;  // older ones; nothing is written before the first event that a client sees
 };
 
 class OpenaiStream final : public ResponseEncoder {
@@ -170,9 +173,21 @@ std::string& ChoiceStream::begin_delta() {
     write_head(out);
     out.append("{\"role\":\"assistant\",\"content\":\"\"},\"finish_reason\":null}");
     out.append(stream_.envelope().tail());
+    write_waiting();
   }
   write_head(out);
   return out;
+}
+
+// Probabilities for which no delta came get frames of their own.
+void ChoiceStream::write_waiting() {
+  std::string& out = stream_.out();
+  for (const std::string& logprobs : waiting_) {
+    write_head(out);
+    out.append("{},\"logprobs\":").append(logprobs).append(",\"finish_reason\":null}");
+    out.append(stream_.envelope().tail());
+  }
+  waiting_.clear();
 }
 
 void ChoiceStream::end_delta() {
@@ -238,11 +253,8 @@ void ChoiceStream::field(const FieldReported& event) {
       break;
   }
   if (event.name != "logprobs") return;
-  // Two that meet before a delta came: the first gets a frame of its own.
-  if (!logprobs_.empty()) {
-    begin_delta().append("{}");
-    end_delta();
-  }
+  if (!logprobs_.empty()) waiting_.push_back(std::exchange(logprobs_, {}));
+  if (began_) write_waiting();
   append_json_line(logprobs_, event.json);
 }
 

@@ -97,6 +97,19 @@ TEST(OpenaiStream, keeps_json_of_several_lines_in_one_frame) {
                      R"({},"logprobs":2,"finish_reason":"stop"}]})" + "\n\n" + kDone);
 }
 
+TEST(OpenaiStream, writes_nothing_before_the_first_event_that_a_client_sees) {
+  using Scope = FieldReported::Scope;
+  const auto encoder = kOpenaiChat.make_encoder({.stream = true}, kIdentity);
+  std::string out;
+  encoder->bind(out);
+  encoder->choice(0).accept(FieldReported{Scope::choice, "logprobs", "1"});
+  encoder->choice(0).accept(FieldReported{Scope::choice, "logprobs", "2"});
+  encoder->choice(0).accept(UsageReported{});
+  EXPECT_EQ(out, "");
+  encoder->choice(0).accept(TextDelta{"a"});
+  EXPECT_EQ(out, kRole + delta("{},\"logprobs\":1") + delta(R"({"content":"a"},"logprobs":2)"));
+}
+
 TEST(OpenaiStream, ends_a_failed_turn_with_an_error_and_done) {
   const auto encoder = kOpenaiChat.make_encoder({.stream = true}, kIdentity);
   std::string out;
