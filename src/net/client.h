@@ -37,12 +37,9 @@ struct Timeouts {
   Millis total{kNever};
 };
 
-// Has a constructor because g++ 12 copies aggregate temporaries inside co_await expressions bitwise.
+// Give it a name before the co_await: g++ 12 copies aggregate temporaries in one bitwise.
 struct ClientRequest {
-  ClientRequest(std::string_view request_method, std::string_view request_path)
-      : method(request_method), path(request_path) {}
-
-  std::string_view method;
+  std::string_view method = "POST";
   std::string_view path;  // after the target's prefix: `/chat/completions`
   // `host`, `content-length` and `connection` are added. No accept-encoding is sent by itself.
   Headers headers;

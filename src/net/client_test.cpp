@@ -47,7 +47,7 @@ Task<> call(HttpClient& client, const Target& target, Timeouts timeouts,
 }
 
 Reply call_once(HttpClient& client, const Target& target, Timeouts timeouts = {},
-                const ClientRequest& request = {"GET", "/x"}) {
+                const ClientRequest& request = {.method = "GET", .path = "/x"}) {
   Reply reply;
   run_to_end(client.loop(), call(client, target, timeouts, request, reply));
   return reply;
@@ -70,7 +70,7 @@ TEST(HttpClient, sends_one_request_and_reads_the_answer) {
   HttpClient client(loop, {});
   Target target = upstream.target();
   target.path_prefix = "/v1";
-  ClientRequest post("POST", "/c?d");
+  ClientRequest post{.method = "POST", .path = "/c?d"};
   post.headers.add("x-k", "v");
   post.body = "body";
   const Reply reply = call_once(client, target, {}, post);
@@ -128,7 +128,7 @@ TEST(HttpClient, drops_a_kept_connection_that_the_upstream_closes) {
   HttpClient client(loop, {});
   run_to_end(loop, [](HttpClient& c, Target target) -> Task<> {
     Reply reply;
-    const ClientRequest request("GET", "/");
+    const ClientRequest request{.method = "GET", .path = "/"};
     const Timeouts timeouts;
     co_await call(c, target, timeouts, request, reply);
     EXPECT_TRUE(reply.ended);
@@ -146,7 +146,7 @@ TEST(HttpClient, closes_what_is_idle_for_too_long) {
   run_to_end(loop, [](HttpClient& c, std::uint16_t port) -> Task<> {
     Reply reply;
     const Target target{.host = "127.0.0.1", .port = port};
-    const ClientRequest request("GET", "/");
+    const ClientRequest request{.method = "GET", .path = "/"};
     const Timeouts timeouts;
     co_await call(c, target, timeouts, request, reply);
     EXPECT_EQ(c.idle(), 1u);
@@ -168,7 +168,7 @@ TEST(HttpClient, keeps_only_connections_whose_answer_was_read) {
   HttpClient client(loop, {});
   run_to_end(loop, [](HttpClient& c, std::uint16_t port) -> Task<> {
     ClientExchange exchange(c, {.host = "127.0.0.1", .port = port});
-    ClientRequest request("GET", "/");
+    ClientRequest request{.method = "GET", .path = "/"};
     EXPECT_TRUE(co_await exchange.send(request));
     EXPECT_TRUE(co_await exchange.read());
   }(client, server.port()));
@@ -252,7 +252,7 @@ TEST(HttpClient, times_out_while_sending_to_an_upstream_that_does_not_read) {
   Loop loop;
   HttpClient client(loop, {});
   const std::string body(64 * 1024 * 1024, 'x');
-  ClientRequest post("POST", "/");
+  ClientRequest post{.method = "POST", .path = "/"};
   post.body = body;
   const Reply reply = call_once(client, upstream.target(), {.idle = Millis(50)}, post);
   done.set_value();
@@ -270,7 +270,7 @@ TEST(HttpClient, hears_the_answer_to_a_request_it_could_not_send_whole) {
   Loop loop;
   HttpClient client(loop, {});
   const std::string body(8 * 1024 * 1024, 'x');
-  ClientRequest post("POST", "/");
+  ClientRequest post{.method = "POST", .path = "/"};
   post.body = body;
   const Reply reply = call_once(client, upstream.target(), {}, post);
   EXPECT_EQ(reply.status, 413) << reply.error.message;
@@ -327,12 +327,13 @@ TEST(HttpClient, refuses_to_send_what_would_split_the_request) {
   Loop loop;
   HttpClient client(loop, {});
   const Target nowhere{.host = "127.0.0.1", .port = 1};
-  ClientRequest request("GET", "/");
+  ClientRequest request{.method = "GET", .path = "/"};
   request.headers.add("authorization", "secret\r\nx: y");
   const Reply reply = call_once(client, nowhere, {}, request);
   EXPECT_EQ(reply.error.code, ErrorCode::invalid_request);
   EXPECT_THAT(reply.error.message, Not(HasSubstr("secret")));
-  EXPECT_EQ(call_once(client, nowhere, {}, {"GET", "/a b"}).error.code, ErrorCode::invalid_request);
+  EXPECT_EQ(call_once(client, nowhere, {}, {.method = "GET", .path = "/a b"}).error.code,
+            ErrorCode::invalid_request);
 }
 
 // Cancels after a moment what never ends by itself.
@@ -351,7 +352,7 @@ TEST(HttpClient, cancels_a_request_that_waits_for_its_head) {
   HttpClient client(loop, {});
   run_to_end(loop, [](HttpClient& c, Target target) -> Task<> {
     ClientExchange exchange(c, target);
-    ClientRequest request("GET", "/");
+    ClientRequest request{.method = "GET", .path = "/"};
     c.loop().spawn(cancel_soon(c.loop(), exchange));
     const Result<void> sent = co_await exchange.send(request);
     EXPECT_FALSE(sent);
@@ -371,7 +372,7 @@ TEST(HttpClient, cancels_a_read) {
   HttpClient client(loop, {});
   run_to_end(loop, [](HttpClient& c, Target target) -> Task<> {
     ClientExchange exchange(c, target);
-    ClientRequest request("GET", "/");
+    ClientRequest request{.method = "GET", .path = "/"};
     EXPECT_TRUE(co_await exchange.send(request));
     c.loop().spawn(cancel_soon(c.loop(), exchange));
     const Result<std::string_view> first = co_await exchange.read();
@@ -384,12 +385,34 @@ TEST(HttpClient, cancels_a_read) {
   EXPECT_TRUE(closed.get_future().get());
 }
 
+TEST(HttpClient, reads_on_after_its_patience_ended) {
+  std::promise<void> impatient;
+  RawUpstream upstream({[&](RawSocket& socket) {
+    socket.receive_until("\r\n\r\n");
+    socket.send("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n");
+    impatient.get_future().get();
+    socket.send("ok");
+  }});
+  Loop loop;
+  HttpClient client(loop, {});
+  run_to_end(loop, [](HttpClient& c, Target target, std::promise<void>& told) -> Task<> {
+    ClientExchange exchange(c, target);
+    ClientRequest request{.method = "GET", .path = "/"};
+    EXPECT_TRUE(co_await exchange.send(request));
+    const Result<std::optional<std::string_view>> nothing = co_await exchange.read(Millis(5));
+    EXPECT_TRUE(nothing && !*nothing);
+    told.set_value();
+    const Result<std::string_view> bytes = co_await exchange.read();
+    EXPECT_TRUE(bytes && *bytes == "ok");
+  }(client, upstream.target(), impatient));
+}
+
 TEST(HttpClient, cancels_a_name_lookup) {
   Loop loop;
   HttpClient client(loop, {});
   run_to_end(loop, [](HttpClient& c) -> Task<> {
     ClientExchange exchange(c, {.host = "nonexistent.invalid", .port = 80});
-    ClientRequest request("GET", "/");
+    ClientRequest request{.method = "GET", .path = "/"};
     c.loop().post([&] { exchange.cancel(); });
     const Result<void> sent = co_await exchange.send(request);
     EXPECT_FALSE(sent);
@@ -419,7 +442,7 @@ TEST(HttpClient, passes_a_large_stream_through_with_flat_memory) {
   ServerThread gateway([&](Exchange& exchange) -> Task<> {
     if (!client) client = std::make_unique<HttpClient>(exchange.loop(), ClientOptions{});
     ClientExchange up(*client, target);
-    ClientRequest request("GET", "/");
+    ClientRequest request{.method = "GET", .path = "/"};
     if (auto sent = co_await up.send(request); !sent) co_return;
     exchange.start(up.status(), {});
     while (true) {

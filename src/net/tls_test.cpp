@@ -1,0 +1,308 @@
+#include "net/tls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <cstdio>
+
+#include "net/client.h"
+#include "net/net_testing.h"
+
+namespace callgate::net {
+namespace {
+
+using testing::HasSubstr;
+
+struct X509Free {
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+using Certificate = std::unique_ptr<X509, X509Free>;
+using Key = std::unique_ptr<EVP_PKEY, X509Free>;
+
+Key make_key() { return Key(EVP_EC_gen("P-256")); }
+
+void add_extension(X509& certificate, int kind, const char* value) {
+  X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, nullptr, kind, value);
+  X509_add_ext(&certificate, extension, -1);
+  X509_EXTENSION_free(extension);
+}
+
+// Signed by `issuer`, or by itself. `names` such as `DNS:localhost,IP:127.0.0.1`; empty: an authority.
+Certificate make_certificate(EVP_PKEY& key, const char* subject, const char* names, X509* issuer,
+                             EVP_PKEY& issuer_key, long valid_seconds) {
+  static long serial = 1;
+  Certificate certificate(X509_new());
+  X509_set_version(certificate.get(), 2);
+  ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), serial++);
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -7200);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), valid_seconds);
+  X509_set_pubkey(certificate.get(), &key);
+  X509_NAME* name = X509_get_subject_name(certificate.get());
+  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                             reinterpret_cast<const unsigned char*>(subject), -1, -1, 0);
+  X509_set_issuer_name(certificate.get(), issuer == nullptr ? name : X509_get_subject_name(issuer));
+  if (*names == '\0') {
+    add_extension(*certificate, NID_basic_constraints, "critical,CA:TRUE");
+  } else {
+    add_extension(*certificate, NID_subject_alt_name, names);
+  }
+  X509_sign(certificate.get(), &issuer_key, EVP_sha256());
+  return certificate;
+}
+
+// An authority and certificates signed by it, as files that go with the object.
+class Authority {
+ public:
+  explicit Authority(const char* name = "test authority")
+      : key_(make_key()), certificate_(make_certificate(*key_, name, "", nullptr, *key_, 3600)) {
+    write(ca_file(), [&](std::FILE* file) { PEM_write_X509(file, certificate_.get()); });
+  }
+  ~Authority() {
+    for (const std::string& file : files_) std::remove(file.c_str());
+  }
+
+  std::string ca_file() const { return prefix_ + "ca.pem"; }
+
+  TlsFiles issue(const std::string& label, const char* names, long valid_seconds = 3600) {
+    const Key key = make_key();
+    const Certificate certificate =
+        make_certificate(*key, label.c_str(), names, certificate_.get(), *key_, valid_seconds);
+    const TlsFiles files{prefix_ + label + ".pem", prefix_ + label + ".key"};
+    write(files.certificate, [&](std::FILE* file) { PEM_write_X509(file, certificate.get()); });
+    write(files.key, [&](std::FILE* file) {
+      PEM_write_PrivateKey(file, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+    });
+    return files;
+  }
+
+ private:
+  template <class Write>
+  void write(const std::string& path, Write into) {
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    into(file);
+    std::fclose(file);
+    files_.push_back(path);
+  }
+
+  std::string prefix_ = testing::TempDir() + "callgate_tls_" + std::to_string(::getpid()) + "_" +
+                        std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "_";
+  Key key_;
+  Certificate certificate_;
+  std::vector<std::string> files_;
+};
+
+struct Reply {
+  Result<std::string> body = fail(ErrorCode::internal, "not sent");
+  bool reused = false;
+};
+
+Task<> call(HttpClient& client, const Target& target, std::string_view body, Reply& reply) {
+  ClientExchange exchange(client, target);
+  ClientRequest request{.method = "POST", .path = "/", .body = body};
+  const Result<void> sent = co_await exchange.send(request);
+  if (!sent) {
+    reply.body = tl::unexpected(sent.error());
+    co_return;
+  }
+  reply.reused = exchange.reused();
+  reply.body = co_await exchange.read_all(64 * 1024 * 1024);
+}
+
+Reply call_once(HttpClient& client, const Target& target, std::string_view body = "hello") {
+  Reply reply;
+  run_to_end(client.loop(), call(client, target, body, reply));
+  return reply;
+}
+
+Task<> echo(Exchange& exchange) {
+  const Result<std::string_view> body = co_await exchange.body();
+  if (!body) co_return;
+  exchange.start(200, {});
+  (void)co_await exchange.end(*body);
+}
+
+Target to(const std::string& host, const ServerThread& server) {
+  return {.tls = true, .host = host, .port = server.port()};
+}
+
+TEST(Tls, serves_and_calls_and_keeps_the_connection) {
+  Authority authority;
+  const TlsFiles files = authority.issue("good", "DNS:localhost,IP:127.0.0.1");
+  ServerThread server(echo, {}, &files);
+  Loop loop;
+  HttpClient client(loop, {.ca_file = authority.ca_file()});
+  const Reply first = call_once(client, to("localhost", server));
+  ASSERT_TRUE(first.body) << first.body.error().message;
+  EXPECT_EQ(*first.body, "hello");
+  const Reply second = call_once(client, to("localhost", server));
+  EXPECT_TRUE(second.reused);
+  const Reply by_address = call_once(client, to("127.0.0.1", server));
+  EXPECT_TRUE(by_address.body) << by_address.body.error().message;
+}
+
+TEST(Tls, moves_large_bodies_both_ways) {
+  Authority authority;
+  const TlsFiles files = authority.issue("large", "IP:127.0.0.1");
+  ServerThread server(echo, {}, &files);
+  Loop loop;
+  HttpClient client(loop, {.ca_file = authority.ca_file()});
+  std::string body(10'000'000, 'a');
+  for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>('a' + i % 23);
+  const Reply reply = call_once(client, to("127.0.0.1", server), body);
+  ASSERT_TRUE(reply.body) << reply.body.error().message;
+  EXPECT_TRUE(*reply.body == body);
+}
+
+TEST(Tls, refuses_certificates_that_do_not_fit) {
+  Authority authority;
+  Authority stranger("another authority");
+  struct Case {
+    const char* label;
+    const char* names;
+    long valid;
+    bool known;
+    std::string host, reason;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"other_name", "DNS:elsewhere", 3600, true, "localhost", "mismatch"},
+           {"other_address", "IP:127.0.0.2", 3600, true, "127.0.0.1", "mismatch"},
+           {"expired", "DNS:localhost", -3600, true, "localhost", "expired"},
+           {"unknown_authority", "DNS:localhost", 3600, false, "localhost", "unable to get"}}) {
+    const TlsFiles files = authority.issue(c.label, c.names, c.valid);
+    ServerThread server(echo, {}, &files);
+    Loop loop;
+    HttpClient client(loop, {.ca_file = (c.known ? authority : stranger).ca_file()});
+    const Reply reply = call_once(client, to(c.host, server));
+    ASSERT_FALSE(reply.body) << c.label;
+    EXPECT_EQ(reply.body.error().code, ErrorCode::upstream_failed);
+    EXPECT_THAT(reply.body.error().message, HasSubstr("certificate refused")) << c.label;
+    EXPECT_THAT(reply.body.error().message, HasSubstr(c.reason)) << c.label;
+  }
+}
+
+TEST(Tls, accepts_any_certificate_when_told_to) {
+  Authority authority;
+  const TlsFiles files = authority.issue("insecure", "DNS:elsewhere");
+  ServerThread server(echo, {}, &files);
+  Loop loop;
+  HttpClient client(loop, {.insecure = true});
+  EXPECT_TRUE(call_once(client, to("localhost", server)).body);
+}
+
+TEST(Tls, fails_on_a_server_without_tls_and_a_client_without_it) {
+  Authority authority;
+  const TlsFiles files = authority.issue("mixed", "DNS:localhost");
+  ServerThread plain(echo);
+  ServerThread encrypted(echo, {}, &files);
+  Loop loop;
+  HttpClient client(loop, {.ca_file = authority.ca_file()});
+  EXPECT_EQ(call_once(client, to("localhost", plain)).body.error().code,
+            ErrorCode::upstream_failed);
+  Target target = to("localhost", encrypted);
+  target.tls = false;
+  EXPECT_EQ(call_once(client, target).body.error().code, ErrorCode::upstream_failed);
+  EXPECT_TRUE(encrypted.eventually([](HttpServer& s) { return s.connections() == 0; }));
+}
+
+TEST(Tls, gives_up_on_a_handshake_that_stops) {
+  Authority authority;
+  const TlsFiles files = authority.issue("slow", "DNS:localhost");
+  ServerThread server(echo, {.head_timeout = Millis(30)}, &files);
+  RawSocket client = RawSocket::connect(server.port());
+  client.send("\x16\x03\x01");
+  EXPECT_TRUE(client.closed_within(5000));
+}
+
+// What a client says first, as a server of OpenSSL's own sees it.
+TEST(Tls, sends_the_host_name_and_offers_http11) {
+  Authority authority;
+  const TlsFiles files = authority.issue("sni", "DNS:localhost");
+  std::string name;
+  std::string protocol;
+  RawUpstream upstream({[&](RawSocket& socket) {
+    const TlsContext context = std::move(*make_server_tls(files.certificate, files.key));
+    const TlsSession session = make_server_session(context, socket.fd());
+    if (SSL_accept(session.get()) != 1) return;
+    if (const char* sent = SSL_get_servername(session.get(), TLSEXT_NAMETYPE_host_name))
+      name = sent;
+    const unsigned char* chosen = nullptr;
+    unsigned size = 0;
+    SSL_get0_alpn_selected(session.get(), &chosen, &size);
+    protocol.assign(reinterpret_cast<const char*>(chosen), size);
+  }});
+  Loop loop;
+  HttpClient client(loop, {.ca_file = authority.ca_file()});
+  Target target = upstream.target();
+  target.host = "localhost";
+  target.tls = true;
+  EXPECT_FALSE(call_once(client, target).body);
+  EXPECT_EQ(name, "localhost");
+  EXPECT_EQ(protocol, "http/1.1");
+}
+
+TEST(Tls, calls_a_body_truncated_that_ends_without_a_goodbye) {
+  Authority authority;
+  const TlsFiles files = authority.issue("truncated", "DNS:localhost");
+  RawUpstream upstream({[&](RawSocket& socket) {
+    const TlsContext context = std::move(*make_server_tls(files.certificate, files.key));
+    const TlsSession session = make_server_session(context, socket.fd());
+    if (SSL_accept(session.get()) != 1) return;
+    std::array<char, 4096> request;
+    SSL_read(session.get(), request.data(), request.size());
+    constexpr std::string_view kPart = "HTTP/1.1 200 OK\r\n\r\nuntil the close";
+    SSL_write(session.get(), kPart.data(), kPart.size());
+  }});
+  Loop loop;
+  HttpClient client(loop, {.ca_file = authority.ca_file()});
+  Target target = upstream.target();
+  target.host = "localhost";
+  target.tls = true;
+  const Reply reply = call_once(client, target);
+  ASSERT_FALSE(reply.body);
+  EXPECT_EQ(reply.body.error().code, ErrorCode::upstream_failed);
+}
+
+TEST(Tls, notices_at_once_that_the_client_left) {
+  Authority authority;
+  const TlsFiles files = authority.issue("gone", "DNS:localhost");
+  std::promise<void> gone;
+  ServerThread server(
+      [&](Exchange& exchange) -> Task<> {
+        (void)co_await exchange.body();
+        Signal signal(exchange.loop());
+        exchange.on_client_gone([&] { signal.notify(); });
+        co_await signal.wait();
+        gone.set_value();
+      },
+      {}, &files);
+  Loop loop;
+  HttpClient client(loop, {.ca_file = authority.ca_file()});
+  run_to_end(loop, [](HttpClient& c, Target target) -> Task<> {
+    ClientExchange exchange(c, target, {.first_byte = Millis(50)});
+    ClientRequest request{.method = "GET", .path = "/"};
+    EXPECT_FALSE(co_await exchange.send(request));
+  }(client, to("localhost", server)));
+  EXPECT_EQ(gone.get_future().wait_for(std::chrono::seconds(5)), std::future_status::ready);
+}
+
+TEST(Tls, says_which_file_is_wrong) {
+  Loop loop;
+  HttpServer server(loop, {}, echo);
+  const TlsFiles files{"/nonexistent/cert.pem", "/nonexistent/key.pem"};
+  const Result<Endpoint> bound = server.listen({.host = "127.0.0.1"}, &files);
+  ASSERT_FALSE(bound);
+  EXPECT_THAT(bound.error().message, HasSubstr("/nonexistent/cert.pem"));
+  HttpClient client(loop, {.ca_file = "/nonexistent/ca.pem"});
+  RawUpstream upstream({[](RawSocket& socket) { socket.receive(); }});
+  Target target = upstream.target();
+  target.tls = true;
+  EXPECT_THAT(call_once(client, target).body.error().message, HasSubstr("/nonexistent/ca.pem"));
+}
+
+}  // namespace
+}  // namespace callgate::net
