@@ -15,8 +15,8 @@ class IdMint {
   std::uint64_t next();
   // `prefix` followed by `length` random characters of [A-Za-z0-9].
   std::string mint(std::string_view prefix, std::size_t length = 24);
-  // Likewise, but the first eight characters are the time: ids sort by it, so rows under them are appended to an
-  // index rather than scattered over it.
+  // Likewise, but the first eight characters are the time: ids sort by it, so rows under them are
+  // appended to an index rather than scattered over it.
   std::string mint_timed(std::string_view prefix, std::int64_t unix_ms, std::size_t length = 24);
 
  private:

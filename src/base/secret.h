@@ -1,5 +1,5 @@
-// A key or password. It cannot be printed by accident: streams and log lines get `***`, and there is no conversion to
-// text but reveal().
+// A key or password. It cannot be printed by accident: streams and log lines get `***`, and there
+// is no conversion to text but reveal().
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ class Secret {
   bool matches(std::string_view candidate) const;
   bool operator==(const Secret& other) const { return matches(other.value_); }
 
-  // For a person to tell keys apart: `sk-…ab12`, or `***` when the secret is too short to show any of it.
+  // For a person to tell keys apart: `sk-…ab12`, or `***` when the secret is too short to show any
+  // of it.
   std::string mask() const;
 
   // For the wire only.

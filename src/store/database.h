@@ -24,8 +24,8 @@ class Database {
   static Attempt<Database> open(const std::string& path, const RequestLogOptions& options,
                                 RunLock& lock, std::int64_t previous_run);
 
-  // One transaction. Writing the same again changes nothing, so a batch whose commit gave a fault is
-  // safe to repeat.
+  // One transaction. Writing the same again changes nothing, so a batch whose commit gave a fault
+  // is safe to repeat.
   Attempt<void> write(std::span<Write> writes);
   Attempt<std::vector<RequestRow>> recent(std::size_t limit);
   Attempt<std::optional<RequestRow>> get(std::string_view id);

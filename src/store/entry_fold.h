@@ -1,5 +1,5 @@
-// Turns the entries of one batch into rows to write: joins each complete with its begin when both are
-// in the batch, and finds the row of an earlier batch when not. Used by the writer thread only.
+// Turns the entries of one batch into rows to write: joins each complete with its begin when both
+// are in the batch, and finds the row of an earlier batch when not. Used by the writer thread only.
 #pragma once
 
 #include <cstdint>

@@ -28,8 +28,8 @@ class EntryQueue {
   void push(RequestRecord record) { push(Entry(std::move(record)), limit_); }
   void push(RequestOutcome outcome) { push(Entry(std::move(outcome)), 2 * limit_); }
 
-  // Waits for entries, then for `linger` or a full batch, and moves all of them to the empty `taken`.
-  // False when the queue is stopped and empty.
+  // Waits for entries, then for `linger` or a full batch, and moves all of them to the empty
+  // `taken`. False when the queue is stopped and empty.
   bool take(std::vector<Entry>& taken);
   // `count` taken entries are written or lost.
   void settle(std::size_t count);

@@ -1,17 +1,21 @@
 // The request log: one row per request, written behind the request's back.
 //
-// Event loops call begin() and complete(); both only move strings into a bounded queue. One writer thread takes
-// what is queued and commits it in batches. A request that begins and completes within one batch costs one INSERT.
+// Event loops call begin() and complete(); both only move strings into a bounded queue. One writer
+// thread takes what is queued and commits it in batches. A request that begins and completes within
+// one batch costs one INSERT.
 //
-// What a failing disk does: nothing to requests. Entries wait in the queue up to its limit, then they are dropped
-// and counted; health() tells what is wrong; the writer tries again with growing pauses.
+// What a failing disk does: nothing to requests. Entries wait in the queue up to its limit, then
+// they are dropped and counted; health() tells what is wrong; the writer tries again with growing
+// pauses.
 //
-// What a crash loses: entries that were not acknowledged. An entry is acknowledged when its transaction is
-// committed. With Synchronous::normal a commit survives the death of the process (kill -9), with
-// Synchronous::full also the death of the machine, at the price of one fsync per batch.
+// What a crash loses: entries that were not acknowledged. An entry is acknowledged when its
+// transaction is committed. With Synchronous::normal a commit survives the death of the process
+// (kill -9), with Synchronous::full also the death of the machine, at the price of one fsync per
+// batch.
 //
-// A file that is not callgate's own database is never touched. One that is, but is damaged, is renamed to
-// `PATH.corrupt-TIME` when no other process uses it, and a new one is begun; health().notice says so.
+// A file that is not callgate's own database is never touched. One that is, but is damaged, is
+// renamed to `PATH.corrupt-TIME` when no other process uses it, and a new one is begun;
+// health().notice says so.
 #pragma once
 
 #include <chrono>
@@ -101,8 +105,8 @@ class RequestLog {
   virtual Health health() const = 0;
   virtual std::uint64_t recorded() const = 0;
 
-  // Waits until all that was queued before the call is recorded or lost; false when `timeout` comes first.
-  // Not for event loops, nor are the queries.
+  // Waits until all that was queued before the call is recorded or lost; false when `timeout` comes
+  // first. Not for event loops, nor are the queries.
   virtual bool flush(std::chrono::milliseconds timeout) = 0;
   virtual Result<std::vector<RequestRow>> recent(std::size_t limit) = 0;
   // The latest one with this id.
@@ -140,9 +144,9 @@ struct RequestLogOptions {
   std::function<void(std::string_view problem)> on_problem;
 };
 
-// `sqlite:PATH`, `sqlite::memory:` or `none`. Fails when the URL is wrong, the file cannot be opened at all, is not
-// callgate's, or was written by a newer callgate. Any other trouble (full, locked, read-only) gives a log that is
-// not healthy yet.
+// `sqlite:PATH`, `sqlite::memory:` or `none`. Fails when the URL is wrong, the file cannot be
+// opened at all, is not callgate's, or was written by a newer callgate. Any other trouble (full,
+// locked, read-only) gives a log that is not healthy yet.
 Result<std::unique_ptr<RequestLog>> make_request_log(std::string_view url,
                                                      RequestLogOptions options = {});
 

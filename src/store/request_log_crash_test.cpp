@@ -14,7 +14,8 @@
 namespace callgate::store {
 namespace {
 
-// Writes requests until it is killed; every seventh never completes. Says on `out` what is acknowledged.
+// Writes requests until it is killed; every seventh never completes. Says on `out` what is
+// acknowledged.
 [[noreturn]] void write_until_killed(const std::string& url, const std::string& prefix, int out) {
   RequestLogOptions options;
   options.linger = std::chrono::milliseconds(1);

@@ -40,7 +40,8 @@ void append_item(std::string& list, std::string_view item) {
   list += item;
 }
 
-// `a = <prefix>a` or `a = ?n` for each outcome column, and what an outcome may correct of its record.
+// `a = <prefix>a` or `a = ?n` for each outcome column, and what an outcome may correct of its
+// record.
 std::string assignments(bool from_excluded) {
   std::string list;
   int number = kFirstOutcome;

@@ -1,6 +1,7 @@
-// One start of one process, and which others still live. A run holds a lock on one byte of `PATH-runs`, at the
-// offset of its id, for as long as the process lives; the kernel lets go of it however the process ends. So a run
-// whose byte is free has ended, on this host or in another container that shares the file.
+// One start of one process, and which others still live. A run holds a lock on one byte of
+// `PATH-runs`, at the offset of its id, for as long as the process lives; the kernel lets go of it
+// however the process ends. So a run whose byte is free has ended, on this host or in another
+// container that shares the file.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,9 @@ class RunLock {
   std::int64_t held_ = -1;
 };
 
-// Writes the row of this run, takes its byte, and marks what dead runs left running as interrupted. Gives the id.
-// `previous` is the run that this process began before it lost the connection, or 0: it goes on if it is still there.
+// Writes the row of this run, takes its byte, and marks what dead runs left running as interrupted.
+// Gives the id. `previous` is the run that this process began before it lost the connection, or 0:
+// it goes on if it is still there.
 Attempt<std::int64_t> begin_run(Connection& connection, RunLock& lock, std::int64_t previous);
 // What this run left running is interrupted, too.
 Attempt<void> end_run(Connection& connection, std::int64_t run);

@@ -36,7 +36,8 @@ tl::unexpected<Fault> fault_of(sqlite3* connection, int code) {
   return fault(kind_of(code), connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code));
 }
 
-// SQLite counts its memory under one lock for the whole process unless told not to, before its first use.
+// SQLite counts its memory under one lock for the whole process unless told not to, before its
+// first use.
 void stop_counting_memory() {
   static const int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   static_cast<void>(code);

@@ -1,5 +1,5 @@
-// SQLite as values: a connection and its statements that close themselves, faults named for what the writer does next.
-// Neither type is safe to use from two threads at once.
+// SQLite as values: a connection and its statements that close themselves, faults named for what
+// the writer does next. Neither type is safe to use from two threads at once.
 #pragma once
 
 #include <chrono>

@@ -110,7 +110,8 @@ void SqliteRequestLog::write_until_stopped() {
   close();
 }
 
-// A log that could not be opened at first must heal without traffic: nobody sends any to a server that is not ready.
+// A log that could not be opened at first must heal without traffic: nobody sends any to a server
+// that is not ready.
 void SqliteRequestLog::open_until_stopped() {
   std::chrono::milliseconds pause = options_.first_retry;
   while (!stopping_) {

@@ -21,7 +21,8 @@ namespace callgate::store {
 
 class SqliteRequestLog final : public RequestLog {
  public:
-  // Tries to open once before the writer starts; which faults are final is told in make_request_log().
+  // Tries to open once before the writer starts; which faults are final is told in
+  // make_request_log().
   static Result<std::unique_ptr<SqliteRequestLog>> open(std::string path,
                                                         RequestLogOptions options);
   ~SqliteRequestLog() override;
@@ -37,7 +38,8 @@ class SqliteRequestLog final : public RequestLog {
  private:
   SqliteRequestLog(std::string path, RequestLogOptions options);
 
-  // On the writer thread. REQUIRES, for those with database in their comment: database_mutex_ is held.
+  // On the writer thread. REQUIRES, for those with database in their comment: database_mutex_ is
+  // held.
   void write_until_stopped();
   void open_until_stopped();
   void write_batch(const std::vector<Entry>& entries);

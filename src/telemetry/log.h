@@ -1,4 +1,5 @@
-// Log lines to stderr, as text for people or as JSON for machines. A Logger is passed down to whoever needs it.
+// Log lines to stderr, as text for people or as JSON for machines. A Logger is passed down to
+// whoever needs it.
 //
 //   2026-01-02T03:04:05.678Z info listening address=127.0.0.1:8080
 //   {"time":"2026-01-02T03:04:05.678Z","level":"info","message":"listening","address":"127.0.0.1:8080"}
@@ -51,7 +52,8 @@ struct LogOptions {
   std::function<std::chrono::steady_clock::time_point()> now;
 };
 
-// Safe to use from any thread. A line is written whole, with its line feed; text in it cannot begin a new one.
+// Safe to use from any thread. A line is written whole, with its line feed; text in it cannot begin
+// a new one.
 class Logger {
  public:
   explicit Logger(LogOptions options = {});
@@ -73,7 +75,8 @@ class Logger {
   }
   void write(LogLevel level, std::string_view message, LogFields fields);
 
-  // For faults that come in thousands: at most one line per `key` and pause. The next one carries `suppressed=N`.
+  // For faults that come in thousands: at most one line per `key` and pause. The next one carries
+  // `suppressed=N`.
   void repeated(LogLevel level, std::string_view key, std::string_view message,
                 LogFields fields = {});
 

@@ -11,7 +11,8 @@ namespace callgate::telemetry {
 namespace {
 
 constexpr std::string_view kOther = "other";
-// Series with the first label as "other" have room of their own beyond the limit; after that all labels are "other".
+// Series with the first label as "other" have room of their own beyond the limit; after that all
+// labels are "other".
 constexpr std::size_t kOverflowRoom = 64;
 constexpr std::size_t kLongestLabel = 128;
 

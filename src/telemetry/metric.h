@@ -1,9 +1,9 @@
 // Counters, gauges and histograms with labels, and their text for Prometheus.
 //
-// A handle is found once per request, `Counter& answered = metrics.requests.with(shard, model, "2xx")`, under a shared
-// lock; after that each increment is one relaxed atomic addition: no lock, no allocation. Handles live as long as
-// their registry. Every event loop has a shard of its own so that loops do not share cache lines; any thread may use
-// any shard all the same.
+// A handle is found once per request, `Counter& answered = metrics.requests.with(shard, model,
+// "2xx")`, under a shared lock; after that each increment is one relaxed atomic addition: no lock,
+// no allocation. Handles live as long as their registry. Every event loop has a shard of its own so
+// that loops do not share cache lines; any thread may use any shard all the same.
 #pragma once
 
 #include <array>
@@ -38,7 +38,8 @@ class alignas(64) Counter {
   std::atomic<std::uint64_t> value_ = 0;
 };
 
-// The sum over all shards is shown: add() and subtract() may use different ones, set() always the same.
+// The sum over all shards is shown: add() and subtract() may use different ones, set() always the
+// same.
 class alignas(64) Gauge {
  public:
   void add(std::int64_t count = 1) { value_.fetch_add(count, std::memory_order_relaxed); }
@@ -94,7 +95,8 @@ class Family;
 // The families in the order they were made. Fixed once the program runs.
 class Registry {
  public:
-  // Beyond `series_limit` combinations of labels, a family shows the rest with its first label as "other".
+  // Beyond `series_limit` combinations of labels, a family shows the rest with its first label as
+  // "other".
   explicit Registry(std::uint32_t shards, std::size_t series_limit = 1000)
       : shards_(shards == 0 ? 1 : shards), series_limit_(series_limit) {}
   Registry(const Registry&) = delete;
@@ -171,7 +173,8 @@ class SeriesFamily : public Family {
   std::unordered_map<LabelValues, Cells, LabelHash, LabelEqual> series_;
 };
 
-// A family whose number of labels the compiler checks. Label names and texts are borrowed: they are literals.
+// A family whose number of labels the compiler checks. Label names and texts are borrowed: they are
+// literals.
 template <class Cell, std::size_t count>
 class LabelledFamily final : public SeriesFamily<Cell> {
  public:

@@ -1,5 +1,5 @@
-// Every metric of the gateway: one line each, and one row in docs/metrics.md. The process_* metrics are in
-// process_metrics.h.
+// Every metric of the gateway: one line each, and one row in docs/metrics.md. The process_* metrics
+// are in process_metrics.h.
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,8 @@ std::optional<double> boot_seconds() {
   return std::nullopt;
 }
 
-// The second field of /proc/self/stat is the name in brackets and may hold anything; count from its end.
+// The second field of /proc/self/stat is the name in brackets and may hold anything; count from its
+// end.
 std::optional<double> start_seconds() {
   constexpr int kFieldsToStartTime = 20;
   const std::optional<double> boot = boot_seconds();
