@@ -8,7 +8,8 @@ namespace callgate::dialect {
 namespace {
 
 constexpr Opener kOpen[] = {{"<|python_tag|>"},
-                            {"{", Opener::Where::anywhere, Opener::Names::declared}};
+                            {"{", Opener::Where::anywhere, Opener::Names::declared},
+                            {"[", Opener::Where::first, Opener::Names::declared}};
 constexpr std::string_view kTail[] = {"<|eom_id|>", "<|eot_id|>", "<|end_of_text|>", "<|eom|>",
                                       "<|eot|>"};
 constexpr Prose kProse{.reasoning = kThink, .call_open = kOpen, .tail = kTail};

@@ -7,6 +7,7 @@ namespace callgate::dialect {
 
 extern const Dialect anthropic_xml;
 extern const Dialect apertus;
+extern const Dialect automatic;
 extern const Dialect cohere_command_r7b;
 extern const Dialect deepseek_v3;
 extern const Dialect deepseek_v31;
@@ -60,6 +61,7 @@ namespace {
 constexpr const Dialect* kDialects[] = {
     &anthropic_xml,
     &apertus,
+    &automatic,
     &cohere_command_r7b,
     &deepseek_v3,
     &deepseek_v31,

@@ -64,6 +64,16 @@ class TurnParser final : public AuditedParser {
 
   const Audit& audit() const override { return out_.audit(); }
   std::size_t held_size() const override { return out_.held_size(); }
+  void take_over(Output&& out, Channel prose) override;
+
+  // The reader said so: what it held and what was not read is another parser's, and so is the output.
+  struct Handover {
+    Output out;
+    Channel prose;
+    std::string bytes;
+  };
+  bool is_handed_over() const { return state_ == State::handed_over; }
+  Handover hand_over();
 
  private:
   enum class State : std::uint8_t {
@@ -71,6 +81,7 @@ class TurnParser final : public AuditedParser {
     section,  // a section was opened, no call yet
     tail,     // a token that ends turns was read
     call,     // the reader has the bytes
+    handed_over,
   };
   enum class Role : std::uint8_t {
     reasoning_open,
@@ -123,6 +134,7 @@ class TurnParser final : public AuditedParser {
   bool in_section_ = false;          // the call that is being read
   bool call_close_owed_ = false;
   bool section_close_owed_ = false;
+  std::string rest_;  // not read: the turn was handed over
   bool line_start_ = true;
   bool unopened_ = false;       // the prompt has opened the call that is being read
   CallIndex calls_before_ = 0;  // when the reader got the bytes

@@ -82,6 +82,9 @@ class XmlParser final : public AuditedParser {
   }
   const Audit& audit() const override { return turn_->audit(); }
   std::size_t held_size() const override { return turn_->held_size(); }
+  void take_over(Output&& out, Channel prose) override {
+    turn_->take_over(std::move(out), prose);
+  }
 
  private:
   static void add_tag(std::vector<std::string_view>& tags, std::string_view name) {
