@@ -47,6 +47,10 @@ void EitherCalls::finish(Output& out) {
   }
 }
 
-bool EitherCalls::overflow(Output& out) { return chosen_ != nullptr && chosen_->overflow(out); }
+bool EitherCalls::overflow(Output& out) {
+  if (chosen_ != nullptr) return chosen_->overflow(out);
+  out.hold(lead_);
+  return false;
+}
 
 }  // namespace callgate::dialect

@@ -1,5 +1,6 @@
 #include "dialect/gemma_calls.h"
 
+#include "dialect/plain_run.h"
 #include "dialect/tagged_value.h"
 
 namespace callgate::dialect {
@@ -22,6 +23,11 @@ void GemmaCalls::open(std::size_t /*opener*/, Output& /*out*/) {
 }
 
 Step GemmaCalls::push(std::string_view bytes, Output& out) {
+  if (at_ == At::arguments && arguments_.streams() && is_plain_push(bytes)) [[likely]] {
+    out.argument_bytes(bytes);
+    out.arguments(bytes);
+    return {.used = bytes.size()};
+  }
   step_ = {};
   std::size_t i = 0;
   while (i < bytes.size() && step_.next == Step::Next::more) {

@@ -65,7 +65,8 @@ std::size_t GemmaArguments::push(std::string_view bytes, std::string& out) {
 }
 
 std::size_t GemmaArguments::push_text(std::string_view bytes, std::string& out) {
-  const std::size_t run = std::min(bytes.find_first_of("<}"), bytes.size());
+  std::size_t run = 0;
+  while (run < bytes.size() && bytes[run] != '<' && bytes[run] != '}') ++run;
   value_.push(bytes.substr(0, run), out);
   if (run == bytes.size()) return run;
   if (bytes[run] == '<') {
@@ -389,6 +390,10 @@ void GemmaArguments::closers_are_data(std::string& out) {
 void GemmaArguments::end_at_closers(std::string& out) {
   const std::string closers = closers_.substr(0, text_end_);
   closers_.clear();
+  if (text_is_key_) {
+    fail();
+    return;
+  }
   end_text(out);
   for (const char c : closers) {
     if (!is_space(c) && state_ == State::open && c == stack_.back().close) close(c, out);
@@ -455,7 +460,7 @@ bool GemmaArguments::finish(std::string& out) {
   if (state_ == State::failed) return false;
   if (at_ == At::text_close && marker_.empty()) {
     end_at_closers(out);
-    return true;
+    return state_ == State::closed;
   }
   if (at_ == At::text || at_ == At::text_closers || at_ == At::text_close) {
     value_.push(closers_, out);

@@ -35,6 +35,8 @@ class GemmaArguments {
   // The turn ended here. Decides what waited for more; false: the arguments are cut.
   bool finish(std::string& out);
   State state() const { return state_; }
+  // Inside a text that has nothing held back: plain bytes leave as they are.
+  bool streams() const { return at_ == At::text && marker_.empty() && value_.streams(); }
   // The call's close marker was read, too.
   bool read_close_marker() const { return read_close_marker_; }
   // A marker, or the beginning of one, that was used but stands behind the end of the call.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialect/plain_run.h"
 #include "dialect/tag_attributes.h"
 #include "json/writer.h"
 
@@ -30,9 +31,15 @@ void PrefixedTags::open(std::size_t opener, Output& out) {
 }
 
 Step PrefixedTags::push(std::string_view bytes, Output& out) {
+  if (at_ == At::value && marker_.empty() && value_.streams() && is_plain_push(bytes)) [[likely]] {
+    out.argument_bytes(bytes);
+    out.arguments(bytes);
+    return {.used = bytes.size()};
+  }
   step_ = {};
   std::size_t i = 0;
-  while (i < bytes.size() && step_.next == Step::Next::more) {
+  while (i < bytes.size() && step_.next == Step::Next::more &&
+         (out.call_open() || out.held_size() < limit_)) {
     if (marker_.empty()) {
       i += read_text(bytes.substr(i), out);
     } else {
@@ -241,6 +248,7 @@ void PrefixedTags::begin_call(std::string_view tag, Output& out) {
   }
   schema_ = schemas_.arguments_of(name);
   arguments_ = 0;
+  broken_ = false;
   out.start_call(name);
   at_ = At::body;
 }
@@ -263,12 +271,13 @@ void PrefixedTags::end_value() {
   if (at_ == At::blank) {
     append_raw_value(json_, raw_, kinds_);
   } else {
-    value_.end(json_);
+    broken_ = !value_.end(json_) || broken_;
   }
 }
 
 void PrefixedTags::end_call(CallOutcome outcome, Output& out, std::string_view replay) {
   if (outcome == CallOutcome::complete) json_ += arguments_ == 0 ? "{}" : "}";
+  if (outcome == CallOutcome::complete && broken_) outcome = CallOutcome::malformed;
   out.arguments(json_);
   json_.clear();
   const bool left = out.finish_call(outcome);
@@ -276,9 +285,14 @@ void PrefixedTags::end_call(CallOutcome outcome, Output& out, std::string_view r
   step_ = {.next = closed ? Step::Next::closed : Step::Next::rejected, .replay = replay};
 }
 
+bool PrefixedTags::overflow(Output& out) {
+  out.hold(std::string_view(marker_).substr(handed_));
+  return false;
+}
+
 void PrefixedTags::finish(Output& out) {
   if (at_ == At::lead) {
-    out.hold(std::string_view(marker_).substr(handed_));
+    overflow(out);
     return;
   }
   const bool whole = at_ == At::body && marker_.size() <= grammar_.prefix.size() && arguments_ > 0;

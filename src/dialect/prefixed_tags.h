@@ -7,6 +7,7 @@
 // A text argument streams; one that has tags inside is held back until it ends.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,11 +38,12 @@ class PrefixedTags final : public CallReader {
       : grammar_(grammar),
         openers_(openers),
         schemas_(options.tools),
-        limit_(options.max_held_back) {}
+        limit_(std::max<std::size_t>(options.max_held_back, 1)) {}
 
   void open(std::size_t opener, Output& out) override;
   Step push(std::string_view bytes, Output& out) override;
   void finish(Output& out) override;
+  bool overflow(Output& out) override;
 
  private:
   enum class At : std::uint8_t {
@@ -84,6 +86,7 @@ class PrefixedTags final : public CallReader {
   std::string raw_;        // of a container, or the white space before it
   std::size_t depth_ = 0;  // open tags in a container
   std::size_t arguments_ = 0;
+  bool broken_ = false;  // a value was no JSON and had left already
   std::string json_;
 };
 

@@ -1,5 +1,7 @@
 #include "dialect/python_calls.h"
 
+#include "dialect/plain_run.h"
+
 namespace callgate::dialect {
 namespace {
 
@@ -22,9 +24,15 @@ void PythonCalls::open(std::size_t opener, Output& /*out*/) {
 }
 
 Step PythonCalls::push(std::string_view bytes, Output& out) {
+  if (at_ == At::arguments && arguments_.streams() && is_plain_push(bytes)) [[likely]] {
+    out.argument_bytes(bytes);
+    out.arguments(bytes);
+    return {.used = bytes.size()};
+  }
   next_ = Step::Next::more;
   std::size_t i = 0;
-  while (i < bytes.size() && next_ == Step::Next::more) {
+  while (i < bytes.size() && next_ == Step::Next::more &&
+         (out.call_open() || out.held_size() < limit_)) {
     if (at_ == At::arguments) {
       i += read_arguments(bytes.substr(i), out);
     } else if (read(bytes[i])) {

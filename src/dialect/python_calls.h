@@ -5,6 +5,7 @@
 //   get_time()</function_calls>
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,7 +24,9 @@ class PythonCalls final : public CallReader {
   // An opener that ends with a bracket opens the list itself; behind any other one the brackets may be missing.
   // REQUIRES: the openers outlive the reader.
   PythonCalls(std::span<const Opener> openers, const DialectOptions& options)
-      : openers_(openers), schemas_(options.tools), limit_(options.max_held_back) {}
+      : openers_(openers),
+        schemas_(options.tools),
+        limit_(std::max<std::size_t>(options.max_held_back, 1)) {}
 
   void open(std::size_t opener, Output& out) override;
   Step push(std::string_view bytes, Output& out) override;

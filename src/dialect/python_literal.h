@@ -29,6 +29,8 @@ class PythonArguments {
   // Reads until the closing parenthesis or a fault; returns how many bytes were used. A faulty byte is not.
   std::size_t push(std::string_view bytes, std::string& out);
   State state() const { return state_; }
+  // Inside a string that has nothing held back: plain bytes leave as they are.
+  bool streams() const { return at_ == At::string && waiting_ == 0 && string_.streams(); }
   // The turn ended here.
   void cut(std::string& out);
 

@@ -42,8 +42,8 @@ std::size_t QuotedString::push(std::string_view bytes, std::string& out) {
 }
 
 std::size_t QuotedString::push_text(std::string_view bytes, std::string& out) {
-  const char stops[] = {quote_, '\\'};
-  const std::size_t run = std::min(bytes.find_first_of(std::string_view(stops, 2)), bytes.size());
+  std::size_t run = 0;
+  while (run < bytes.size() && bytes[run] != quote_ && bytes[run] != '\\') ++run;
   append(bytes.substr(0, run), out);
   if (run == bytes.size()) return run;
   if (bytes[run] == '\\') {

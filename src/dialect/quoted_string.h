@@ -23,6 +23,8 @@ class QuotedString {
   // Reads until the literal is closed; returns how many bytes belong to it. Appends JSON without quotes.
   std::size_t push(std::string_view bytes, std::string& out);
   bool closed() const { return at_ == At::closed; }
+  // Nothing is held back: plain bytes leave as they are.
+  bool streams() const { return at_ == At::text && tail_.empty() && surrogate_ == 0; }
   // The turn ended here: what is held back leaves.
   void cut(std::string& out);
 

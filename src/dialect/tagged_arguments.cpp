@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dialect/plain_run.h"
 #include "json/writer.h"
 
 namespace callgate::dialect {
@@ -34,7 +35,7 @@ TaggedCalls::TaggedCalls(std::span<const TaggedGrammar> grammars, std::span<cons
     : grammars_(grammars),
       openers_(openers),
       schemas_(options.tools),
-      limit_(options.max_held_back) {}
+      limit_(std::max<std::size_t>(options.max_held_back, 1)) {}
 
 void TaggedCalls::add(std::vector<Token>& tokens, std::span<const std::string_view> texts,
                       Kind kind) {
@@ -130,6 +131,7 @@ void TaggedCalls::open(std::size_t opener, Output& out) {
   json_.clear();
   parameters_ = 0;
   whole_json_ = false;
+  broken_ = false;
   last_lead_ = {};
   partial_ = openers_[opener].text;
   handed_ = partial_.size();
@@ -138,9 +140,16 @@ void TaggedCalls::open(std::size_t opener, Output& out) {
 }
 
 Step TaggedCalls::push(std::string_view bytes, Output& out) {
+  if (at_ == At::value && partial_.empty() && !newline_ && !fresh_value_ && value_.streams() &&
+      is_plain_push(bytes)) [[likely]] {
+    out.argument_bytes(bytes);
+    out.arguments(bytes);
+    return {.used = bytes.size()};
+  }
   step_ = {};
   std::size_t i = 0;
-  while (i < bytes.size() && step_.next == Step::Next::more) {
+  while (i < bytes.size() && step_.next == Step::Next::more &&
+         (out.call_open() || out.held_size() < limit_)) {
     if ((at_ == At::value || at_ == At::raw_value) && partial_.empty()) {
       i += read_value(bytes.substr(i), out);
     } else if (at_ == At::json) {
@@ -499,7 +508,7 @@ std::size_t TaggedCalls::read_json(std::string_view bytes, Output& out) {
     value_.cut(json_);
     end_call(CallOutcome::malformed, out);
   } else if (scanner_.state() == json::Scanner::State::closed) {
-    value_.end(json_);
+    broken_ = !value_.end(json_);
     at_ = At::after_json;
   }
   return used;
@@ -575,11 +584,12 @@ void TaggedCalls::begin_value() {
 
 void TaggedCalls::end_value() {
   newline_ = false;
-  value_.end(json_);
+  broken_ = !value_.end(json_) || broken_;
 }
 
 bool TaggedCalls::end_call(CallOutcome outcome, Output& out, std::string_view replay) {
   if (outcome == CallOutcome::complete && !whole_json_) json_ += parameters_ == 0 ? "{}" : "}";
+  if (outcome == CallOutcome::complete && broken_) outcome = CallOutcome::malformed;
   out.arguments(json_);
   json_.clear();
   partial_.clear();
@@ -605,10 +615,7 @@ void TaggedCalls::finish(Output& out) {
   switch (at_) {
     case At::lead:
     case At::call_name:
-      if (at_ == At::lead) out.hold(std::string_view(partial_).substr(handed_));
-      if (at_ == At::call_name && tag_->style == NameTag::Style::attribute) {
-        out.hold(tag_->end.substr(0, attributes_.matched()));
-      }
+      finish_lead(out);
       return;
     case At::call_text: {
       const std::string name = name_;
@@ -649,6 +656,21 @@ void TaggedCalls::finish(Output& out) {
   out.hold(partial_);
   pending_.clear();
   end_call(outcome, out);
+}
+
+bool TaggedCalls::overflow(Output& out) {
+  finish_lead(out);
+  return false;
+}
+
+// Hands over what is known not to be a call.
+void TaggedCalls::finish_lead(Output& out) {
+  if (at_ == At::call_name && tag_->style == NameTag::Style::attribute) {
+    out.hold(tag_->end.substr(0, attributes_.matched()));
+  } else if (at_ != At::call_name) {
+    out.hold(std::string_view(partial_).substr(handed_));
+  }
+  partial_.clear();
 }
 
 std::unique_ptr<DialectParser> make_tagged_parser(const Prose& prose,

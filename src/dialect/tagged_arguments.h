@@ -71,6 +71,7 @@ class TaggedCalls final : public CallReader {
   void open(std::size_t opener, Output& out) override;
   Step push(std::string_view bytes, Output& out) override;
   void finish(Output& out) override;
+  bool overflow(Output& out) override;
 
  private:
   enum class At : std::uint8_t {
@@ -141,6 +142,7 @@ class TaggedCalls final : public CallReader {
   bool end_call(CallOutcome outcome, Output& out, std::string_view replay = {});
   bool reject(std::string_view replay);
   bool is_prefix_of_parameter() const;
+  void finish_lead(Output& out);
 
   std::span<const TaggedGrammar> grammars_;
   std::span<const Opener> openers_;
@@ -176,6 +178,7 @@ class TaggedCalls final : public CallReader {
   std::size_t parameters_ = 0;
   char stop_ = '<';              // the first byte of every marker that may stand in a value
   bool section_closed_ = false;  // pending_ ends with a section's close marker
+  bool broken_ = false;          // a value was no JSON and had left already
   bool whole_json_ = false;      // the arguments were written as one JSON object
   bool fresh_value_ = false;     // no byte of the value yet
   bool newline_ = false;         // the value's last byte is a newline that may be structure

@@ -192,6 +192,8 @@ void TaggedValue::push_string(std::string_view bytes, std::string& out) {
 }
 
 void TaggedValue::push_raw(std::string_view bytes, std::string& out) {
+  const std::size_t used = scanner_.push(bytes);
+  if (!trimmed(bytes.substr(used)).empty()) raw_is_json_ = false;
   held_ += bytes;
   const std::size_t whole = held_.size() - utf8::incomplete_tail(held_);
   utf8::append_sanitized(out, std::string_view(held_).substr(0, whole));
@@ -212,8 +214,12 @@ void TaggedValue::push_held(std::string_view bytes, std::string& out) {
   const bool container = !core.empty() && ((core[0] == '{' && kinds_.has(ValueKind::object)) ||
                                            (core[0] == '[' && kinds_.has(ValueKind::array)));
   if (container) {
+    std::string text;
+    text.swap(held_);
     mode_ = Mode::raw;
-    push_raw({}, out);
+    scanner_.reset();
+    raw_is_json_ = true;
+    push_raw(text, out);
   } else {
     become_string(out);
   }
@@ -228,7 +234,8 @@ void TaggedValue::become_string(std::string& out) {
   push_string(text, out);
 }
 
-void TaggedValue::end(std::string& out) {
+bool TaggedValue::end(std::string& out) {
+  bool whole = true;
   switch (mode_) {
     case Mode::string:
       json::append_escaped(out, held_);
@@ -253,9 +260,11 @@ void TaggedValue::end(std::string& out) {
       break;
     case Mode::raw:
       utf8::append_sanitized(out, held_);
+      whole = raw_is_json_ && scanner_.finish() && !scanner_.saw_raw_control();
       break;
   }
   held_.clear();
+  return whole;
 }
 
 void TaggedValue::cut(std::string& out) {

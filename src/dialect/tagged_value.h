@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "dialect/schema_types.h"
+#include "json/scanner.h"
 
 namespace callgate::dialect {
 
@@ -25,12 +26,13 @@ class TaggedValue {
   void begin_json(std::size_t limit, std::string& out);
   // Any cut of the raw bytes. Appends to `out` what is decided, in whole UTF-8 sequences.
   void push(std::string_view bytes, std::string& out);
-  // The value's close marker came.
-  void end(std::string& out);
+  // The value's close marker came. False: what left is not JSON, since it was too long to be held back.
+  bool end(std::string& out);
   // The turn ended inside the value: what is held back leaves as far as it goes, a string stays open.
   void cut(std::string& out);
 
-  std::size_t held_back() const { return held_.size(); }
+  // A string that has nothing held back: plain bytes leave as they are.
+  bool streams() const { return mode_ == Mode::string && held_.empty(); }
 
  private:
   enum class Mode : std::uint8_t {
@@ -49,6 +51,8 @@ class TaggedValue {
   Mode mode_ = Mode::string;
   KindSet kinds_;
   std::size_t limit_ = 0;
+  json::Scanner scanner_;  // mode raw
+  bool raw_is_json_ = true;
   std::string held_;  // modes string and raw: the beginning of a UTF-8 sequence
 };
 

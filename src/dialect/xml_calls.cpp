@@ -82,9 +82,7 @@ class XmlParser final : public AuditedParser {
   }
   const Audit& audit() const override { return turn_->audit(); }
   std::size_t held_size() const override { return turn_->held_size(); }
-  void take_over(Output&& out, Channel prose) override {
-    turn_->take_over(std::move(out), prose);
-  }
+  void take_over(Output&& out, Channel prose) override { turn_->take_over(std::move(out), prose); }
 
  private:
   static void add_tag(std::vector<std::string_view>& tags, std::string_view name) {
@@ -244,11 +242,8 @@ bool XmlCalls::emit_json(std::string_view body, Output& out) {
     if (key == "name" && in.peek() == json::Kind::string) {
       name = in.string();
     } else if (key == "arguments" || key == "parameters" || key == "args") {
-      if (in.peek() == json::Kind::string) {
-        json_ = in.string();
-      } else {
-        json_ = in.raw();
-      }
+      json_.clear();
+      append_clean_json(json_, in.peek() == json::Kind::string ? in.string() : in.raw());
     } else {
       in.skip();
     }
