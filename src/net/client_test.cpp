@@ -445,12 +445,13 @@ TEST(HttpClient, passes_a_large_stream_through_with_flat_memory) {
     ClientRequest request{.method = "GET", .path = "/"};
     if (auto sent = co_await up.send(request); !sent) co_return;
     exchange.start(up.status(), {});
+    std::string own;
     while (true) {
       const Result<std::string_view> bytes = co_await up.read();
       if (!bytes) co_return;
       if (bytes->empty()) break;
       // The view would not survive a wait: a gateway transforms it into memory of its own.
-      const std::string own(*bytes);
+      own.assign(*bytes);
       if (auto sent = co_await exchange.write(own); !sent) co_return;
     }
     (void)co_await exchange.end();

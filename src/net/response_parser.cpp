@@ -31,11 +31,10 @@ struct ResponseCallbacks {
     if (parser.state_ == ResponseParser::State::body) return trailer(parser, size);
     while (size > 0 && (at[size - 1] == ' ' || at[size - 1] == '\t')) --size;
     Headers::Entry& entry = parser.headers_.entries_.back();
-    // A folded line comes as a second span: the value reaches to its end.
-    if (entry.value == 0)
-      entry.value = static_cast<std::uint32_t>(at - parser.headers_.text_.data());
-    entry.value_size =
-        static_cast<std::uint32_t>(at + size - parser.headers_.text_.data()) - entry.value;
+    const auto end = static_cast<std::uint32_t>(at + size - parser.headers_.text_.data());
+    // A folded line comes as a second span: the value reaches to its end, and is refused for it.
+    if (entry.value == 0) entry.value = end - static_cast<std::uint32_t>(size);
+    entry.value_size = end - entry.value;
     return 0;
   }
 
@@ -144,6 +143,9 @@ void ResponseParser::parse_head() {
   }
   if (parser_.http_major != 1) return refuse("not an HTTP/1 response");
   if (headers_.size() > header_count_) return refuse("too many response headers");
+  for (const Header header : headers_) {
+    if (!is_sendable(header)) return refuse("a response header holds forbidden bytes");
+  }
   if (status() == 101) return refuse("the upstream changed protocols unasked");
   if (status() < 200) {
     if (++interim_count_ > kInterimLimit) return refuse("too many interim responses");

@@ -76,8 +76,9 @@ TEST(ResponseParser, refuses_nonsense) {
   for (const std::string& bytes : std::vector<std::string>{
            "SSH-2.0-OpenSSH\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n",
            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-           "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
-           "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "HTTP/1.1 101 Switching\r\n\r\n",
+           "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "HTTP/1.1 200 OK\r\n: x\r\n\r\n",
+           "HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+           "HTTP/1.1 101 Switching\r\n\r\n",
            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
            "HTTP/1.1 200 OK\r\nX: " + std::string(5000, 'a')}) {
     EXPECT_EQ(push_in_steps(bytes, bytes.size()).state, State::failed) << bytes.substr(0, 80);
