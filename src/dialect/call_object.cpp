@@ -256,9 +256,9 @@ bool CallObject::step_value(char c, Output& out) {
       break;
   }
   scan_.reset();
+  if (state_ != State::id_string && scan_.push(byte) == 0) return false;
   out.hold(byte);
-  if (state_ != State::id_string) scan_.push(byte);
-  return scan_.state() != json::Scanner::State::failed;
+  return true;
 }
 
 bool CallObject::begin_arguments(char c, Output& out) {

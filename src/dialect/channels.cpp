@@ -150,6 +150,7 @@ std::string_view ChannelParser::read_call_lead(std::string_view bytes) {
 }
 
 std::string_view ChannelParser::read_arguments(std::string_view bytes) {
+  out_.expect_anything();
   const JsonArguments::Result result = arguments_.push(bytes, out_);
   bytes.remove_prefix(result.used);
   switch (result.state) {

@@ -45,8 +45,7 @@ JsonArguments::Result JsonArguments::push(std::string_view bytes, Output& out) {
     const std::string_view rest = bytes.substr(at);
     const std::size_t control = find_control(rest);
     if (control == 0 && scan_.in_string()) {
-      escape_control(rest[0], out);
-      ++at;
+      if (escape_control(rest[0], out)) ++at;
       continue;
     }
     // A control character outside of a string is white space or a fault: the scanner tells.
@@ -89,19 +88,20 @@ void JsonArguments::pass(std::string_view bytes, bool flush, Output& out) {
   tail_.assign(scratch_, scratch_.size() - unsafe);
 }
 
-void JsonArguments::escape_control(char c, Output& out) {
+bool JsonArguments::escape_control(char c, Output& out) {
   const std::string_view byte(&c, 1);
   if (scan_.push(byte) == 0 || scan_.state() == ScanState::failed) {
     // Behind a backslash: this is not JSON any more. The byte is read again as such.
-    break_off(tail_);
+    break_off({});
     pass({}, true, out);
-    return;
+    return false;
   }
   if (!decoded_) out.argument_bytes(byte);
   pass({}, true, out);
   std::string escaped;
   json::append_escaped(escaped, byte);
   out.arguments(escaped);
+  return true;
 }
 
 void JsonArguments::break_off(std::string_view seen) {

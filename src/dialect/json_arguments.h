@@ -43,7 +43,7 @@ class JsonArguments {
  private:
   void pass(std::string_view bytes, bool flush, Output& out);
   std::size_t push_segment(std::string_view bytes, Output& out);
-  void escape_control(char c, Output& out);
+  bool escape_control(char c, Output& out);
   void break_off(std::string_view seen);
   Result push_broken(std::string_view bytes, Output& out);
   std::size_t broken_end(std::string_view bytes);

@@ -79,6 +79,7 @@ class Output {
   // A short push of nothing but these bytes, if it is the next one, is arguments as it is written: the parser need not
   // look at it. Said at the end of a push. `plain` has static storage and holds ASCII only.
   void expect_plain(const ByteSet& plain);
+  void expect_anything() { plain_ = nullptr; }
   // True: the push was of that kind and has left. Called first in each push.
   bool pass_plain(std::string_view bytes);
   // False: the call was not well-formed in whole_call mode and left as prose.

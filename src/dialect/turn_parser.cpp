@@ -272,6 +272,7 @@ void TurnParser::close_empty_section(std::string_view text) {
 }
 
 std::string_view TurnParser::read_call(std::string_view bytes) {
+  out_.expect_anything();
   const bool open = out_.call_open();
   const std::size_t room =
       open ? bytes.size() : max_held_back_ - std::min(max_held_back_, out_.held_size());

@@ -1,0 +1,94 @@
+// Golden inputs, cut up and put together again at random: whatever comes out, it does not depend on the cuts.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "dialect/golden_testing.h"
+#include "dialect/oracle_testing.h"
+#include "json/writer.h"
+
+namespace callgate::dialect {
+namespace {
+
+using golden::Case;
+
+class Mutations {
+ public:
+  Mutations(const std::vector<Case>& cases, std::uint64_t seed) : cases_(cases), random_(seed) {}
+
+  std::string next() {
+    std::string text = pick();
+    for (std::size_t left = 1 + below(4); left > 0; --left) mutate(text);
+    return text.substr(0, 2000);
+  }
+  std::size_t below(std::size_t end) { return static_cast<std::size_t>(random_() % end); }
+
+ private:
+  const std::string& pick() { return cases_[below(cases_.size())].in; }
+
+  void mutate(std::string& text) {
+    const std::size_t at = below(text.size() + 1);
+    const std::size_t count = below(24);
+    switch (below(6)) {
+      case 0:
+        text.erase(at, count);
+        break;
+      case 1:
+        text.insert(at, text.substr(below(text.size() + 1), 8 + count));
+        break;
+      case 2:
+        text = text.substr(0, at) + pick();
+        break;
+      case 3: {
+        const std::string& other = pick();
+        text.insert(at, other.substr(below(other.size() + 1), 8 + count));
+        break;
+      }
+      case 4:
+        text.resize(at);
+        break;
+      default: {
+        constexpr std::string_view kBytes = "{}[]<>\"\\\n :,|`'=/\t\x01\xC3\xE2\xF0\x80u0";
+        text.insert(at, 1, kBytes[below(kBytes.size())]);
+        break;
+      }
+    }
+  }
+
+  const std::vector<Case>& cases_;
+  std::mt19937_64 random_;
+};
+
+class Property : public testing::TestWithParam<const Dialect*> {};
+
+TEST_P(Property, holds_for_golden_inputs_put_together_at_random) {
+  std::vector<Case> cases = golden::cases_of(*GetParam());
+  std::erase_if(cases, [](const Case& test) { return !test.reason.empty(); });
+  ASSERT_FALSE(cases.empty());
+  // More rounds from another seed: CALLGATE_PROPERTY_ROUNDS, CALLGATE_PROPERTY_SEED.
+  const char* rounds_text = std::getenv("CALLGATE_PROPERTY_ROUNDS");
+  const char* seed_text = std::getenv("CALLGATE_PROPERTY_SEED");
+  const int rounds = rounds_text != nullptr ? std::atoi(rounds_text) : 300;
+  Mutations mutations(cases, seed_text != nullptr ? std::strtoull(seed_text, nullptr, 10) : 1);
+  for (int round = 0; round < rounds; ++round) {
+    const std::string text = mutations.next();
+    const Case& like = cases[mutations.below(cases.size())];
+    DialectOptions options = like.options();
+    options.commit = mutations.below(3) == 0 ? Commit::whole_call : Commit::eager;
+    if (mutations.below(8) == 0) options.max_held_back = 1 + mutations.below(200);
+    const std::string fault =
+        oracle::check(*GetParam(), options, like.channel, text, static_cast<std::uint64_t>(round));
+    std::string shown;
+    json::append_string(shown, text);
+    ASSERT_EQ(fault, "") << "round " << round
+                         << (options.commit == Commit::eager ? "" : " whole_call") << " limit "
+                         << options.max_held_back << (like.reasoning_open ? " open" : "") << "\n"
+                         << shown;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dialects, Property, testing::ValuesIn(all().begin(), all().end()),
+                         [](const auto& row) { return std::string(row.param->name); });
+
+}  // namespace
+}  // namespace callgate::dialect
