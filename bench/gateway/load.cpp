@@ -56,13 +56,17 @@ void count_frames(Load& load, std::string_view bytes, char& last, std::size_t& f
   }
 }
 
+net::ClientRequest make_request(const Load& load) {
+  net::ClientRequest request{
+      .method = "POST", .path = "/chat/completions", .headers = {}, .body = load.body};
+  request.headers.add("content-type", "application/json");
+  request.headers.add("authorization", "Bearer bench");
+  return request;
+}
+
 net::Task<bool> one_request(Load& load, net::HttpClient& client) {
   net::ClientExchange exchange(client, load.target);
-  net::ClientRequest request{
-      .method = "POST",
-      .path = "/chat/completions",
-      .headers = {{"content-type", "application/json"}, {"authorization", "Bearer bench"}},
-      .body = load.body};
+  const net::ClientRequest request = make_request(load);
   const auto begin = Clock::now();
   if (auto sent = co_await exchange.send(request); !sent || exchange.status() != 200)
     co_return false;
@@ -86,9 +90,11 @@ net::Task<bool> one_request(Load& load, net::HttpClient& client) {
 net::Task<> worker(Load& load, net::HttpClient& client, net::Loop& loop) {
   while (load.started < load.requests) {
     ++load.started;
-    if (!co_await one_request(load, client)) ++load.failed;
+    const bool fine = co_await one_request(load, client);
+    if (!fine) ++load.failed;
   }
-  if (--load.running == 0) loop.stop();
+  load.running -= 1;
+  if (load.running == 0) loop.stop();
 }
 
 double percentile(std::vector<double>& values, double share) {
@@ -127,6 +133,9 @@ int main(int argc, char** argv) {
               "weather\",\"parameters\":{\"type\":\"object\",\"properties\":{\"city\":{\"type\":"
               "\"string\"}},\"required\":[\"city\"]}}}]}";
   net::Loop loop;
+  loop.set_fault_log([](std::string_view what) {
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(what.size()), what.data());
+  });
   net::HttpClient client(loop, {.idle_per_target = 100'000});
   load.running = load.concurrency;
   const auto begin = Clock::now();

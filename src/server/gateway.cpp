@@ -161,7 +161,7 @@ Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
 net::Task<> Gateway::answer(net::Exchange& exchange) {
   Ask ask{.exchange = exchange, .snapshot = snapshot_, .started_ms = loop_.now()};
   const std::string_view given = exchange.head().headers.find("x-request-id").value_or("");
-  ask.id = is_acceptable_request_id(given) ? std::string(given) : mint_.mint("req_");
+  ask.id = is_acceptable_request_id(given) ? std::string(given) : mint_.mint_timed("req_", unix_milliseconds());
   ask.headers.add("x-request-id", ask.id);
   add_cors(ask);
   const auto route = find_route(ask);

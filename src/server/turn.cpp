@@ -26,6 +26,7 @@ std::optional<Milliseconds> seconds_of(std::string_view text) {
 }  // namespace
 
 bool is_retryable(const Error& error) {
+  if (error.status == 401 || error.status == 403) return false;  // callgate's own key was refused
   switch (error.code) {
     case ErrorCode::rate_limited:
       return error.upstream_code != "insufficient_quota";
