@@ -102,7 +102,7 @@ bool read_elements(std::string_view text, std::string_view prefix, const SchemaP
     OpenTag tag;
     if (!read_open_tag(text, at, prefix, tag)) return false;
     if (tag.self_closing) {
-      elements.push_back({tag.name, tag.attributes, {}});
+      elements.push_back({tag.name, tag.attributes, text.substr(tag.end, 0)});
       at = tag.end;
       continue;
     }

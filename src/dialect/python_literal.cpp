@@ -448,7 +448,9 @@ bool PythonArguments::fail() {
 
 void PythonArguments::cut(std::string& out) {
   if (at_ == At::string) string_.cut(target(out));
-  if (at_ == At::word && named_ && !python_number(word_).empty()) {
+  const Open& top = stack_.back();
+  if (at_ == At::word && named_ && !top.key && !python_number(word_).empty()) {
+    begin_element(out);
     append_python_word(target(out), trimmed(word_));
   }
   out += undecided_;

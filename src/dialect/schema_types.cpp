@@ -173,8 +173,18 @@ void SchemaTree::collect_value(std::uint32_t node, KindSet& set) const {
   }
 }
 
-void SchemaTree::collect(std::uint32_t node, KindSet& set, int& visits) const {
-  if (node == kNone || nodes_[node].kind != json::Kind::object || visits-- <= 0) return;
+// True: `node` is an object that the question has not looked at yet. Then seen.depth is to be taken down again.
+bool SchemaTree::enter(std::uint32_t node, Seen& seen) const {
+  if (node == kNone || nodes_[node].kind != json::Kind::object) return false;
+  seen.nodes.resize(nodes_.size());
+  if (seen.nodes[node] || seen.depth == kMaxDepth) return false;
+  seen.nodes[node] = true;
+  ++seen.depth;
+  return true;
+}
+
+void SchemaTree::collect(std::uint32_t node, KindSet& set, Seen& seen) const {
+  if (!enter(node, seen)) return;
   KindSet here;
   const auto merge_type = [&](const Node& type) {
     for (const TypeName& known : kTypeNames) {
@@ -193,9 +203,9 @@ void SchemaTree::collect(std::uint32_t node, KindSet& set, int& visits) const {
     } else if (field.key == "const") {
       collect_value(at, here);
     } else if (is_combiner(field.key)) {
-      for (std::uint32_t s = field.child; s != kNone; s = nodes_[s].next) collect(s, here, visits);
+      for (std::uint32_t s = field.child; s != kNone; s = nodes_[s].next) collect(s, here, seen);
     } else if (field.key == "$ref") {
-      collect(follow(field.text), here, visits);
+      collect(follow(field.text), here, seen);
     } else if (field.key == "nullable" && field.text == "true") {
       here.add(ValueKind::null);
     }
@@ -207,31 +217,33 @@ void SchemaTree::collect(std::uint32_t node, KindSet& set, int& visits) const {
   for (const TypeName& known : kTypeNames) {
     if (here.has(known.kind)) set.add(known.kind);
   }
+  --seen.depth;
 }
 
 template <class Probe>
-std::uint32_t SchemaTree::search(std::uint32_t node, const Probe& probe, int& visits) const {
-  if (node == kNone || nodes_[node].kind != json::Kind::object || visits-- <= 0) return kNone;
+std::uint32_t SchemaTree::search(std::uint32_t node, const Probe& probe, Seen& seen) const {
+  if (!enter(node, seen)) return kNone;
   if (const std::uint32_t found = probe(node); found != kNone) return found;
   for (std::uint32_t at = nodes_[node].child; at != kNone; at = nodes_[at].next) {
     const Node& field = nodes_[at];
     std::uint32_t found = kNone;
     if (field.key == "$ref") {
-      found = search(follow(field.text), probe, visits);
+      found = search(follow(field.text), probe, seen);
     } else if (is_combiner(field.key)) {
       for (std::uint32_t s = field.child; s != kNone && found == kNone; s = nodes_[s].next) {
-        found = search(s, probe, visits);
+        found = search(s, probe, seen);
       }
     }
     if (found != kNone) return found;
   }
+  --seen.depth;
   return kNone;
 }
 
 KindSet SchemaPlace::kinds() const {
   KindSet set;
-  int visits = SchemaTree::kVisits;
-  if (tree_ != nullptr) tree_->collect(node_, set, visits);
+  SchemaTree::Seen seen;
+  if (tree_ != nullptr) tree_->collect(node_, set, seen);
   return set;
 }
 
@@ -246,18 +258,18 @@ SchemaPlace SchemaPlace::member(std::string_view name) const {
         schema != SchemaTree::kNone && tree_->nodes_[schema].kind == json::Kind::object;
     return usable ? schema : SchemaTree::kNone;
   };
-  int visits = SchemaTree::kVisits;
-  std::uint32_t found = tree_->search(node_, listed, visits);
-  visits = SchemaTree::kVisits;
-  if (found == SchemaTree::kNone) found = tree_->search(node_, additional, visits);
+  SchemaTree::Seen seen;
+  std::uint32_t found = tree_->search(node_, listed, seen);
+  seen = {};
+  if (found == SchemaTree::kNone) found = tree_->search(node_, additional, seen);
   return found == SchemaTree::kNone ? SchemaPlace() : SchemaPlace(tree_, found);
 }
 
 SchemaPlace SchemaPlace::element() const {
   if (tree_ == nullptr) return {};
   const auto probe = [&](std::uint32_t node) { return tree_->find(node, "items"); };
-  int visits = SchemaTree::kVisits;
-  const std::uint32_t found = tree_->search(node_, probe, visits);
+  SchemaTree::Seen seen;
+  const std::uint32_t found = tree_->search(node_, probe, seen);
   return found == SchemaTree::kNone ? SchemaPlace() : SchemaPlace(tree_, found);
 }
 
@@ -270,8 +282,8 @@ std::string_view SchemaPlace::member_name(std::size_t index) const {
     for (std::size_t i = 0; i < index && at != SchemaTree::kNone; ++i) at = tree_->nodes_[at].next;
     return at;
   };
-  int visits = SchemaTree::kVisits;
-  const std::uint32_t found = tree_->search(node_, probe, visits);
+  SchemaTree::Seen seen;
+  const std::uint32_t found = tree_->search(node_, probe, seen);
   return found == SchemaTree::kNone ? std::string_view() : tree_->nodes_[found].key;
 }
 

@@ -83,17 +83,22 @@ class SchemaTree {
     std::string key;
     std::string text;  // of a string, a number or a boolean
   };
-  // Nodes that one question may visit: cyclic and exploding references end here.
-  static constexpr int kVisits = 512;
+  // The nodes that one question has looked at: none is looked at twice, so references may be cyclic.
+  struct Seen {
+    std::vector<bool> nodes;
+    int depth = 0;
+  };
+  static constexpr int kMaxDepth = 256;
 
   std::uint32_t read(json::Reader& in);
   std::uint32_t find(std::uint32_t node, std::string_view key) const;
   std::uint32_t follow(std::string_view reference) const;
-  void collect(std::uint32_t node, KindSet& set, int& visits) const;
+  bool enter(std::uint32_t node, Seen& seen) const;
+  void collect(std::uint32_t node, KindSet& set, Seen& seen) const;
   void collect_value(std::uint32_t node, KindSet& set) const;
   // The first node for which `probe` finds something, here or behind $ref, allOf, anyOf and oneOf.
   template <class Probe>
-  std::uint32_t search(std::uint32_t node, const Probe& probe, int& visits) const;
+  std::uint32_t search(std::uint32_t node, const Probe& probe, Seen& seen) const;
 
   std::vector<Node> nodes_;
 };

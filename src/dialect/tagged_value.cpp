@@ -98,7 +98,7 @@ constexpr KindSet kEveryKind = {ValueKind::null,    ValueKind::integer, ValueKin
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
+  if (begin == std::string_view::npos) return text.substr(0, 0);
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
