@@ -81,15 +81,6 @@ std::string to_text(const Address& address) {
   }
 }
 
-std::string peer_text(int fd) {
-  Address address;
-  address.size = sizeof(address.storage);
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.size) != 0) {
-    return "unknown";
-  }
-  return to_text(address);
-}
-
 Address unix_address(const std::string& path) {
   Address address;
   auto& name = reinterpret_cast<sockaddr_un&>(address.storage);

@@ -21,8 +21,6 @@ struct Address {
 
 // `127.0.0.1:51234`, `[::1]:51234` or `unix`.
 std::string to_text(const Address& address);
-// The other end of a connected socket; `unknown` when it is gone.
-std::string peer_text(int fd);
 
 Address unix_address(const std::string& path);
 // An address that needs no resolver: numbers only. Size 0 when `host` is a name.

@@ -1,12 +1,9 @@
 #include "net/connection.h"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
 #include <charconv>
+#include <cstring>
 
 #include "base/check.h"
-#include "net/address.h"
 
 namespace callgate::net {
 
@@ -64,11 +61,12 @@ struct Connection::Run::promise_type {
   void unhandled_exception() noexcept { connection.server_.log("a connection threw"); }
 };
 
-Connection::Connection(HttpServer& server, int fd, const TlsContext& tls)
+Connection::Connection(HttpServer& server, int fd, const Address& peer, const TlsContext& tls)
     : server_(server),
       stream_(server.loop_, fd),
       parser_(server.options_.limits),
       exchange_(*this) {
+  std::memcpy(&peer_, &peer.storage, sizeof(peer_));
   if (tls) {
     TlsSession session = make_server_session(tls, fd);
     // Without memory for TLS there is no connection, least of all a plain one.
@@ -393,6 +391,10 @@ void Connection::on_gone(std::function<void()> callback) {
   if (gone_) went();
 }
 
-std::string Connection::peer() const { return peer_text(stream_.fd()); }
+std::string Connection::peer() const {
+  Address address;
+  std::memcpy(&address.storage, &peer_, sizeof(peer_));
+  return to_text(address);
+}
 
 }  // namespace callgate::net

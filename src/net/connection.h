@@ -1,6 +1,8 @@
 // Connection: one accepted socket, its requests one after the other, and the answer in progress.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <array>
 #include <coroutine>
 #include <cstddef>
@@ -8,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "net/address.h"
 #include "net/request_parser.h"
 #include "net/server.h"
 #include "net/stream.h"
@@ -17,7 +20,7 @@ namespace callgate::net {
 class Connection {
  public:
   // `tls` may be empty. The connection removes itself from the server when it ends.
-  Connection(HttpServer& server, int fd, const TlsContext& tls);
+  Connection(HttpServer& server, int fd, const Address& peer, const TlsContext& tls);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -67,6 +70,7 @@ class Connection {
   void went();
 
   HttpServer& server_;
+  sockaddr_in6 peer_{};  // or one of the shorter kinds
   Connection* next_ = nullptr;
   Connection* previous_ = nullptr;
   Stream stream_;

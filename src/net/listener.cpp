@@ -35,9 +35,12 @@ void Listener::watch() {
 
 void Listener::accept_all() {
   for (int i = 0; i < kBatch; ++i) {
-    const int fd = ::accept4(descriptor_.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    Address peer;
+    peer.size = sizeof(peer.storage);
+    const int fd = ::accept4(descriptor_.fd(), reinterpret_cast<sockaddr*>(&peer.storage),
+                             &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      server_.accepted(fd, *this);
+      server_.accepted(fd, peer, *this);
       continue;
     }
     switch (errno) {

@@ -93,8 +93,8 @@ Result<void> HttpServer::listen_like(const HttpServer& other) {
   return {};
 }
 
-void HttpServer::accepted(int socket, const Listener& listener) {
-  auto* connection = new Connection(*this, socket, listener.tls());
+void HttpServer::accepted(int socket, const Address& peer, const Listener& listener) {
+  auto* connection = new Connection(*this, socket, peer, listener.tls());
   connection->next_ = connections_;
   if (connections_ != nullptr) connections_->previous_ = connection;
   connections_ = connection;

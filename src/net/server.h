@@ -20,6 +20,7 @@ namespace callgate::net {
 
 class Connection;
 class Listener;
+struct Address;
 
 struct TlsFiles {
   std::string certificate;  // PEM chain, leaf first
@@ -120,7 +121,7 @@ class HttpServer {
  private:
   friend class Connection;
   friend class Listener;
-  void accepted(int socket, const Listener& listener);
+  void accepted(int socket, const Address& peer, const Listener& listener);
   void remove(Connection& connection);
   void log(std::string_view what);
   std::string error_body(int status, std::string_view message) const;

@@ -315,17 +315,22 @@ double milliseconds_since(std::chrono::steady_clock::time_point start,
   return std::chrono::duration<double, std::milli>(end - start).count();
 }
 
+// The best of five, so that a busy machine does not decide.
 TEST(HttpServer, notices_at_once_that_the_client_closed) {
   for (const bool with_reset : {false, true}) {
-    GoneProbe probe;
-    ServerThread server(probe.answer());
-    RawSocket client = RawSocket::connect(server.port());
-    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok");
-    probe.waiting.get_future().get();
-    const auto left = std::chrono::steady_clock::now();
-    with_reset ? client.reset() : client.close();
-    EXPECT_LT(milliseconds_since(left, probe.noticed.get_future().get()), 20);
-    EXPECT_TRUE(server.eventually([](HttpServer& s) { return s.connections() == 0; }));
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      GoneProbe probe;
+      ServerThread server(probe.answer());
+      RawSocket client = RawSocket::connect(server.port());
+      client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok");
+      probe.waiting.get_future().get();
+      const auto left = std::chrono::steady_clock::now();
+      with_reset ? client.reset() : client.close();
+      best = std::min(best, milliseconds_since(left, probe.noticed.get_future().get()));
+      EXPECT_TRUE(server.eventually([](HttpServer& s) { return s.connections() == 0; }));
+    }
+    EXPECT_LT(best, 5);
   }
 }
 
@@ -510,14 +515,17 @@ TEST(HttpServer, shares_a_port_between_loops) {
   EXPECT_GT(answered[1], 0);
 }
 
-TEST(HttpServer, names_the_peer) {
-  ServerThread server([](Exchange& exchange) -> Task<> {
-    const std::string peer = exchange.peer();
-    (void)co_await exchange.respond(200, "text/plain", peer);
+TEST(HttpServer, names_the_peer_even_when_it_is_gone) {
+  std::promise<std::string> named;
+  ServerThread server([&](Exchange& exchange) -> Task<> {
+    while (!exchange.client_gone()) co_await exchange.loop().sleep(Millis(1));
+    exchange.abort();
+    named.set_value(exchange.peer());
   });
   RawSocket client = RawSocket::connect(server.port());
-  client.send(kLastGet);
-  EXPECT_THAT(client.receive_all(), HasSubstr("\r\n\r\n127.0.0.1:"));
+  client.send(kGet);
+  client.reset();
+  EXPECT_THAT(named.get_future().get(), StartsWith("127.0.0.1:"));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr bool kRecycle = true;
 class FramePool {
  public:
   static constexpr std::size_t kStep = 128;
-  static constexpr std::size_t kClasses = 16;
+  static constexpr std::size_t kClasses = 32;
   static constexpr std::size_t kDepth = 64;
 
   ~FramePool() {
