@@ -53,14 +53,18 @@ struct Spelling {
       .tail = kTail};
 };
 
-constexpr std::string_view kBars[] = {"｜DSML｜",     "｜DSML｜ ", "‖DSML‖",
-                                      "｜｜DSML｜｜", "|DSML|",    "||DSML||"};
-using Plain = Spelling<kBars[0]>;
-using Spaced = Spelling<kBars[1]>;
-using Norm = Spelling<kBars[2]>;
-using Doubled = Spelling<kBars[3]>;
-using Ascii = Spelling<kBars[4]>;
-using AsciiDoubled = Spelling<kBars[5]>;
+constexpr std::string_view kPlainBars = "｜DSML｜";
+constexpr std::string_view kSpacedBars = "｜DSML｜ ";
+constexpr std::string_view kNormBars = "‖DSML‖";
+constexpr std::string_view kDoubledBars = "｜｜DSML｜｜";
+constexpr std::string_view kAsciiBars = "|DSML|";
+constexpr std::string_view kAsciiDoubledBars = "||DSML||";
+using Plain = Spelling<kPlainBars>;
+using Spaced = Spelling<kSpacedBars>;
+using Norm = Spelling<kNormBars>;
+using Doubled = Spelling<kDoubledBars>;
+using Ascii = Spelling<kAsciiBars>;
+using AsciiDoubled = Spelling<kAsciiDoubledBars>;
 
 template <class... Spellings>
 struct All {

@@ -372,6 +372,10 @@ bool TaggedCalls::take_token(const Token& token, Output& out) {
       if (token.kind == Kind::call_open) begin_name(At::call_name, grammar_->call);
       return true;
     case At::call_text:
+      if (token.kind == Kind::filler) {
+        out.hold(token.text);
+        return true;
+      }
       begin_call(name_, out);
       [[fallthrough]];
     case At::body:
@@ -536,8 +540,11 @@ bool TaggedCalls::end_name(std::string_view name, bool self_closing, Output& out
     return reject({});
   }
   if (is_call) {
-    begin_call(name, out);
-    return self_closing ? end_call(CallOutcome::complete, out) : true;
+    name_ = std::string(name);
+    at_ = At::call_text;
+    if (!self_closing) return true;
+    begin_call(name_, out);
+    return end_call(CallOutcome::complete, out);
   }
   json_.push_back(parameters_++ == 0 ? '{' : ',');
   json::append_string(json_, name);

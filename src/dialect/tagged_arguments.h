@@ -77,7 +77,7 @@ class TaggedCalls final : public CallReader {
   enum class At : std::uint8_t {
     lead,          // before the call's tag
     call_name,     // in it
-    call_text,     // the name is text: before the marker that ends it
+    call_text,     // behind the name: what follows says whether it is a call
     body,          // between parameters
     key,           // in a parameter's tag
     before_value,  // between key and value_open

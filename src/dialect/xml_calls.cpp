@@ -107,6 +107,7 @@ void XmlCalls::open(std::size_t opener, Output& /*out*/) {
   attempts_ = 0;
   attributes_.begin(">");
   body_.clear();
+  lead_read_ = false;
 }
 
 Step XmlCalls::push(std::string_view bytes, Output& out) {
@@ -145,8 +146,26 @@ std::string_view XmlCalls::attributes() const {
   return text;
 }
 
+// The body of a call begins with a tag or with a brace; a tag that is only mentioned is followed by other text.
+std::size_t XmlCalls::read_lead(char c, Output& out) {
+  const bool in_tag = body_.ends_with('<');
+  const bool fits = in_tag ? is_tag_name_byte(c) || c == '/' : is_space(c) || c == '<' || c == '{';
+  if (!fits) {
+    step_ = {.next = Step::Next::rejected, .replay = in_tag ? "<" : ""};
+    return 0;
+  }
+  // A `<` waits for the byte behind it: it may open another call.
+  if (in_tag) out.argument_bytes("<");
+  if (c != '<') out.argument_bytes({&c, 1});
+  body_.push_back(c);
+  lead_read_ = in_tag || c == '{';
+  if (in_tag) matched_ = c == '/' ? 2 : 0;
+  return 1;
+}
+
 // Reads to the next close tag of the element or to the end of the bytes.
 std::size_t XmlCalls::read_body(std::string_view bytes, Output& out) {
+  if (!lead_read_) return read_lead(bytes[0], out);
   std::size_t used = 0;
   while (used < bytes.size() && matched_ < close_.size()) {
     if (matched_ == 0) {
@@ -259,7 +278,14 @@ void XmlCalls::send(std::string_view name, Output& out) {
   out.finish_call(CallOutcome::complete);
 }
 
-void XmlCalls::finish(Output& /*out*/) {}
+void XmlCalls::finish(Output& out) {
+  if (!lead_read_ && body_.ends_with('<')) out.argument_bytes("<");
+}
+
+bool XmlCalls::overflow(Output& out) {
+  finish(out);
+  return false;
+}
 
 std::unique_ptr<DialectParser> make_xml_parser(XmlCalls::NameIn name_in,
                                                const DialectOptions& options) {

@@ -38,11 +38,13 @@ class XmlCalls final : public CallReader {
   void open(std::size_t opener, Output& out) override;
   Step push(std::string_view bytes, Output& out) override;
   void finish(Output& out) override;
+  bool overflow(Output& out) override;
 
  private:
   enum class At : std::uint8_t { attributes, body };
 
   std::size_t read_attribute_byte(char c, Output& out);
+  std::size_t read_lead(char c, Output& out);
   std::size_t read_body(std::string_view bytes, Output& out);
   bool self_closing() const;
   std::string_view attributes() const;
@@ -61,6 +63,7 @@ class XmlCalls final : public CallReader {
   std::string close_;        // the element's own close tag
   std::size_t matched_ = 0;  // of close_, at the end of what was read
   std::string body_;
+  bool lead_read_ = false;  // it is known to begin like the body of a call
   int attempts_ = 0;
   AttributeScan attributes_;
   std::string json_;
