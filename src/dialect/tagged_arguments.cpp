@@ -9,24 +9,7 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::size_t kMaxName = 512;
-
-bool is_name_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         static_cast<unsigned char>(c) >= 0x80 || std::string_view("_-.:/@$").find(c) < 7;
-}
-
 std::string_view byte(const char& c) { return {&c, 1}; }
-
-// A name as it stands in a tag, perhaps quoted.
-std::string_view bare_name(std::string_view name) {
-  name = trimmed(name);
-  if (name.size() >= 2 && name.front() == name.back() &&
-      (name.front() == '"' || name.front() == '\'')) {
-    name = name.substr(1, name.size() - 2);
-  }
-  return name;
-}
 
 }  // namespace
 
@@ -37,62 +20,18 @@ TaggedCalls::TaggedCalls(std::span<const TaggedGrammar> grammars, std::span<cons
       schemas_(options.tools),
       limit_(std::max<std::size_t>(options.max_held_back, 1)) {}
 
-void TaggedCalls::add(std::vector<Token>& tokens, std::span<const std::string_view> texts,
-                      Kind kind) {
-  for (const std::string_view text : texts) {
-    if (!text.empty()) tokens.push_back({text, kind});
-  }
-}
-
-void TaggedCalls::use_grammar(const TaggedGrammar& grammar) {
-  if (grammar_ == &grammar) return;
-  grammar_ = &grammar;
-  const auto one = [](const std::string_view& text) {
-    return std::span<const std::string_view>(&text, 1);
-  };
-  const auto add_outside = [&](std::vector<Token>& tokens) {
-    add(tokens, grammar.lead, Kind::outside);
-    add(tokens, one(grammar.call.open), Kind::outside);
-    add(tokens, grammar.tail, Kind::outside);
-  };
-  lead_tokens_.clear();
-  add(lead_tokens_, grammar.lead, Kind::lead);
-  add(lead_tokens_, one(grammar.call.open), Kind::call_open);
-  add(lead_tokens_, grammar.section_close, Kind::outside);
-  body_tokens_.clear();
-  add(body_tokens_, one(grammar.parameter.open), Kind::parameter_open);
-  add(body_tokens_, one(grammar.call_close), Kind::call_close);
-  add(body_tokens_, one(grammar.value_close), Kind::value_close);
-  add(body_tokens_, grammar.filler, Kind::filler);
-  add(body_tokens_, grammar.section_close, Kind::outside);
-  add_outside(body_tokens_);
-  before_value_tokens_.clear();
-  add(before_value_tokens_, one(grammar.value_open), Kind::value_open);
-  value_tokens_.clear();
-  add(value_tokens_, one(grammar.value_close), Kind::value_close);
-  add(value_tokens_, one(grammar.call_close), Kind::call_close);
-  add(value_tokens_, grammar.section_close, Kind::section_close);
-  add(value_tokens_, one(grammar.raw_open), Kind::raw_open);
-  raw_tokens_.clear();
-  add(raw_tokens_, one(grammar.raw_close), Kind::raw_close);
-  missing_tokens_.clear();
-  add(missing_tokens_, grammar.section_close, Kind::section_close);
-  add_outside(missing_tokens_);
-  stop_ = grammar.value_close[0];
-}
-
-const std::vector<TaggedCalls::Token>& TaggedCalls::tokens() const {
+TagPlace TaggedCalls::place() const {
   switch (at_) {
     case At::lead:
-      return lead_tokens_;
+      return TagPlace::lead;
     case At::before_value:
-      return before_value_tokens_;
+      return TagPlace::before_value;
     case At::value:
-      return value_tokens_;
+      return TagPlace::value;
     case At::raw_value:
-      return raw_tokens_;
+      return TagPlace::raw_value;
     case At::after_missing:
-      return missing_tokens_;
+      return TagPlace::missing;
     case At::call_name:
     case At::call_text:
     case At::body:
@@ -102,30 +41,13 @@ const std::vector<TaggedCalls::Token>& TaggedCalls::tokens() const {
     case At::after_json:
       break;
   }
-  return body_tokens_;
-}
-
-TaggedCalls::Match TaggedCalls::match(const Token*& found) const {
-  Match best = Match::none;
-  for (const Token& token : tokens()) {
-    if (!token.text.starts_with(partial_)) continue;
-    best = Match::partial;
-    if (token.text.size() != partial_.size()) continue;
-    found = &token;
-    return Match::whole;
-  }
-  return best;
-}
-
-std::string_view TaggedCalls::static_partial() const {
-  for (const Token& token : tokens()) {
-    if (token.text.starts_with(partial_)) return token.text.substr(0, partial_.size());
-  }
-  return {};
+  return TagPlace::body;
 }
 
 void TaggedCalls::open(std::size_t opener, Output& out) {
-  use_grammar(grammars_[grammars_.size() == 1 ? 0 : opener]);
+  const TaggedGrammar& grammar = grammars_[grammars_.size() == 1 ? 0 : opener];
+  if (grammar_ != &grammar) tokens_.use(grammar);
+  grammar_ = &grammar;
   at_ = At::lead;
   step_ = {};
   json_.clear();
@@ -135,8 +57,8 @@ void TaggedCalls::open(std::size_t opener, Output& out) {
   last_lead_ = {};
   partial_ = openers_[opener].text;
   handed_ = partial_.size();
-  const Token* found = nullptr;
-  if (match(found) == Match::whole) take_token(*found, out);
+  const TagToken* found = nullptr;
+  if (tokens_.match(place(), partial_, found) == TagTokens::Match::whole) take_token(*found, out);
 }
 
 Step TaggedCalls::push(std::string_view bytes, Output& out) {
@@ -174,73 +96,19 @@ bool TaggedCalls::read(char c, Output& out) {
 }
 
 bool TaggedCalls::read_name(char c, Output& out) {
-  switch (tag_->style) {
-    case NameTag::Style::equals:
-      if (c == '<' || c == '\n' || name_.size() >= kMaxName) return bad_name(out);
-      out.hold(byte(c));
-      if (c == '>') return end_name(bare_name(name_), false, out);
-      name_.push_back(c);
+  switch (name_.push(c, out)) {
+    case TagName::State::open:
       return true;
-    case NameTag::Style::attribute:
-      return read_attributes(c, out);
-    case NameTag::Style::text:
-      return read_text_name(c, out);
-  }
-  return true;
-}
-
-bool TaggedCalls::read_attributes(char c, Output& out) {
-  const std::size_t matched = attributes_.matched();
-  const bool begins = attributes_.text().empty() && matched == 0;
-  const std::string_view replay = tag_->end.substr(0, matched);
-  if (begins && !is_space(c) && c != '/' && c != tag_->end[0]) return bad_name(out);
-  switch (attributes_.push(c)) {
-    case AttributeScan::State::failed:
-      return bad_name(out, replay);
-    case AttributeScan::State::open:
-      if (attributes_.matched() == 0) out.hold(byte(c));
-      return true;
-    case AttributeScan::State::closed:
-      break;
-  }
-  out.hold(tag_->end);
-  std::string_view text = attributes_.text();
-  const bool self_closing = text.ends_with('/');
-  if (self_closing) text.remove_suffix(1);
-  if (at_ == At::key && !grammar_->type_attribute.empty()) {
-    type_ = attribute(text, grammar_->type_attribute).value_or("");
-  }
-  name_ = attribute(text, tag_->key).value_or("");
-  return end_name(trimmed(name_), self_closing, out);
-}
-
-bool TaggedCalls::read_text_name(char c, Output& out) {
-  const std::string_view end = tag_->end;
-  if (end.empty()) {  // a call's name: up to the next marker or white space
-    if (name_.empty() && is_space(c)) {
-      out.hold(byte(c));
-    } else if (is_name_byte(c) && name_.size() < kMaxName) {
-      name_.push_back(c);
-      out.hold(byte(c));
-    } else if (!name_.empty() && (c == '<' || is_space(c))) {
+    case TagName::State::whole:
+      return end_name(out);
+    case TagName::State::before:
       at_ = At::call_text;
       return read_token(c, out);
-    } else {
-      return bad_name(out);
-    }
-    return true;
+    case TagName::State::bad:
+      break;
   }
-  if (c == end[matched_]) {
-    if (++matched_ < end.size()) return true;
-    out.hold(end);
-    return end_name(trimmed(name_), false, out);
-  }
-  if (matched_ > 0 || c == '<' || name_.size() >= kMaxName) {
-    return bad_name(out, end.substr(0, matched_));
-  }
-  name_.push_back(c);
-  out.hold(byte(c));
-  return true;
+  byte_used_ = false;
+  return bad_name(out);
 }
 
 bool TaggedCalls::read_token(char c, Output& out) {
@@ -254,9 +122,10 @@ bool TaggedCalls::read_token(char c, Output& out) {
     }
   }
   partial_.push_back(c);
-  const Token* found = nullptr;
+  const TagToken* found = nullptr;
+  using Match = TagTokens::Match;
   const bool waits = at_ == At::after_value || at_ == At::after_missing;
-  switch (waits && is_apart() ? Match::none : match(found)) {
+  switch (waits && is_apart() ? Match::none : tokens_.match(place(), partial_, found)) {
     case Match::whole:
       return take_token(*found, out);
     case Match::partial:
@@ -309,7 +178,7 @@ bool TaggedCalls::no_token(char c, Output& out) {
         end_value();
         out.hold(pending_);
         pending_.clear();
-        return end_call(CallOutcome::complete, out, static_partial());
+        return end_call(CallOutcome::complete, out, tokens_.kept(place(), partial_));
       }
       [[fallthrough]];
     case At::after_value: {
@@ -322,11 +191,11 @@ bool TaggedCalls::no_token(char c, Output& out) {
     case At::before_value:
     case At::after_json:
       byte_used_ = false;
-      return end_call(CallOutcome::malformed, out, static_partial());
+      return end_call(CallOutcome::malformed, out, tokens_.kept(place(), partial_));
     case At::lead:
     case At::call_text:
       byte_used_ = false;
-      return reject(static_partial().substr(handed_));
+      return reject(tokens_.kept(place(), partial_).substr(handed_));
     case At::call_name:
     case At::key:
     case At::json:
@@ -355,7 +224,7 @@ bool TaggedCalls::back_to_value(std::string_view data, std::string_view again, c
   return look(c);
 }
 
-bool TaggedCalls::take_token(const Token& token, Output& out) {
+bool TaggedCalls::take_token(const TagToken& token, Output& out) {
   const std::size_t handed = handed_;
   handed_ = 0;
   partial_.clear();
@@ -376,7 +245,7 @@ bool TaggedCalls::take_token(const Token& token, Output& out) {
         out.hold(token.text);
         return true;
       }
-      begin_call(name_, out);
+      begin_call(out);
       [[fallthrough]];
     case At::body:
     case At::after_json:
@@ -399,7 +268,7 @@ bool TaggedCalls::take_token(const Token& token, Output& out) {
   return true;
 }
 
-bool TaggedCalls::take_in_body(const Token& token, Output& out) {
+bool TaggedCalls::take_in_body(const TagToken& token, Output& out) {
   switch (token.kind) {
     case Kind::parameter_open:
       out.hold(token.text);
@@ -426,7 +295,7 @@ bool TaggedCalls::take_in_body(const Token& token, Output& out) {
   return true;
 }
 
-bool TaggedCalls::take_in_value(const Token& token, Output& out) {
+bool TaggedCalls::take_in_value(const TagToken& token, Output& out) {
   switch (token.kind) {
     case Kind::value_close:
       pending_ = token.text;
@@ -462,7 +331,7 @@ bool TaggedCalls::take_in_value(const Token& token, Output& out) {
   return true;
 }
 
-bool TaggedCalls::take_after_value(const Token& token, Output& out) {
+bool TaggedCalls::take_after_value(const TagToken& token, Output& out) {
   if (token.kind == Kind::value_close || token.kind == Kind::filler ||
       token.kind == Kind::section_close) {
     section_closed_ = token.kind == Kind::section_close;
@@ -520,56 +389,53 @@ std::size_t TaggedCalls::read_json(std::string_view bytes, Output& out) {
 
 void TaggedCalls::begin_name(At at, const NameTag& tag) {
   at_ = at;
-  tag_ = &tag;
-  name_.clear();
-  type_.clear();
-  matched_ = 0;
-  if (tag.style == NameTag::Style::attribute) attributes_.begin(tag.end);
+  name_.begin(tag);
 }
 
-bool TaggedCalls::bad_name(Output& out, std::string_view replay) {
-  byte_used_ = false;
+bool TaggedCalls::bad_name(Output& out) {
+  const std::string_view replay = name_.end_so_far();
   if (at_ == At::key) return end_call(CallOutcome::malformed, out, replay);
   return reject(replay);
 }
 
-bool TaggedCalls::end_name(std::string_view name, bool self_closing, Output& out) {
-  const bool is_call = at_ == At::call_name;
-  if (name.empty()) {
-    if (!is_call) return end_call(CallOutcome::malformed, out);
-    return reject({});
-  }
-  if (is_call) {
-    name_ = std::string(name);
+bool TaggedCalls::end_name(Output& out) {
+  const std::string_view name = name_.name();
+  if (at_ == At::call_name) {
+    if (name.empty()) return reject({});
     at_ = At::call_text;
-    if (!self_closing) return true;
-    begin_call(name_, out);
+    if (!name_.self_closing()) return true;
+    begin_call(out);
     return end_call(CallOutcome::complete, out);
   }
+  if (name.empty()) return end_call(CallOutcome::malformed, out);
   json_.push_back(parameters_++ == 0 ? '{' : ',');
   json::append_string(json_, name);
   json_.push_back(':');
   place_ = schema_.member(name);
+  type_.clear();
+  if (!grammar_->type_attribute.empty()) {
+    type_ = attribute(name_.attributes(), grammar_->type_attribute).value_or("");
+  }
   if (!grammar_->value_open.empty()) {
     at_ = At::before_value;
     return true;
   }
   begin_value();
-  if (self_closing) {
+  if (name_.self_closing()) {
     end_value();
     at_ = At::body;
   }
   return true;
 }
 
-void TaggedCalls::begin_call(std::string_view name, Output& out) {
-  schema_ = schemas_.arguments_of(name);
-  out.start_call(name);
+void TaggedCalls::begin_call(Output& out) {
+  schema_ = schemas_.arguments_of(name_.name());
+  out.start_call(name_.name());
   at_ = At::body;
 }
 
 void TaggedCalls::begin_json(Output& out) {
-  if (at_ == At::call_text) begin_call(name_, out);
+  if (at_ == At::call_text) begin_call(out);
   whole_json_ = true;
   scanner_.reset();
   value_.begin({ValueKind::object}, limit_, json_);
@@ -624,13 +490,11 @@ void TaggedCalls::finish(Output& out) {
     case At::call_name:
       finish_lead(out);
       return;
-    case At::call_text: {
-      const std::string name = name_;
-      begin_call(name, out);
+    case At::call_text:
+      begin_call(out);
       break;
-    }
     case At::key:
-      out.hold(tag_->end.substr(0, matched_ + attributes_.matched()));
+      out.hold(name_.end_so_far());
       break;
     case At::body:
       if (!more_was_coming && (parameters_ > 0 || !partial_.empty())) {
@@ -672,9 +536,9 @@ bool TaggedCalls::overflow(Output& out) {
 
 // Hands over what is known not to be a call.
 void TaggedCalls::finish_lead(Output& out) {
-  if (at_ == At::call_name && tag_->style == NameTag::Style::attribute) {
-    out.hold(tag_->end.substr(0, attributes_.matched()));
-  } else if (at_ != At::call_name) {
+  if (at_ == At::call_name) {
+    out.hold(name_.end_so_far());
+  } else {
     out.hold(std::string_view(partial_).substr(handed_));
   }
   partial_.clear();

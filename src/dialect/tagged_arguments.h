@@ -21,45 +21,13 @@
 #include "callgate/dialect.h"
 #include "dialect/call_reader.h"
 #include "dialect/schema_types.h"
-#include "dialect/tag_attributes.h"
+#include "dialect/tag_name.h"
+#include "dialect/tagged_grammar.h"
 #include "dialect/tagged_value.h"
 #include "dialect/turn_parser.h"
 #include "json/scanner.h"
 
 namespace callgate::dialect {
-
-// A tag that carries a name.
-struct NameTag {
-  enum class Style : std::uint8_t {
-    equals,     // <function=NAME>
-    attribute,  // <invoke name="NAME">
-    text,       // <tool_call>NAME or <arg_key>NAME</arg_key>
-  };
-  std::string_view open;
-  Style style = Style::equals;
-  std::string_view end = ">";     // style text: empty means up to the next marker or line
-  std::string_view key = "name";  // style attribute
-};
-
-// Data only. Spans must have static storage. No marker is a prefix of another one that may stand at the same place.
-struct TaggedGrammar {
-  std::span<const std::string_view>
-      lead;  // what may stand before the call's tag: section openers and the like
-  NameTag call;
-  std::string_view call_close;
-  NameTag parameter;
-  std::string_view value_open;  // behind a parameter's tag; empty: none
-  std::string_view value_close;
-  std::string_view value_newline;  // structure at both ends of a value
-  std::string_view
-      type_attribute;  // says the kind of a value: true or false for "is a string", or a type's name
-  std::string_view raw_open;  // at the start of a value: all is data up to raw_close
-  std::string_view raw_close;
-  std::span<const std::string_view> filler;  // structure between parameters
-  std::span<const std::string_view>
-      section_close;                       // ends a call whose own close marker is missing, too
-  std::span<const std::string_view> tail;  // the same, at the end of a turn
-};
 
 class TaggedCalls final : public CallReader {
  public:
@@ -88,54 +56,31 @@ class TaggedCalls final : public CallReader {
     json,           // the arguments are one JSON object
     after_json,
   };
-  enum class Kind : std::uint8_t {
-    lead,
-    call_open,
-    call_close,
-    parameter_open,
-    value_open,
-    value_close,
-    raw_open,
-    raw_close,
-    filler,
-    section_close,
-    outside,  // stands behind the call: left to the turn
-  };
-  struct Token {
-    std::string_view text;
-    Kind kind;
-  };
-  enum class Match : std::uint8_t { none, partial, whole };
+  using Kind = TagToken::Kind;
 
-  void use_grammar(const TaggedGrammar& grammar);
-  void add(std::vector<Token>& tokens, std::span<const std::string_view> texts, Kind kind);
-  const std::vector<Token>& tokens() const;
-  Match match(const Token*& found) const;
-  std::string_view static_partial() const;  // partial_ in static storage
+  TagPlace place() const;
 
   // Each reads one byte; false: the call is over, see step_ and byte_used_.
   bool read(char c, Output& out);
   bool read_name(char c, Output& out);
-  bool read_attributes(char c, Output& out);
-  bool read_text_name(char c, Output& out);
   bool read_token(char c, Output& out);
   bool read_space(char c, Output& out);
   bool is_apart() const;
   bool ends_missing() const;
   bool no_token(char c, Output& out);
   bool back_to_value(std::string_view data, std::string_view again, char c, Output& out);
-  bool take_token(const Token& token, Output& out);
-  bool take_in_body(const Token& token, Output& out);
-  bool take_in_value(const Token& token, Output& out);
-  bool take_after_value(const Token& token, Output& out);
+  bool take_token(const TagToken& token, Output& out);
+  bool take_in_body(const TagToken& token, Output& out);
+  bool take_in_value(const TagToken& token, Output& out);
+  bool take_after_value(const TagToken& token, Output& out);
 
   std::size_t read_value(std::string_view bytes, Output& out);
   std::size_t read_json(std::string_view bytes, Output& out);
   void take_value(std::string_view bytes, Output& out);
   void begin_name(At at, const NameTag& tag);
-  bool end_name(std::string_view name, bool self_closing, Output& out);
-  bool bad_name(Output& out, std::string_view replay = {});
-  void begin_call(std::string_view name, Output& out);
+  bool end_name(Output& out);
+  bool bad_name(Output& out);
+  void begin_call(Output& out);
   void begin_json(Output& out);
   void begin_value();
   void end_value();
@@ -150,12 +95,7 @@ class TaggedCalls final : public CallReader {
   std::size_t limit_;
 
   const TaggedGrammar* grammar_ = nullptr;
-  std::vector<Token> lead_tokens_;
-  std::vector<Token> body_tokens_;
-  std::vector<Token> before_value_tokens_;
-  std::vector<Token> value_tokens_;
-  std::vector<Token> raw_tokens_;
-  std::vector<Token> missing_tokens_;  // behind a close marker that came before the value's
+  TagTokens tokens_;
 
   At at_ = At::lead;
   Step step_;
@@ -165,11 +105,8 @@ class TaggedCalls final : public CallReader {
   std::string partial_;  // the beginning of a marker, not handed to the output yet
   std::string
       pending_;  // at after_value and after_missing: what is structure or data, partial_ not included
-  std::string name_;
+  TagName name_;
   std::string type_;  // of the value, from its tag
-  const NameTag* tag_ = nullptr;
-  std::size_t matched_ = 0;  // of the end of a name that is text
-  AttributeScan attributes_;
   SchemaPlace schema_;
   SchemaPlace place_;  // of the parameter
   TaggedValue value_;
