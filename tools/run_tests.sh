@@ -39,10 +39,10 @@ part_e2e() {
   [ -x build/dev/callgate ] || build dev
   local status=0 log=build/e2e.log
   tests/e2e/run.sh build/dev/callgate > "$log" 2>&1 || status=$?
-  [ "$status" -eq 0 ] && grep -E '^. (tests|pass|fail) ' "$log" || cat "$log"
+  [ "$status" -eq 0 ] && grep -E '^[^ ]+ (tests|pass|fail) ' "$log" || cat "$log"
   local ok bad
-  ok=$(sed -nE 's/^. pass ([0-9]+)$/\1/p' "$log" | tail -1)
-  bad=$(sed -nE 's/^. fail ([0-9]+)$/\1/p' "$log" | tail -1)
+  ok=$(sed -nE 's/^[^ ]+ pass ([0-9]+)$/\1/p' "$log" | tail -1)
+  bad=$(sed -nE 's/^[^ ]+ fail ([0-9]+)$/\1/p' "$log" | tail -1)
   ok=${ok:-0}; bad=${bad:-0}
   { [ "$status" -eq 0 ] && [ "$ok" -gt 0 ]; } || [ "$bad" -gt 0 ] || bad=1
   passed=$((passed + ok)); failed=$((failed + bad))
