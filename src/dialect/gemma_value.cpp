@@ -70,9 +70,9 @@ std::size_t GemmaArguments::push_text(std::string_view bytes, std::string& out) 
   value_.push(bytes.substr(0, run), out);
   if (run == bytes.size()) return run;
   if (bytes[run] == '<') {
-    marker_ = "<";
+    marker_.assign(1, '<');
   } else {
-    closers_ = "}";
+    closers_.assign(1, '}');
     at_ = At::text_closers;
   }
   return run + 1;
@@ -124,7 +124,7 @@ bool GemmaArguments::step_key(char c, std::string& out) {
   if (is_space(c)) return true;
   if (c == '}') return close(c, out);
   if (c == '<') {
-    marker_ = "<";
+    marker_.assign(1, '<');
     return true;
   }
   if (c == '"' || c == '\'') {
@@ -149,7 +149,7 @@ bool GemmaArguments::step_key_word(char c, std::string& out) {
   }
   if (c == '}' || c == ',' || c == '{' || word_.size() >= kMaxWord) return fail();
   if (c == '<') {
-    marker_ = "<";
+    marker_.assign(1, '<');
   } else {
     word_.push_back(c);
   }
@@ -161,7 +161,7 @@ bool GemmaArguments::step_value(char c, std::string& out) {
   const bool in_array = stack_.back().close == ']';
   if (in_array && c == ']') return close(c, out);
   if (c == '<') {
-    marker_ = "<";
+    marker_.assign(1, '<');
     return true;
   }
   if (in_array) begin_element(out);
@@ -205,7 +205,7 @@ bool GemmaArguments::step_word(char c, std::string& out) {
   }
   if (word_.size() >= kMaxWord) return fail();
   if (c == '<') {
-    marker_ = "<";
+    marker_.assign(1, '<');
   } else {
     word_.push_back(c);
   }
@@ -223,7 +223,7 @@ bool GemmaArguments::step_after_value(char c, std::string& out) {
     case ']':
       return close(c, out);
     case '<':
-      marker_ = "<";
+      marker_.assign(1, '<');
       return true;
   }
   return fail();
@@ -231,7 +231,7 @@ bool GemmaArguments::step_after_value(char c, std::string& out) {
 
 bool GemmaArguments::step_text_closers(char c, std::string& out) {
   if (c == '<') {
-    marker_ = "<";
+    marker_.assign(1, '<');
     return true;
   }
   if ((c == '}' || c == ']' || is_space(c)) && closers_.size() < kMaxClosers) {
@@ -248,7 +248,7 @@ bool GemmaArguments::step_text_close(char c, std::string& out) {
       std::string_view(closers_).substr(text_end_ + markers_.close.size());
   // Markers stand side by side or on lines of their own; apart by blanks only, they are words.
   if (c == '<' && (space.empty() || space.find('\n') != std::string_view::npos)) {
-    marker_ = "<";
+    marker_.assign(1, '<');
     return true;
   }
   if (is_space(c) && closers_.size() < kMaxClosers) {

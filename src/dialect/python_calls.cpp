@@ -6,6 +6,7 @@ namespace callgate::dialect {
 namespace {
 
 constexpr std::size_t kMaxName = 256;
+constexpr std::string_view kCall = ".call";
 
 bool begins_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -102,7 +103,11 @@ bool PythonCalls::begin_name(char c) {
 }
 
 void PythonCalls::begin_call(Output& out) {
-  if (opener_->names == Opener::Names::declared && !schemas_.declares(name_)) {
+  const bool declared = schemas_.declares(name_);
+  // Llama's built-in tools are called as brave_search.call(query="x"), without being declared.
+  const bool built_in = !declared && name_.size() > kCall.size() && name_.ends_with(kCall);
+  if (built_in) name_.resize(name_.size() - kCall.size());
+  if (opener_->names == Opener::Names::declared && !declared && !built_in) {
     stop(Step::Next::rejected);
     return;
   }

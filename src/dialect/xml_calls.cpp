@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialect/plain_run.h"
 #include "dialect/tagged_value.h"
 #include "dialect/turn_parser.h"
 #include "json/reader.h"
@@ -12,6 +13,8 @@ namespace {
 
 // Close tags that may turn out to be data, per call: bounds the work on a text that is full of them.
 constexpr int kMaxAttempts = 64;
+
+constexpr std::size_t kMaxTagName = 256;
 
 constexpr std::string_view kUseTool = "use_tool";
 
@@ -59,16 +62,14 @@ class SpaceBeforeCalls final : public EventSink {
 class XmlParser final : public AuditedParser {
  public:
   XmlParser(XmlCalls::NameIn name_in, const DialectOptions& options) {
-    std::vector<std::string_view> tags;
-    if (name_in == XmlCalls::NameIn::body) tags.push_back(kUseTool);
+    if (name_in == XmlCalls::NameIn::body) add_tag(kUseTool);
     if (name_in == XmlCalls::NameIn::tag) {
-      for (const ToolSpec& tool : options.tools) add_tag(tags, tool.name);
+      for (const ToolSpec& tool : options.tools) add_tag(tool.name);
     }
-    for (const std::string_view tag : tags) texts_.push_back("<" + std::string(tag));
     for (const std::string& text : texts_) openers_.push_back({text});
     prose_ = {.reasoning = kThink, .call_open = openers_};
     turn_ = std::make_unique<TurnParser>(
-        prose_, std::make_unique<XmlCalls>(name_in, std::move(tags), options), options);
+        prose_, std::make_unique<XmlCalls>(name_in, openers_, options), options);
   }
 
   void push(std::string_view text, Channel channel, EventSink& sink) override {
@@ -85,10 +86,13 @@ class XmlParser final : public AuditedParser {
   void take_over(Output&& out, Channel prose) override { turn_->take_over(std::move(out), prose); }
 
  private:
-  static void add_tag(std::vector<std::string_view>& tags, std::string_view name) {
+  void add_tag(std::string_view name) {
     const bool usable = !name.empty() && name != "think" &&
                         std::find_if_not(name.begin(), name.end(), is_tag_name_byte) == name.end();
-    if (usable && std::find(tags.begin(), tags.end(), name) == tags.end()) tags.push_back(name);
+    std::string text = std::string(1, '<').append(name);
+    if (usable && std::find(texts_.begin(), texts_.end(), text) == texts_.end()) {
+      texts_.push_back(std::move(text));
+    }
   }
 
   std::vector<std::string> texts_;
@@ -102,7 +106,8 @@ class XmlParser final : public AuditedParser {
 
 void XmlCalls::open(std::size_t opener, Output& /*out*/) {
   at_ = At::attributes;
-  close_.assign("</").append(tags_[opener]).push_back('>');
+  close_.assign("</").append(openers_[opener].text.substr(1)).push_back('>');
+  line_opener_.clear();
   matched_ = 0;
   attempts_ = 0;
   attributes_.begin(">");
@@ -111,6 +116,11 @@ void XmlCalls::open(std::size_t opener, Output& /*out*/) {
 }
 
 Step XmlCalls::push(std::string_view bytes, Output& out) {
+  if (lead_read_ && matched_ == 0 && attempts_ == 0 && is_plain_push(bytes)) [[likely]] {
+    out.argument_bytes(bytes);
+    body_ += bytes;
+    return {.used = bytes.size()};
+  }
   step_ = {};
   std::size_t i = 0;
   while (i < bytes.size() && step_.next == Step::Next::more) {
@@ -166,6 +176,7 @@ std::size_t XmlCalls::read_lead(char c, Output& out) {
 // Reads to the next close tag of the element or to the end of the bytes.
 std::size_t XmlCalls::read_body(std::string_view bytes, Output& out) {
   if (!lead_read_) return read_lead(bytes[0], out);
+  if (attempts_ > 0) return read_doubtful(bytes[0], out);
   std::size_t used = 0;
   while (used < bytes.size() && matched_ < close_.size()) {
     if (matched_ == 0) {
@@ -183,6 +194,44 @@ std::size_t XmlCalls::read_body(std::string_view bytes, Output& out) {
     try_close(out);
   }
   return used;
+}
+
+// Behind a close tag that was none, unless the call turns out not to be one: then its tags were text, and a line that
+// begins with a tool's tag begins the next call.
+std::size_t XmlCalls::read_doubtful(char c, Output& out) {
+  if (line_opener_.empty()) {
+    if (c == '<' && body_.ends_with('\n')) {
+      line_opener_.assign(1, c);
+    } else {
+      take_body(c, out);
+    }
+    return 1;
+  }
+  if (is_tag_name_byte(c) && line_opener_.size() < kMaxTagName) {
+    line_opener_.push_back(c);
+    return 1;
+  }
+  if (c == '>' || c == '/' || is_space(c)) {
+    for (const Opener& opener : openers_) {
+      if (opener.text != line_opener_) continue;
+      line_opener_.clear();
+      step_ = {.next = Step::Next::rejected, .replay = opener.text};
+      return 0;
+    }
+  }
+  std::string tag;
+  tag.swap(line_opener_);
+  for (const char b : tag) take_body(b, out);
+  return 0;
+}
+
+void XmlCalls::take_body(char c, Output& out) {
+  out.argument_bytes({&c, 1});
+  body_.push_back(c);
+  matched_ = c == close_[matched_] ? matched_ + 1 : c == '<' ? 1 : 0;
+  if (matched_ < close_.size()) return;
+  matched_ = 0;
+  try_close(out);
 }
 
 // The close tag was read: the call ends here unless a child is still open, whose text it is then part of.
@@ -280,6 +329,7 @@ void XmlCalls::send(std::string_view name, Output& out) {
 
 void XmlCalls::finish(Output& out) {
   if (!lead_read_ && body_.ends_with('<')) out.argument_bytes("<");
+  out.argument_bytes(line_opener_);
 }
 
 bool XmlCalls::overflow(Output& out) {

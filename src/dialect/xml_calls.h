@@ -12,6 +12,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "dialect/nested_tags.h"
 #include "dialect/schema_types.h"
 #include "dialect/tag_attributes.h"
+#include "dialect/turn_parser.h"
 
 namespace callgate::dialect {
 
@@ -31,9 +33,9 @@ class XmlCalls final : public CallReader {
     tag,  // <read>...</read>
     body,  // <use_tool><name>read</name>...</use_tool>, the name first, an attribute `name`, or a JSON object
   };
-  // `tags[i]` is the tag behind opener i. REQUIRES: the tags and the tools outlive the reader.
-  XmlCalls(NameIn name_in, std::vector<std::string_view> tags, const DialectOptions& options)
-      : name_in_(name_in), tags_(std::move(tags)), schemas_(options.tools) {}
+  // An opener is `<` and a tag's name. REQUIRES: the openers and the tools outlive the reader.
+  XmlCalls(NameIn name_in, std::span<const Opener> openers, const DialectOptions& options)
+      : name_in_(name_in), openers_(openers), schemas_(options.tools) {}
 
   void open(std::size_t opener, Output& out) override;
   Step push(std::string_view bytes, Output& out) override;
@@ -46,6 +48,8 @@ class XmlCalls final : public CallReader {
   std::size_t read_attribute_byte(char c, Output& out);
   std::size_t read_lead(char c, Output& out);
   std::size_t read_body(std::string_view bytes, Output& out);
+  std::size_t read_doubtful(char c, Output& out);
+  void take_body(char c, Output& out);
   bool self_closing() const;
   std::string_view attributes() const;
   bool take_name(std::string_view& body, std::string& name) const;
@@ -56,7 +60,7 @@ class XmlCalls final : public CallReader {
   void send(std::string_view name, Output& out);
 
   NameIn name_in_;
-  std::vector<std::string_view> tags_;
+  std::span<const Opener> openers_;
   ToolSchemas schemas_;
   At at_ = At::attributes;
   Step step_;
@@ -64,7 +68,9 @@ class XmlCalls final : public CallReader {
   std::size_t matched_ = 0;  // of close_, at the end of what was read
   std::string body_;
   bool lead_read_ = false;  // it is known to begin like the body of a call
-  int attempts_ = 0;
+  int attempts_ = 0;        // close tags that were none
+  std::string
+      line_opener_;  // behind such a one: what may be the opener of the next call, not handed over yet
   AttributeScan attributes_;
   std::string json_;
 };
