@@ -8,6 +8,21 @@
 namespace callgate::cli {
 namespace {
 
+struct GoldenCount {
+  std::string_view dialect;
+  int cases;
+};
+constexpr GoldenCount kGoldenCounts[] = {
+#include "golden_counts.inc"
+};
+
+int golden_cases(std::string_view dialect) {
+  for (const GoldenCount& count : kGoldenCounts) {
+    if (count.dialect == dialect) return count.cases;
+  }
+  return 0;
+}
+
 std::string joined(std::span<const std::string_view> words) {
   std::string out;
   for (const std::string_view word : words) {
@@ -31,6 +46,7 @@ void print_json() {
       json::append_string(list, dialect->models[i]);
     }
     list += ']';
+    object.integer("golden_cases", golden_cases(dialect->name));
     object.string("commit", dialect->commit == Commit::eager ? "eager" : "whole_call");
     object.close();
   }
@@ -44,7 +60,7 @@ void print_table() {
     std::cout << dialect->name << std::string(width + 2 - dialect->name.size(), ' ')
               << dialect->spec;
     if (!dialect->models.empty()) std::cout << "  [" << joined(dialect->models) << "]";
-    std::cout << '\n';
+    std::cout << "  " << golden_cases(dialect->name) << " golden cases\n";
   }
 }
 

@@ -94,6 +94,14 @@ Result<void> HttpServer::listen_like(const HttpServer& other) {
 }
 
 void HttpServer::accepted(int socket, const Address& peer, const Listener& listener) {
+  if (options_.open_connections != nullptr) {
+    const std::int64_t open = options_.open_connections->fetch_add(1, std::memory_order_relaxed);
+    if (options_.max_connections > 0 && open >= options_.max_connections) {
+      options_.open_connections->fetch_sub(1, std::memory_order_relaxed);
+      ::close(socket);
+      return;
+    }
+  }
   auto* connection = new Connection(*this, socket, peer, listener.tls());
   connection->next_ = connections_;
   if (connections_ != nullptr) connections_->previous_ = connection;
@@ -106,6 +114,9 @@ void HttpServer::remove(Connection& connection) {
   if (connection.next_ != nullptr) connection.next_->previous_ = connection.previous_;
   (connection.previous_ != nullptr ? connection.previous_->next_ : connections_) = connection.next_;
   --connection_count_;
+  if (options_.open_connections != nullptr) {
+    options_.open_connections->fetch_sub(1, std::memory_order_relaxed);
+  }
   delete &connection;
 }
 

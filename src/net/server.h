@@ -2,7 +2,9 @@
 // Serving on several loops takes one server per loop; see listen_like().
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,6 +39,9 @@ struct ServerOptions {
   Millis linger_timeout{2'000};  // how long a refused client may go on sending before the close
   std::size_t held_back_bytes =
       64 * 1024;  // pipelined bytes read ahead while a request is answered
+  // Open connections of all servers that share the counter; beyond the limit (0: none) new ones are closed at once.
+  std::atomic<std::int64_t>* open_connections = nullptr;
+  std::int64_t max_connections = 0;
   // The body of an answer that the server gives by itself (400, 413, 500, ...), as JSON.
   std::function<std::string(int status, std::string_view message)> error_body;
   // Receives what went wrong without a caller to tell: a throwing task, a failed accept.

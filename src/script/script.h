@@ -110,6 +110,4 @@ struct Script {
 // Fails with the line at fault: `line 3: pace: "fast", expected a duration such as 20ms or 2s`.
 Result<Script> parse_script(std::string_view text);
 
-bool matches_glob(std::string_view pattern, std::string_view text);
-
 }  // namespace callgate::script

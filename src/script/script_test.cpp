@@ -5,14 +5,6 @@
 namespace callgate::script {
 namespace {
 
-TEST(Script, matches_globs) {
-  EXPECT_TRUE(matches_glob("*", ""));
-  EXPECT_TRUE(matches_glob("gpt-*", "gpt-4o"));
-  EXPECT_TRUE(matches_glob("*kimi*k?", "moonshot/kimi-k2-k3"));
-  EXPECT_FALSE(matches_glob("gpt-?", "gpt-4o"));
-  EXPECT_FALSE(matches_glob("", "x"));
-}
-
 Request second_turn() {
   Request request = user_request("weather in Paris");
   Message assistant{.role = Role::assistant};

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/config_text.h"
+#include "base/glob.h"
 
 namespace callgate::server {
 namespace {

@@ -120,14 +120,6 @@ TEST(ConfigText, reads_durations_and_sizes) {
   EXPECT_EQ(print_bytes(Bytes{32u << 20}), "32MiB");
 }
 
-TEST(ConfigText, matches_globs) {
-  EXPECT_TRUE(glob_matches("*", ""));
-  EXPECT_TRUE(glob_matches("gpt-*", "gpt-5"));
-  EXPECT_TRUE(glob_matches("*kimi*", "moonshotai/kimi-k2"));
-  EXPECT_FALSE(glob_matches("gpt-*", "claude"));
-  EXPECT_FALSE(glob_matches("a*b", "axc"));
-}
-
 template <class T>
 void expect_documented(const std::string& docs) {
   const auto has_row = [&](const auto& field) {

@@ -80,25 +80,4 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
                            });
 }
 
-bool glob_matches(std::string_view pattern, std::string_view text) {
-  // Greedy with one remembered star: linear in practice, no recursion.
-  std::size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 }  // namespace callgate::server

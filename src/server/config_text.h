@@ -18,7 +18,4 @@ std::string print_bytes(Bytes value);
 // The candidate with the smallest edit distance. REQUIRES: candidates are not empty.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-// `*` stands for any characters.
-bool glob_matches(std::string_view pattern, std::string_view text);
-
 }  // namespace callgate::server

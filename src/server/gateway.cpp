@@ -161,7 +161,8 @@ Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
 net::Task<> Gateway::answer(net::Exchange& exchange) {
   Ask ask{.exchange = exchange, .snapshot = snapshot_, .started_ms = loop_.now()};
   const std::string_view given = exchange.head().headers.find("x-request-id").value_or("");
-  ask.id = is_acceptable_request_id(given) ? std::string(given) : mint_.mint_timed("req_", unix_milliseconds());
+  ask.id = is_acceptable_request_id(given) ? std::string(given)
+                                           : mint_.mint_timed("req_", unix_milliseconds());
   ask.headers.add("x-request-id", ask.id);
   add_cors(ask);
   const auto route = find_route(ask);
@@ -231,8 +232,11 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   ask.exchange.drop_body();
   const auto model = choose_model(ask, request->model);
   if (!model) co_return co_await refuse(ask, model.error());
+  const auto dialect =
+      choose_dialect(**model, ask.exchange.head().headers.find("x-callgate-dialect").value_or(""));
+  if (!dialect) co_return co_await refuse(ask, dialect.error());
   const StreamGauge gauge(world_);
-  Turn turn(*this, ask, std::move(*request), **model, protocol);
+  Turn turn(*this, ask, std::move(*request), **model, *dialect, protocol);
   co_await turn.run();
 }
 

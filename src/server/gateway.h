@@ -31,6 +31,7 @@ struct World {
   telemetry::Metrics& metrics;
   store::RequestLog& requests;
   ConcurrencyLimit streams;
+  std::atomic<std::int64_t> connections{0};
   std::atomic<bool> draining{false};
 };
 

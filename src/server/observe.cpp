@@ -133,6 +133,8 @@ std::string render_metrics(World& world) {
   world.metrics.store_queue_depth.with(kAnyShard).set(static_cast<std::int64_t>(health.queued));
   world.metrics.store_dropped.with(kAnyShard).raise_to(health.dropped);
   world.metrics.store_errors.with(kAnyShard).raise_to(health.errors);
+  world.metrics.connections_active.with(kAnyShard).set(
+      world.connections.load(std::memory_order_relaxed));
   world.metrics.store_healthy.with(kAnyShard).set(health.healthy ? 1 : 0);
   world.metrics.draining.with(kAnyShard).set(world.draining.load(std::memory_order_relaxed) ? 1
                                                                                             : 0);

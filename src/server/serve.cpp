@@ -17,7 +17,7 @@
 namespace callgate::server {
 namespace {
 
-net::ServerOptions server_options(const Config& config, telemetry::Logger& log) {
+net::ServerOptions server_options(const Config& config, World& world) {
   const LimitsConfig& limits = config.limits;
   const auto millis = [](Milliseconds value) { return net::Millis(value.count()); };
   net::ServerOptions options;
@@ -33,7 +33,12 @@ net::ServerOptions server_options(const Config& config, telemetry::Logger& log) 
     return client::find("openai_chat")
         ->error_body({.code = code, .message = std::string(message), .status = status});
   };
-  options.log = [&log](std::string_view what) { log.error(what); };
+  options.open_connections = &world.connections;
+  options.max_connections = limits.max_connections;
+  options.log = [&world](std::string_view what) {
+    world.metrics.exceptions.with(0).add();
+    world.log.repeated(telemetry::LogLevel::error, "net", what);
+  };
   return options;
 }
 
@@ -55,10 +60,10 @@ store::RequestLogOptions store_options(const StoreConfig& config, telemetry::Log
 
 // One loop with its gateway and its listeners.
 struct Worker {
-  Worker(net::Loop& own_loop, World& world, const Config& config, telemetry::Logger& log)
+  Worker(net::Loop& own_loop, World& world, const Config& config)
       : loop(own_loop),
         gateway(world, own_loop, random_seed()),
-        server(own_loop, server_options(config, log),
+        server(own_loop, server_options(config, world),
                [this](net::Exchange& exchange) { return gateway.answer(exchange); }) {}
   net::Loop& loop;
   Gateway gateway;
@@ -75,7 +80,7 @@ class Service {
         loops_(config.threads > 0 ? static_cast<std::size_t>(config.threads)
                                   : std::max(1u, std::thread::hardware_concurrency())) {
     for (std::size_t i = 0; i < loops_.size(); ++i) {
-      workers_.push_back(std::make_unique<Worker>(loops_[i], world_, config, log));
+      workers_.push_back(std::make_unique<Worker>(loops_[i], world_, config));
     }
   }
 

@@ -48,21 +48,34 @@ bool is_retryable(const Error& error) {
   return false;
 }
 
+Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header) {
+  const std::string_view name = header.empty() ? std::string_view(model.dialect) : header;
+  DialectChoice choice;
+  if (name.empty()) {
+    choice.is_default = true;
+    choice.dialect = dialect::default_for(model.id.empty() ? model.name : model.id);
+    if (choice.dialect == nullptr) choice.dialect = dialect::find("auto");
+  } else {
+    choice.dialect = dialect::find(name);
+    if (choice.dialect == nullptr) {
+      return fail(ErrorCode::invalid_request, "header x-callgate-dialect: there is no dialect \"" +
+                                                  std::string(name) +
+                                                  "\", `callgate dialects` lists all");
+    }
+  }
+  if (choice.dialect->name == "native") choice.dialect = nullptr;
+  return choice;
+}
+
 Turn::Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model,
-           const Protocol& protocol)
+           DialectChoice dialect, const Protocol& protocol)
     : gateway_(gateway),
       ask_(ask),
       request_(std::move(request)),
       model_(model),
-      protocol_(protocol) {
-  dialect_is_default_ = model.dialect.empty();
-  if (dialect_is_default_) {
-    dialect_ = dialect::default_for(model.id.empty() ? model.name : model.id);
-    if (dialect_ == nullptr) dialect_ = dialect::find("auto");
-  } else {
-    dialect_ = dialect::find(model.dialect);
-  }
-  if (dialect_ != nullptr && dialect_->name == "native") dialect_ = nullptr;
+      protocol_(protocol),
+      dialect_(dialect.dialect),
+      dialect_is_default_(dialect.is_default) {
   keepalive_ = ask.exchange.head().headers.find("x-no-keepalive").value_or("") != "1";
 }
 

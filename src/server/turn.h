@@ -13,10 +13,18 @@
 
 namespace callgate::server {
 
+struct DialectChoice {
+  const Dialect* dialect = nullptr;  // nullptr: native
+  bool is_default = false;           // nobody chose it
+};
+
+// The dialect of a turn: the header `x-callgate-dialect`, else the configuration, else the model's name, else auto.
+Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header);
+
 class Turn {
  public:
   // REQUIRES: gateway, ask and model outlive the turn.
-  Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model,
+  Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model, DialectChoice dialect,
        const Protocol& protocol);
 
   net::Task<> run();

@@ -1,0 +1,12 @@
+# Counts the cases of golden/dialect/*.golden into a generated header, for `callgate dialects`.
+file(GLOB goldens CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/golden/dialect/*.golden)
+set(text "// Generated from golden/dialect.\n")
+foreach(path IN LISTS goldens)
+  get_filename_component(name ${path} NAME_WE)
+  file(STRINGS ${path} cases REGEX "^--- in")
+  list(LENGTH cases count)
+  string(APPEND text "{\"${name}\", ${count}},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/golden_counts.inc CONTENT "${text}" @ONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${goldens})
+target_include_directories(callgate_cli PRIVATE ${CMAKE_BINARY_DIR}/generated)
