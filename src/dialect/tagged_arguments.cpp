@@ -31,6 +31,7 @@ TagPlace TaggedCalls::place() const {
     case At::raw_value:
       return TagPlace::raw_value;
     case At::after_missing:
+    case At::after_shown:
       return TagPlace::missing;
     case At::call_name:
     case At::call_text:
@@ -63,7 +64,7 @@ void TaggedCalls::open(std::size_t opener, Output& out) {
 
 Step TaggedCalls::push(std::string_view bytes, Output& out) {
   if (at_ == At::value && partial_.empty() && !newline_ && !fresh_value_ && value_.streams() &&
-      is_plain_push(bytes)) [[likely]] {
+      !shown_.is_opening() && is_plain_push(bytes)) [[likely]] {
     out.argument_bytes(bytes);
     out.arguments(bytes);
     return {.used = bytes.size()};
@@ -124,8 +125,7 @@ bool TaggedCalls::read_token(char c, Output& out) {
   partial_.push_back(c);
   const TagToken* found = nullptr;
   using Match = TagTokens::Match;
-  const bool waits = at_ == At::after_value || at_ == At::after_missing;
-  switch (waits && is_apart() ? Match::none : tokens_.match(place(), partial_, found)) {
+  switch (waits() && is_apart() ? Match::none : tokens_.match(place(), partial_, found)) {
     case Match::whole:
       return take_token(*found, out);
     case Match::partial:
@@ -137,6 +137,11 @@ bool TaggedCalls::read_token(char c, Output& out) {
   return no_token(c, out);
 }
 
+// Behind something that is structure or data, as what follows will tell.
+bool TaggedCalls::waits() const {
+  return at_ == At::after_value || at_ == At::after_missing || at_ == At::after_shown;
+}
+
 // Markers stand side by side or on lines of their own. Apart by blanks only, they are words of a text.
 bool TaggedCalls::is_apart() const {
   const std::size_t last = pending_.find_last_not_of(" \t\r\n");
@@ -145,7 +150,7 @@ bool TaggedCalls::is_apart() const {
 }
 
 bool TaggedCalls::read_space(char c, Output& out) {
-  if (at_ != At::after_value && at_ != At::after_missing) {
+  if (!waits()) {
     out.hold(byte(c));
     return true;
   }
@@ -181,7 +186,9 @@ bool TaggedCalls::no_token(char c, Output& out) {
         return end_call(CallOutcome::complete, out, tokens_.kept(place(), partial_));
       }
       [[fallthrough]];
-    case At::after_value: {
+    case At::after_value:
+    case At::after_shown: {
+      if (at_ == At::after_shown) shown_.close();
       const std::string pending = std::move(pending_);
       const std::string partial = std::move(partial_);
       at_ = At::value;
@@ -259,7 +266,9 @@ bool TaggedCalls::take_token(const TagToken& token, Output& out) {
       return take_in_value(token, out);
     case At::after_value:
     case At::after_missing:
-      return take_after_value(token, out);
+      return shown_.any() ? take_after_shown(token, out) : take_after_value(token, out);
+    case At::after_shown:
+      return take_behind_shown(token, out);
     case At::call_name:
     case At::key:
     case At::json:
@@ -320,14 +329,52 @@ bool TaggedCalls::take_in_value(const TagToken& token, Output& out) {
       at_ = At::value;
       fresh_value_ = false;
       return true;
-    case Kind::lead:
     case Kind::call_open:
+      take_value(token.text, out);
+      shown_.call_opener();
+      return true;
     case Kind::parameter_open:
+      shown_.argument_opener();
+      take_value(token.text, out);
+      return true;
+    case Kind::lead:
     case Kind::value_open:
     case Kind::filler:
     case Kind::outside:
       break;
   }
+  return true;
+}
+
+// The value shows a call that is still open: only the close of a call may be more than data.
+bool TaggedCalls::take_after_shown(const TagToken& token, Output& out) {
+  if (token.kind != Kind::parameter_open) {
+    pending_ += token.text;
+    const bool closes = token.kind == Kind::call_close || token.kind == Kind::outside ||
+                        token.kind == Kind::section_close;
+    if (closes) at_ = At::after_shown;
+    return true;
+  }
+  at_ = At::value;
+  take_value(pending_, out);
+  pending_.clear();
+  take_value(token.text, out);
+  return true;
+}
+
+// Only the end of the turn says that a call which closes here was more than shown.
+bool TaggedCalls::take_behind_shown(const TagToken& token, Output& out) {
+  const auto& tail = grammar_->tail;
+  if (std::find(tail.begin(), tail.end(), token.text) != tail.end()) {
+    return take_after_value(token, out);
+  }
+  pending_ += token.text;
+  if (token.kind == Kind::section_close) return true;
+  shown_.close();
+  at_ = At::value;
+  take_value(pending_, out);
+  pending_.clear();
+  if (token.text == grammar_->call.open) shown_.call_opener();
   return true;
 }
 
@@ -360,6 +407,7 @@ std::size_t TaggedCalls::read_value(std::string_view bytes, Output& out) {
 void TaggedCalls::take_value(std::string_view bytes, Output& out) {
   if (bytes.empty()) return;
   out.argument_bytes(bytes);
+  if (shown_.is_opening()) shown_.text(bytes);
   if (!grammar_->value_newline.empty()) {
     const bool leads = fresh_value_ && bytes[0] == '\n';
     fresh_value_ = false;
@@ -446,6 +494,7 @@ void TaggedCalls::begin_value() {
   at_ = At::value;
   fresh_value_ = true;
   newline_ = false;
+  shown_.begin(grammar_->call.style == NameTag::Style::text);
   if (type_ == "false") {
     value_.begin_json(limit_, json_);
     return;
@@ -511,6 +560,7 @@ void TaggedCalls::finish(Output& out) {
       if (!more_was_coming) outcome = CallOutcome::complete;
       break;
     case At::after_missing:
+    case At::after_shown:
       end_value();
       outcome = CallOutcome::complete;
       break;

@@ -21,6 +21,7 @@
 #include "callgate/dialect.h"
 #include "dialect/call_reader.h"
 #include "dialect/schema_types.h"
+#include "dialect/shown_calls.h"
 #include "dialect/tag_name.h"
 #include "dialect/tagged_grammar.h"
 #include "dialect/tagged_value.h"
@@ -53,6 +54,7 @@ class TaggedCalls final : public CallReader {
     raw_value,      // between raw_open and raw_close
     after_value,    // behind a close marker that may be data
     after_missing,  // in a value, behind a close marker of the call or section that may be data
+    after_shown,    // behind the close markers of a call that the value may only show
     json,           // the arguments are one JSON object
     after_json,
   };
@@ -65,6 +67,7 @@ class TaggedCalls final : public CallReader {
   bool read_name(char c, Output& out);
   bool read_token(char c, Output& out);
   bool read_space(char c, Output& out);
+  bool waits() const;
   bool is_apart() const;
   bool ends_missing() const;
   bool no_token(char c, Output& out);
@@ -73,6 +76,8 @@ class TaggedCalls final : public CallReader {
   bool take_in_body(const TagToken& token, Output& out);
   bool take_in_value(const TagToken& token, Output& out);
   bool take_after_value(const TagToken& token, Output& out);
+  bool take_after_shown(const TagToken& token, Output& out);
+  bool take_behind_shown(const TagToken& token, Output& out);
 
   std::size_t read_value(std::string_view bytes, Output& out);
   std::size_t read_json(std::string_view bytes, Output& out);
@@ -110,6 +115,7 @@ class TaggedCalls final : public CallReader {
   SchemaPlace schema_;
   SchemaPlace place_;  // of the parameter
   TaggedValue value_;
+  ShownCalls shown_;
   json::Scanner scanner_;
   std::string json_;  // written, not sent yet
   std::size_t parameters_ = 0;

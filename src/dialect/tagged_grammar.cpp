@@ -30,6 +30,8 @@ void TagTokens::use(const TaggedGrammar& grammar) {
   add(TagPlace::value, Kind::call_close, grammar.call_close);
   add(TagPlace::value, Kind::section_close, grammar.section_close);
   add(TagPlace::value, Kind::raw_open, grammar.raw_open);
+  add(TagPlace::value, Kind::call_open, grammar.call.open);
+  add(TagPlace::value, Kind::parameter_open, grammar.parameter.open);
 
   add(TagPlace::raw_value, Kind::raw_close, grammar.raw_close);
 
