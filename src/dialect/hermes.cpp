@@ -3,22 +3,38 @@
 //   <tool_call>
 //   {"name": "get_weather", "arguments": {"city": "Paris"}}
 //   </tool_call>
+//
+// Qwen3 sometimes writes the tagged form of Qwen3-Coder between the same tags.
+#include "dialect/choice_reader.h"
 #include "dialect/marked_json.h"
+#include "dialect/tagged_arguments.h"
 
 namespace callgate::dialect {
 namespace {
 
 constexpr Opener kOpen[] = {{"<tool_call>"}};
+constexpr std::string_view kLead[] = {"<tool_call>"};
 constexpr std::string_view kClose[] = {"</tool_call>"};
 constexpr std::string_view kTail[] = {"<|im_end|>", "<|endoftext|>"};
 constexpr Prose kProse{
     .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
 constexpr CallKeys kKeys{};
+constexpr TaggedGrammar kTagged[] = {{.lead = kLead,
+                                      .call = {.open = "<function="},
+                                      .call_close = "</function>",
+                                      .parameter = {.open = "<parameter="},
+                                      .value_close = "</parameter>",
+                                      .value_newline = "\n",
+                                      .section_close = kClose,
+                                      .tail = kTail}};
 constexpr std::string_view kModels[] = {"*hermes*", "*qwen2.5*", "*qwen3*",  "*qwq*",
                                         "*bielik*", "*smollm3*", "*mimo-vl*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
-  return make_turn_parser(kProse, make_marked_json(kProse, kKeys, options), options);
+  std::vector<Alternative> shapes;
+  shapes.push_back({"{[", make_marked_json(kProse, kKeys, options)});
+  shapes.push_back({"<", std::make_unique<TaggedCalls>(kTagged, kOpen, options)});
+  return make_turn_parser(kProse, make_choice(kProse, std::move(shapes)), options);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // Llama 3.1 to 4 with JSON calls: bare objects, parallel ones behind a semicolon. A brace opens a call only when a declared
-// tool is named; other JSON is the answer.
+// tool is named; other JSON is the answer. Built-in tools are called as Python does.
 //
 //   <|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}; {"name": "get_time", "parameters": {}}<|eom_id|>
+#include "dialect/choice_reader.h"
 #include "dialect/marked_json.h"
+#include "dialect/python_calls.h"
 
 namespace callgate::dialect {
 namespace {
@@ -10,6 +12,8 @@ namespace {
 constexpr Opener kOpen[] = {{"<|python_tag|>"},
                             {"{", Opener::Where::anywhere, Opener::Names::declared},
                             {"[", Opener::Where::first, Opener::Names::declared}};
+constexpr Opener kBuiltIn[] = {
+    {"<|python_tag|>", Opener::Where::anywhere, Opener::Names::declared}};
 constexpr std::string_view kTail[] = {"<|eom_id|>", "<|eot_id|>", "<|end_of_text|>", "<|eom|>",
                                       "<|eot|>"};
 constexpr Prose kProse{.reasoning = kThink, .call_open = kOpen, .tail = kTail};
@@ -17,7 +21,10 @@ constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*llama-3*", "*llama3*", "*llama-4*", "*llama4*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
-  return make_turn_parser(kProse, make_marked_json(kProse, kKeys, options), options);
+  std::vector<Alternative> shapes;
+  shapes.push_back({"{[", make_marked_json(kProse, kKeys, options)});
+  shapes.push_back({"", std::make_unique<PythonCalls>(kBuiltIn, options)});
+  return make_turn_parser(kProse, make_choice(kProse, std::move(shapes)), options);
 }
 
 }  // namespace
