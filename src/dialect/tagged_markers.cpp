@@ -1,0 +1,169 @@
+// What each marker does to a tagged call, by the place where it stands.
+#include <algorithm>
+
+#include "dialect/tagged_arguments.h"
+
+namespace callgate::dialect {
+
+bool TaggedCalls::take_token(const TagToken& token, Output& out) {
+  const std::size_t handed = handed_;
+  handed_ = 0;
+  partial_.clear();
+  switch (at_) {
+    case At::lead:
+      if (token.kind == Kind::outside) {  // a section without calls
+        out.drop_held();
+        step_ = {.next = Step::Next::closed, .replay = token.text};
+        return false;
+      }
+      if (token.text == last_lead_) return reject(token.text);  // written twice: the first is text
+      last_lead_ = token.text;
+      out.hold(token.text.substr(handed));
+      if (token.kind == Kind::call_open) begin_name(At::call_name, grammar_->call);
+      return true;
+    case At::call_text:
+      if (token.kind == Kind::filler) {
+        out.hold(token.text);
+        return true;
+      }
+      begin_call(out);
+      [[fallthrough]];
+    case At::body:
+    case At::after_json:
+      return take_in_body(token, out);
+    case At::before_value:
+      out.hold(token.text);
+      begin_value();
+      return true;
+    case At::value:
+    case At::raw_value:
+      return take_in_value(token, out);
+    case At::after_value:
+    case At::after_missing:
+      return shown_.any() ? take_after_shown(token, out) : take_after_value(token, out);
+    case At::after_shown:
+      return take_behind_shown(token, out);
+    case At::call_name:
+    case At::key:
+    case At::json:
+      break;
+  }
+  return true;
+}
+
+bool TaggedCalls::take_in_body(const TagToken& token, Output& out) {
+  switch (token.kind) {
+    case Kind::parameter_open:
+      out.hold(token.text);
+      if (at_ == At::after_json) return end_call(CallOutcome::malformed, out);
+      begin_name(At::key, grammar_->parameter);
+      return true;
+    case Kind::call_close:
+      out.hold(token.text);
+      return end_call(CallOutcome::complete, out);
+    case Kind::value_close:
+    case Kind::filler:
+      out.hold(token.text);
+      return true;
+    case Kind::outside:
+      return end_call(CallOutcome::complete, out, token.text);
+    case Kind::lead:
+    case Kind::call_open:
+    case Kind::value_open:
+    case Kind::raw_open:
+    case Kind::raw_close:
+    case Kind::section_close:
+      break;
+  }
+  return true;
+}
+
+bool TaggedCalls::take_in_value(const TagToken& token, Output& out) {
+  switch (token.kind) {
+    case Kind::value_close:
+      pending_ = token.text;
+      at_ = At::after_value;
+      return true;
+    case Kind::call_close:
+    case Kind::section_close:
+      section_closed_ = token.kind == Kind::section_close;
+      pending_ = token.text;
+      at_ = At::after_missing;
+      return true;
+    case Kind::raw_open:
+      if (fresh_value_) {
+        out.argument_bytes(token.text);
+        at_ = At::raw_value;
+      } else {
+        take_value(token.text, out);
+      }
+      return true;
+    case Kind::raw_close:
+      out.argument_bytes(token.text);
+      at_ = At::value;
+      fresh_value_ = false;
+      return true;
+    case Kind::call_open:
+      take_value(token.text, out);
+      shown_.call_opener();
+      return true;
+    case Kind::parameter_open:
+      shown_.argument_opener();
+      take_value(token.text, out);
+      return true;
+    case Kind::lead:
+    case Kind::value_open:
+    case Kind::filler:
+    case Kind::outside:
+      break;
+  }
+  return true;
+}
+
+// The value shows a call that is still open: only the close of a call may be more than data.
+bool TaggedCalls::take_after_shown(const TagToken& token, Output& out) {
+  if (token.kind != Kind::parameter_open) {
+    pending_ += token.text;
+    const bool closes = token.kind == Kind::call_close || token.kind == Kind::outside ||
+                        token.kind == Kind::section_close;
+    if (closes) at_ = At::after_shown;
+    return true;
+  }
+  at_ = At::value;
+  take_value(pending_, out);
+  pending_.clear();
+  take_value(token.text, out);
+  return true;
+}
+
+// Only the end of the turn says that a call which closes here was more than shown.
+bool TaggedCalls::take_behind_shown(const TagToken& token, Output& out) {
+  const auto& tail = grammar_->tail;
+  if (std::find(tail.begin(), tail.end(), token.text) != tail.end()) {
+    return take_after_value(token, out);
+  }
+  pending_ += token.text;
+  if (token.kind == Kind::section_close) return true;
+  shown_.close();
+  at_ = At::value;
+  take_value(pending_, out);
+  pending_.clear();
+  if (token.text == grammar_->call.open) shown_.call_opener();
+  return true;
+}
+
+bool TaggedCalls::take_after_value(const TagToken& token, Output& out) {
+  if (token.kind == Kind::value_close || token.kind == Kind::filler ||
+      token.kind == Kind::section_close) {
+    section_closed_ = token.kind == Kind::section_close;
+    pending_ += token.text;
+    return true;
+  }
+  end_value();
+  out.hold(pending_);
+  pending_.clear();
+  at_ = At::body;
+  return take_in_body(token, out);
+}
+
+}  // namespace callgate::dialect
