@@ -1,6 +1,7 @@
 #include "dialect/nested_tags.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "dialect/tag_attributes.h"
 #include "dialect/tagged_value.h"
@@ -116,27 +117,30 @@ bool read_elements(std::string_view text, std::string_view prefix, const SchemaP
 
 void append_members(std::string& out, const std::vector<TagElement>& elements,
                     std::string_view prefix, const SchemaPlace& parent, std::size_t depth) {
-  const auto same_name = [](std::string_view name) {
-    return [name](const TagElement& element) { return element.name == name; };
-  };
+  // The elements of each name, in the order in which the names came.
+  std::vector<std::vector<const TagElement*>> groups;
+  std::unordered_map<std::string_view, std::size_t> group_of;
+  for (const TagElement& element : elements) {
+    const auto [at, is_new] = group_of.emplace(element.name, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[at->second].push_back(&element);
+  }
   out.push_back('{');
-  for (auto at = elements.begin(); at != elements.end(); ++at) {
-    if (std::any_of(elements.begin(), at, same_name(at->name))) continue;
-    if (at != elements.begin()) out.push_back(',');
-    json::append_string(out, at->name);
+  for (const auto& group : groups) {
+    if (&group != groups.data()) out.push_back(',');
+    json::append_string(out, group[0]->name);
     out.push_back(':');
-    const SchemaPlace place = parent.member(at->name);
-    if (std::count_if(at, elements.end(), same_name(at->name)) == 1) {
-      append_element(out, at->text, prefix, place, depth + 1);
+    const SchemaPlace place = parent.member(group[0]->name);
+    if (group.size() == 1) {
+      append_element(out, group[0]->text, prefix, place, depth + 1);
       continue;
     }
-    const bool listed = place.kinds().has(ValueKind::array);
+    const SchemaPlace each = place.kinds().has(ValueKind::array) ? place.element() : place;
     char before = '[';
-    for (auto twin = at; twin != elements.end(); ++twin) {
-      if (twin->name != at->name) continue;
+    for (const TagElement* element : group) {
       out.push_back(before);
       before = ',';
-      append_element(out, twin->text, prefix, listed ? place.element() : place, depth + 1);
+      append_element(out, element->text, prefix, each, depth + 1);
     }
     out.push_back(']');
   }

@@ -15,6 +15,8 @@ namespace {
 constexpr int kMaxAttempts = 64;
 
 constexpr std::size_t kMaxTagName = 256;
+// Names of tools that are looked for, together; a request with more of them keeps the first ones.
+constexpr std::size_t kMaxMarkerBytes = 32768;
 
 constexpr std::string_view kUseTool = "use_tool";
 
@@ -90,11 +92,14 @@ class XmlParser final : public AuditedParser {
     const bool usable = !name.empty() && name != "think" &&
                         std::find_if_not(name.begin(), name.end(), is_tag_name_byte) == name.end();
     std::string text = std::string(1, '<').append(name);
-    if (usable && std::find(texts_.begin(), texts_.end(), text) == texts_.end()) {
+    marker_bytes_ += text.size();
+    if (usable && marker_bytes_ <= kMaxMarkerBytes &&
+        std::find(texts_.begin(), texts_.end(), text) == texts_.end()) {
       texts_.push_back(std::move(text));
     }
   }
 
+  std::size_t marker_bytes_ = 0;
   std::vector<std::string> texts_;
   std::vector<Opener> openers_;
   Prose prose_;
