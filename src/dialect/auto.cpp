@@ -5,6 +5,7 @@
 //   <tool_call>{"name": ...                         hermes; with <function= it is qwen3_coder, with a name glm47
 //   {"name": "declared_tool", "parameters": ...     a call; other JSON is text
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "dialect/marked_json.h"
@@ -19,6 +20,7 @@ enum class Look : std::uint8_t {
   invokes,     // ... behind <function_calls>
   object,      // a bare object
   list,        // a bare list, of JSON or of Python calls
+  tag,         // a tag named like a declared tool
 };
 
 struct Sign {
@@ -28,6 +30,7 @@ struct Sign {
 };
 
 constexpr Sign kSigns[] = {
+    {"<", {}, Look::tag},
     {"<tool_call>", {}, Look::tool_call},
     {"<tool_calls>", {}, Look::tool_calls},
     {"<function_calls>", {}, Look::invokes},
@@ -106,16 +109,14 @@ class SignReader final : public CallReader {
     reading_json_ = false;
     name_.clear();
     picked_ = {};
-    look_ = opener < std::size(kSigns) ? kSigns[opener].look : Look::none;
+    look_ = kSigns[opener].look;
     if (look_ == Look::object) read_json(out);
   }
 
   Step push(std::string_view bytes, Output& out) override {
     if (reading_json_) return json_->push(bytes, out);
-    if (look_ == Look::none) {
-      // Openers beyond the signs are tags of declared tools.
-      return pick(opener_ < std::size(kSigns) ? kSigns[opener_].dialect : "generic_xml");
-    }
+    if (look_ == Look::none) return pick(kSigns[opener_].dialect);
+    if (look_ == Look::tag) return read_tag(bytes, out);
     std::size_t at = 0;
     while (at < bytes.size() && name_.empty() && is_space(bytes[at])) ++at;
     while (at < bytes.size() && is_name_byte(bytes[at]) && name_.size() < kMaxName) {
@@ -147,6 +148,34 @@ class SignReader final : public CallReader {
     return {};
   }
 
+  // Holds back no more than what a declared name begins with.
+  Step read_tag(std::string_view bytes, Output& out) {
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      const char c = bytes[at];
+      const bool ends = c == '>' || c == '/' || is_space(c);
+      if (ends && is_declared(tools_, name_)) {
+        out.hold(bytes.substr(0, at));
+        Step step = pick("generic_xml");
+        step.used = at;
+        return step;
+      }
+      if (!is_name_byte(c) || !begins_declared(c)) {
+        out.hold(bytes.substr(0, at));
+        return {.used = at, .next = Step::Next::rejected};
+      }
+      name_.push_back(c);
+    }
+    out.hold(bytes);
+    return {.used = bytes.size()};
+  }
+
+  bool begins_declared(char next) const {
+    return std::any_of(tools_.begin(), tools_.end(), [&](const ToolSpec& tool) {
+      return tool.name.size() > name_.size() && tool.name.starts_with(name_) &&
+             tool.name[name_.size()] == next;
+    });
+  }
+
   // `next` is the first byte behind white space, or behind a name.
   Step decide(char next, Output& out) {
     const bool json = name_.empty() && (next == '{' || next == '[');
@@ -172,6 +201,7 @@ class SignReader final : public CallReader {
         return read_list(out);
       case Look::none:
       case Look::object:
+      case Look::tag:
         break;
     }
     return {.next = Step::Next::rejected};
@@ -196,21 +226,25 @@ class SignReader final : public CallReader {
   std::string_view picked_;
 };
 
+constexpr auto kOpeners = [] {
+  std::array<Opener, std::size(kSigns)> openers{};
+  for (std::size_t i = 0; i < openers.size(); ++i) {
+    const Look look = kSigns[i].look;
+    const bool bare = look == Look::object || look == Look::list;
+    openers[i] = {kSigns[i].text,
+                  look == Look::list ? Opener::Where::first : Opener::Where::anywhere,
+                  bare ? Opener::Names::declared : Opener::Names::any};
+  }
+  return openers;
+}();
+constexpr Prose kProse{.reasoning = kThink, .call_open = kOpeners, .tail = kTail};
+
 class AutoParser final : public AuditedParser {
  public:
   explicit AutoParser(const DialectOptions& options) : options_(options) {
-    for (const Sign& sign : kSigns) {
-      const bool bare = sign.look == Look::object || sign.look == Look::list;
-      openers_.push_back({sign.text,
-                          sign.look == Look::list ? Opener::Where::first : Opener::Where::anywhere,
-                          bare ? Opener::Names::declared : Opener::Names::any});
-    }
-    for (const ToolSpec& tool : options.tools) add_tags(tool.name);
-    for (const std::string& tag : tags_) openers_.push_back({tag});
-    prose_ = {.reasoning = kThink, .call_open = openers_, .tail = kTail};
-    auto reader = std::make_unique<SignReader>(prose_, options);
+    auto reader = std::make_unique<SignReader>(kProse, options);
     reader_ = reader.get();
-    turn_ = std::make_unique<TurnParser>(prose_, std::move(reader), options);
+    turn_ = make_turn_parser(kProse, std::move(reader), options);
   }
 
   void push(std::string_view text, Channel channel, EventSink& sink) override {
@@ -236,20 +270,6 @@ class AutoParser final : public AuditedParser {
   void take_over(Output&& out, Channel prose) override { turn_->take_over(std::move(out), prose); }
 
  private:
-  // A tool's own tag, unless it is a sign already or not a tag at all.
-  void add_tags(const std::string& name) {
-    if (!std::all_of(name.begin(), name.end(), is_name_byte) || name.empty() || name == "think") {
-      return;
-    }
-    for (const std::string_view end : {">", "/>", " "}) {
-      std::string tag = "<" + name + std::string(end);
-      const bool known = std::find(tags_.begin(), tags_.end(), tag) != tags_.end() ||
-                         std::any_of(std::begin(kSigns), std::end(kSigns),
-                                     [&](const Sign& sign) { return sign.text == tag; });
-      if (!known) tags_.push_back(std::move(tag));
-    }
-  }
-
   void hand_over(Channel channel, EventSink& sink) {
     const Dialect* dialect = find(reader_->picked());
     TurnParser::Handover from = turn_->hand_over();
@@ -261,9 +281,6 @@ class AutoParser final : public AuditedParser {
   }
 
   DialectOptions options_;
-  std::vector<std::string> tags_;
-  std::vector<Opener> openers_;
-  Prose prose_;
   SignReader* reader_ = nullptr;
   std::unique_ptr<TurnParser> turn_;
   std::unique_ptr<AuditedParser> dialect_;

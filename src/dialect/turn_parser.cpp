@@ -1,6 +1,7 @@
 #include "dialect/turn_parser.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace callgate::dialect {
@@ -30,12 +31,18 @@ std::vector<std::string_view> TurnParser::texts(const Prose& prose, std::vector<
   return texts;
 }
 
+TurnParser::Markers::Markers(const Prose& prose) : set(texts(prose, places)) {}
+
 TurnParser::TurnParser(const Prose& prose, std::unique_ptr<CallReader> reader,
                        const DialectOptions& options)
+    : TurnParser(prose, std::make_shared<const Markers>(prose), std::move(reader), options) {}
+
+TurnParser::TurnParser(const Prose& prose, std::shared_ptr<const Markers> markers,
+                       std::unique_ptr<CallReader> reader, const DialectOptions& options)
     : prose_(prose),
       reader_(std::move(reader)),
-      markers_(texts(prose, places_)),
-      scan_(markers_),
+      markers_(std::move(markers)),
+      scan_(markers_->set),
       out_(options.commit, options.max_held_back),
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
       reasoning_(options.start == Channel::reasoning) {
@@ -153,8 +160,8 @@ void TurnParser::leave_lead() {
 }
 
 void TurnParser::take_marker(std::size_t marker) {
-  const std::string_view text = markers_.text(marker);
-  const Place place = places_[marker];
+  const std::string_view text = markers_->set.text(marker);
+  const Place place = markers_->places[marker];
   const bool lead_goes_on = (state_ == State::section && (place.role == Role::call_open ||
                                                           place.role == Role::section_close)) ||
                             (state_ == State::tail && place.role == Role::tail);
@@ -350,10 +357,13 @@ std::vector<std::string_view> enders(const Prose& prose) {
   return texts;
 }
 
-std::unique_ptr<DialectParser> make_turn_parser(const Prose& prose,
-                                                std::unique_ptr<CallReader> reader,
-                                                const DialectOptions& options) {
-  return std::make_unique<TurnParser>(prose, std::move(reader), options);
+std::unique_ptr<TurnParser> make_turn_parser(const Prose& prose, std::unique_ptr<CallReader> reader,
+                                             const DialectOptions& options) {
+  // A few dozen entries at most: one per dialect. Per thread, so that nothing is locked.
+  thread_local std::unordered_map<const Prose*, std::shared_ptr<const TurnParser::Markers>> known;
+  std::shared_ptr<const TurnParser::Markers>& markers = known[&prose];
+  if (markers == nullptr) markers = std::make_shared<const TurnParser::Markers>(prose);
+  return std::unique_ptr<TurnParser>(new TurnParser(prose, markers, std::move(reader), options));
 }
 
 }  // namespace callgate::dialect

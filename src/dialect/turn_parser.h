@@ -76,6 +76,9 @@ class TurnParser final : public AuditedParser {
   Handover hand_over();
 
  private:
+  friend std::unique_ptr<TurnParser> make_turn_parser(const Prose& prose,
+                                                      std::unique_ptr<CallReader> reader,
+                                                      const DialectOptions& options);
   enum class State : std::uint8_t {
     prose,
     section,  // a section was opened, no call yet
@@ -99,6 +102,14 @@ class TurnParser final : public AuditedParser {
     std::uint16_t index;  // in its list
   };
 
+  // The markers of a Prose and what each of them does.
+  struct Markers {
+    explicit Markers(const Prose& prose);
+    std::vector<Place> places;
+    MarkerSet set;
+  };
+  TurnParser(const Prose& prose, std::shared_ptr<const Markers> markers,
+             std::unique_ptr<CallReader> reader, const DialectOptions& options);
   static std::vector<std::string_view> texts(const Prose& prose, std::vector<Place>& places);
   void consume(std::string_view bytes);
   std::string_view read_prose(std::string_view bytes);
@@ -123,8 +134,7 @@ class TurnParser final : public AuditedParser {
 
   const Prose& prose_;
   std::unique_ptr<CallReader> reader_;
-  std::vector<Place> places_;
-  MarkerSet markers_;
+  std::shared_ptr<const Markers> markers_;
   MarkerScan scan_;
   Output out_;
   std::size_t max_held_back_;
@@ -143,8 +153,8 @@ class TurnParser final : public AuditedParser {
 // The markers that end a call whose arguments are broken beyond repair.
 std::vector<std::string_view> enders(const Prose& prose);
 
-std::unique_ptr<DialectParser> make_turn_parser(const Prose& prose,
-                                                std::unique_ptr<CallReader> reader,
-                                                const DialectOptions& options);
+// REQUIRES: `prose` has static storage: its markers are put in order once per thread and shared by all parsers.
+std::unique_ptr<TurnParser> make_turn_parser(const Prose& prose, std::unique_ptr<CallReader> reader,
+                                             const DialectOptions& options);
 
 }  // namespace callgate::dialect
