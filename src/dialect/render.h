@@ -10,8 +10,8 @@
 //  - an id where the dialect has none. kimi_k2 has functions.NAME:INDEX alone, which replaces any other id.
 //  - tagged dialects that write no types (all but deepseek_v32, deepseek_v4, kimi_k3): a value that is no string where
 //    the schema says nothing or string, and the text "null" where it says string or null.
-//  - tagged dialects, generic_xml, use_tool: a string with a close marker and what may follow it inside. gemma: a string
-//    with the quote marker inside. minimax_m3: a string with the prefix of the tags inside.
+//  - tagged dialects: a string with a close marker inside and behind it what may follow one. A whole call shown in a
+//    string is fine, but not in generic_xml, hunyuan, kimi_k3, minimax_m3 and use_tool.
 //  - python dialects: a name of an argument that is no identifier. generic_xml, use_tool, minimax_m3: one that is no
 //    tag's name. Names with white space, quotes or markers in a dialect that writes them bare.
 //  - half a surrogate pair where strings are written without JSON's escapes: it becomes U+FFFD.

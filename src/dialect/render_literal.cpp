@@ -54,25 +54,37 @@ bool is_bare_key(std::string_view key) {
   return !key.empty() && std::find_if_not(key.begin(), key.end(), is_word) == key.end();
 }
 
-void append_gemma(std::string_view quote, const RawValue& value, std::string& out);
+// Between quote markers nothing is escaped; a text that holds a marker itself is written as JSON.
+void append_gemma_text(const GemmaText& how, const RawValue& value, std::string& out) {
+  const std::string text = value.text();
+  const bool marked =
+      text.find(how.quote) != std::string::npos || text.find(how.call_close) != std::string::npos;
+  if (marked) {
+    json::append_string(out, text);
+  } else {
+    out.append(how.quote).append(text).append(how.quote);
+  }
+}
 
-void append_gemma_members(std::string_view quote, std::string_view object, std::string& out) {
+void append_gemma(const GemmaText& how, const RawValue& value, std::string& out);
+
+void append_gemma_members(const GemmaText& how, std::string_view object, std::string& out) {
   std::string_view before;
   for_each_member(object, [&](std::string_view key, const RawValue& member) {
     out += before;
     before = ",";
-    const std::string_view mark = is_bare_key(key) ? std::string_view() : quote;
+    const std::string_view mark = is_bare_key(key) ? std::string_view() : how.quote;
     out.append(mark).append(key).append(mark).push_back(':');
-    append_gemma(quote, member, out);
+    append_gemma(how, member, out);
   });
 }
 
-void append_gemma(std::string_view quote, const RawValue& value, std::string& out) {
+void append_gemma(const GemmaText& how, const RawValue& value, std::string& out) {
   std::string_view before;
   switch (value.kind) {
     case json::Kind::object:
       out.push_back('{');
-      append_gemma_members(quote, value.json, out);
+      append_gemma_members(how, value.json, out);
       out.push_back('}');
       break;
     case json::Kind::array:
@@ -80,12 +92,12 @@ void append_gemma(std::string_view quote, const RawValue& value, std::string& ou
       for_each_element(value.json, [&](const RawValue& element) {
         out += before;
         before = ",";
-        append_gemma(quote, element, out);
+        append_gemma(how, element, out);
       });
       out.push_back(']');
       break;
     case json::Kind::string:
-      out.append(quote).append(value.text()).append(quote);
+      append_gemma_text(how, value, out);
       break;
     case json::Kind::number:
     case json::Kind::boolean:
@@ -117,7 +129,7 @@ void append_calls(const PythonText& text, std::span<const CallRecord> calls, std
 void append_calls(const GemmaText& text, std::span<const CallRecord> calls, std::string& out) {
   for (const CallRecord& call : calls) {
     out.append(text.call_open).append("call:").append(call.name).push_back('{');
-    append_gemma_members(text.quote, call.arguments, out);
+    append_gemma_members(text, call.arguments, out);
     out.append("}").append(text.call_close);
   }
 }

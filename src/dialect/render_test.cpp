@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -245,25 +246,23 @@ class RandomCalls {
   std::mt19937_64 random_;
 };
 
-class Render : public testing::TestWithParam<const Dialect*> {
- protected:
-  void expect_round_trip(const Calls& given) {
-    const Dialect& dialect = *GetParam();
-    const Calls calls = with_ids(dialect.name, given);
-    std::string text;
-    ASSERT_TRUE(render_calls(dialect.name, calls, text));
-    EXPECT_EQ(parsed(dialect, text, text.size()), expected(calls)) << text;
-    EXPECT_EQ(parsed(dialect, text, 1), expected(calls)) << "byte by byte: " << text;
-  }
-};
+void expect_round_trip(const Dialect& dialect, const Calls& given) {
+  const Calls calls = with_ids(dialect.name, given);
+  std::string text;
+  ASSERT_TRUE(render_calls(dialect.name, calls, text));
+  EXPECT_EQ(parsed(dialect, text, text.size()), expected(calls)) << dialect.name << ": " << text;
+  EXPECT_EQ(parsed(dialect, text, 1), expected(calls)) << dialect.name << " byte by byte: " << text;
+}
+
+class Render : public testing::TestWithParam<const Dialect*> {};
 
 TEST_P(Render, is_the_inverse_of_the_parser_for_the_table) {
-  for (const Calls& calls : table()) expect_round_trip(calls);
+  for (const Calls& calls : table()) expect_round_trip(*GetParam(), calls);
 }
 
 TEST_P(Render, is_the_inverse_of_the_parser_for_random_calls) {
   RandomCalls random(20);
-  for (int i = 0; i < 300 && !HasFailure(); ++i) expect_round_trip(random.next());
+  for (int i = 0; i < 300 && !HasFailure(); ++i) expect_round_trip(*GetParam(), random.next());
 }
 
 TEST_P(Render, appends_and_refuses_arguments_that_are_no_object) {
@@ -301,6 +300,22 @@ std::vector<const Dialect*> text_dialects() {
 
 INSTANTIATE_TEST_SUITE_P(Dialects, Render, testing::ValuesIn(text_dialects()),
                          [](const auto& row) { return std::string(row.param->name); });
+
+TEST(RenderCalls, carries_a_whole_call_of_the_dialect_in_a_string) {
+  constexpr std::string_view kShowsNoCalls[] = {"generic_xml", "hunyuan", "kimi_k3", "minimax_m3",
+                                                "use_tool"};
+  for (const Dialect* dialect : text_dialects()) {
+    if (std::find(std::begin(kShowsNoCalls), std::end(kShowsNoCalls), dialect->name) !=
+        std::end(kShowsNoCalls)) {
+      continue;
+    }
+    std::string shown;
+    ASSERT_TRUE(render_calls(dialect->name, Calls{call("write", R"({"text": "x"})")}, shown));
+    std::string arguments = R"({"text":)";
+    json::append_string(arguments, shown);
+    expect_round_trip(*dialect, {call("write", arguments + R"(,"count":3})"), call("write", "{}")});
+  }
+}
 
 TEST(RenderCalls, has_no_text_for_native_auto_and_unknown_dialects) {
   for (const char* dialect : {"native", "auto", "", "klingon"}) {
