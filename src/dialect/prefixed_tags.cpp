@@ -202,7 +202,24 @@ void PrefixedTags::take_tag_in_body(std::string_view tag, Output& out) {
   }
 }
 
+// A whole call inside a text is part of it, up to its close tags.
+bool PrefixedTags::is_shown(std::string_view tag) {
+  const bool opens = tag == grammar_.section || is_call_tag(tag);
+  const bool closes =
+      tag.starts_with('/') && (tag.substr(1) == grammar_.section || tag.substr(1) == grammar_.call);
+  const bool inside = shown_ > 0;
+  if (opens) ++shown_;
+  if (closes && inside) --shown_;
+  return opens || inside;
+}
+
 void PrefixedTags::take_tag_in_value(std::string_view tag, Output& out) {
+  if (at_ == At::value && is_shown(tag)) {
+    const std::string marker = std::move(marker_);
+    marker_.clear();
+    take_text(marker, out);
+    return;
+  }
   const bool own_close = tag.starts_with('/') && tag.substr(1) == key_;
   const bool call_close =
       tag.starts_with('/') && (tag.substr(1) == grammar_.call || tag.substr(1) == grammar_.section);
@@ -261,6 +278,7 @@ void PrefixedTags::begin_value(std::string_view key, Output& /*out*/) {
   place_ = schema_.member(key);
   kinds_ = place_.kinds();
   raw_.clear();
+  shown_ = 0;
   at_ = At::blank;
   if (!kinds_.has(ValueKind::string)) return;
   value_.begin(kinds_, limit_, json_);

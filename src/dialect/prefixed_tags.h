@@ -59,6 +59,7 @@ class PrefixedTags final : public CallReader {
   void take_text(std::string_view text, Output& out);
   void take_tag(std::string_view tag, Output& out);
   void take_tag_in_body(std::string_view tag, Output& out);
+  bool is_shown(std::string_view tag);
   void take_tag_in_value(std::string_view tag, Output& out);
   void take_tag_in_container(std::string_view tag, Output& out);
   void no_marker(char c, Output& out);
@@ -85,6 +86,7 @@ class PrefixedTags final : public CallReader {
   TaggedValue value_;
   std::string raw_;        // of a container, or the white space before it
   std::size_t depth_ = 0;  // open tags in a container
+  std::size_t shown_ = 0;  // open tags of calls that a text shows
   std::size_t arguments_ = 0;
   bool broken_ = false;  // a value was no JSON and had left already
   std::string json_;

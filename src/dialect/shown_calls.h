@@ -16,13 +16,15 @@
 #include <string>
 #include <string_view>
 
+#include "dialect/tagged_grammar.h"
+
 namespace callgate::dialect {
 
 class ShownCalls {
  public:
-  // A new value. `name_is_text`: no `>` ends the tag behind the opener of a call.
-  void begin(bool name_is_text) {
-    name_is_text_ = name_is_text;
+  // A new value. REQUIRES: `grammar` outlives this.
+  void begin(const TaggedGrammar& grammar) {
+    grammar_ = &grammar;
     opening_ = false;
     open_ = 0;
   }
@@ -50,17 +52,24 @@ class ShownCalls {
  private:
   static constexpr std::size_t kMaxTag = 256;
 
-  // A name to the end of its tag, then white space.
+  // A name to the end of its tag, then white space and fillers.
   bool is_name_tag() const {
     constexpr std::string_view kSpace = " \t\r\n";
-    const std::size_t end = tag_.find_last_not_of(kSpace);
-    if (end == std::string::npos) return false;
-    const std::string_view name = std::string_view(tag_).substr(0, name_is_text_ ? end + 1 : end);
-    return (name_is_text_ || tag_[end] == '>') && !name.empty() &&
-           name.find_first_of("<>\n") == std::string_view::npos;
+    std::string_view name = tag_;
+    const auto trim = [&] { name = name.substr(0, name.find_last_not_of(kSpace) + 1); };
+    trim();
+    for (const std::string_view filler : grammar_->filler) {
+      if (!name.ends_with(filler)) continue;
+      name.remove_suffix(filler.size());
+      trim();
+    }
+    const std::string_view end = grammar_->call.end;
+    if (!name.ends_with(end) || name.size() == end.size()) return false;
+    name.remove_suffix(end.size());
+    return name.find_first_of("<>\n") == std::string_view::npos;
   }
 
-  bool name_is_text_ = false;
+  const TaggedGrammar* grammar_ = nullptr;
   bool opening_ = false;
   std::size_t open_ = 0;
   std::string tag_;  // what stands behind the opener of a call

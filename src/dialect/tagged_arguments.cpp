@@ -333,7 +333,7 @@ void TaggedCalls::begin_value() {
   at_ = At::value;
   fresh_value_ = true;
   newline_ = false;
-  shown_.begin(grammar_->call.style == NameTag::Style::text);
+  shown_.begin(*grammar_);
   if (type_ == "false") {
     value_.begin_json(limit_, json_);
     return;

@@ -115,6 +115,7 @@ void XmlCalls::open(std::size_t opener, Output& /*out*/) {
   line_opener_.clear();
   matched_ = 0;
   attempts_ = 0;
+  shown_closes_ = 0;
   attributes_.begin(">");
   body_.clear();
   lead_read_ = false;
@@ -239,12 +240,31 @@ void XmlCalls::take_body(char c, Output& out) {
   try_close(out);
 }
 
+// How many elements of the same tag the body shows: a child follows them at once or on the next line.
+int XmlCalls::shown_calls(std::string_view body) const {
+  const std::string_view tag = std::string_view(close_).substr(2);  // with its `>`
+  int shown = 0;
+  for (std::size_t at = body.find(tag); at != std::string_view::npos; at = body.find(tag, at + 1)) {
+    if (at == 0 || body[at - 1] != '<') continue;
+    const std::size_t from = at + tag.size();
+    const std::size_t child = body.find_first_not_of(" \t\r\n", from);
+    if (child == std::string_view::npos || !body.substr(child).starts_with('<')) continue;
+    const std::string_view space = body.substr(from, child - from);
+    const bool apart = !space.empty() && space.find('\n') == std::string_view::npos;
+    const bool opens = child + 1 < body.size() && is_tag_name_byte(body[child + 1]);
+    shown += opens && !apart ? 1 : 0;
+  }
+  return shown;
+}
+
 // The close tag was read: the call ends here unless a child is still open, whose text it is then part of.
 void XmlCalls::try_close(Output& out) {
   const std::string_view body = std::string_view(body_).substr(0, body_.size() - close_.size());
-  if (emit(body, out)) {
+  if (shown_calls(body) > shown_closes_ + attempts_) {
+    ++shown_closes_;
+  } else if (emit(body, out)) {
     step_.next = Step::Next::closed;
-  } else if (++attempts_ == kMaxAttempts || !trimmed(body).starts_with('<')) {
+  } else if (++attempts_ + shown_closes_ >= kMaxAttempts || !trimmed(body).starts_with('<')) {
     step_.next = Step::Next::rejected;
   }
 }

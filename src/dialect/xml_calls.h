@@ -53,6 +53,7 @@ class XmlCalls final : public CallReader {
   bool self_closing() const;
   std::string_view attributes() const;
   bool take_name(std::string_view& body, std::string& name) const;
+  int shown_calls(std::string_view body) const;
   void try_close(Output& out);
   bool emit(std::string_view body, Output& out);
   bool emit_json(std::string_view body, Output& out);
@@ -69,6 +70,7 @@ class XmlCalls final : public CallReader {
   std::string body_;
   bool lead_read_ = false;  // it is known to begin like the body of a call
   int attempts_ = 0;        // close tags that were none
+  int shown_closes_ = 0;    // those of calls that the body shows
   std::string
       line_opener_;  // behind such a one: what may be the opener of the next call, not handed over yet
   AttributeScan attributes_;
