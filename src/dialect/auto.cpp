@@ -39,6 +39,8 @@ constexpr Sign kSigns[] = {
     {"<function=", "qwen3_coder"},
     {"<function name=", "minicpm5"},
     {"<invoke name=", "anthropic_xml"},
+    {"<antml:function_calls>", "anthropic_xml"},
+    {"<antml:invoke name=", "anthropic_xml"},
     {"<function_call>", "granite20b_fc"},
     {"<|tool_call|>", "granite"},
     {"functools[", "phi4_mini"},
@@ -56,6 +58,8 @@ constexpr Sign kSigns[] = {
     {"<|tool_calls_begin|>", "deepseek_v31"},
     {"<｜DSML｜", "deepseek_v4"},
     {"<|DSML|", "deepseek_v4"},
+    {"<‖DSML‖", "deepseek_v4"},
+    {"<｜｜DSML｜｜", "deepseek_v4"},
     {"<TOOLCALL>", "nemotron_deci"},
     {"<|action_start|>", "internlm2"},
     {"<longcat_tool_call>", "longcat"},
@@ -63,13 +67,16 @@ constexpr Sign kSigns[] = {
     {"<|START_ACTION|>", "cohere_command_r7b"},
     {"<|START_THINKING|>", "cohere_command_r7b"},
     {"<|START_RESPONSE|>", "cohere_command_r7b"},
+    {"<|START_TEXT|>", "cohere_command_r7b"},
     {"<|tools_prefix|>", "apertus"},
     {"<|inner_prefix|>", "apertus"},
     {"<|function_call|>", "gigachat3"},
     {"function call<|role_sep|>", "gigachat3"},
+    {"<|message_sep|>", "gigachat3"},
     {"<dots_function_call>", "dots"},
     {"<|tool_call:begin|>", "solar_open"},
     {"<|tool_calls|>", "solar_open"},
+    {"<|think|>", "solar_open"},
     {"<|begin|>assistant", "solar_open"},
     {"<|channel|>", "harmony"},
     {"<|start|>assistant", "harmony"},
@@ -80,6 +87,7 @@ constexpr Sign kSigns[] = {
     {"<mm:think>", "minimax_m3"},
     {"<｜tool_calls_begin｜>", "step3"},
     {"<｜tool_call_begin｜>", "step3"},
+    {"<steptml:invoke", "step3"},
     {"<|open|>", "kimi_k3"},
     {"<use_tool", "use_tool"},
     {"<|tool_call>", "gemma4"},
@@ -88,8 +96,16 @@ constexpr Sign kSigns[] = {
     {"<|tool_call_start|>", "lfm2"},
     {"<|python_start|>", "pythonic"},
 };
-constexpr std::string_view kTail[] = {"<|im_end|>",    "<|eot_id|>",      "<|eom_id|>",
-                                      "<|endoftext|>", "<|end_of_text|>", "<｜end▁of▁sentence｜>"};
+// The prompt may have opened any of these; </think> is the usual one.
+constexpr Envelope kReasoning[] = {
+    {"<think>", "</think>"},  {"", "</seed:think>"},         {"", "</mm:think>"},
+    {"", "[/THINK]"},         {"", "<|END_THINKING|>"},      {"", "<channel|>"},
+    {"", "<|inner_suffix|>"}, {"", "<|close|>think<|sep|>"}, {"", "◁/think▷"},
+};
+constexpr std::string_view kTail[] = {"<|im_end|>",           "<|eot_id|>",        "<|eom_id|>",
+                                      "<|endoftext|>",        "<|end_of_text|>",   "</s>",
+                                      "<|endofresponse|>",    "<|assistant_end|>", "<|end|>",
+                                      "<｜end▁of▁sentence｜>"};
 constexpr CallKeys kKeys{};
 constexpr std::size_t kMaxName = 256;
 
@@ -237,7 +253,7 @@ constexpr auto kOpeners = [] {
   }
   return openers;
 }();
-constexpr Prose kProse{.reasoning = kThink, .call_open = kOpeners, .tail = kTail};
+constexpr Prose kProse{.reasoning = kReasoning, .call_open = kOpeners, .tail = kTail};
 
 class AutoParser final : public AuditedParser {
  public:
