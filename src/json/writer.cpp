@@ -70,7 +70,7 @@ inline void append_quoted(std::string& out, bool comma, std::string_view text, b
   }
   block[0] = ',';
   block[1] = '"';
-  std::memcpy(block + 2, text.data(), text.size());
+  if (!text.empty()) std::memcpy(block + 2, text.data(), text.size());
   block[text.size() + 2] = '"';
   block[text.size() + 3] = ':';
   out.append(block + (comma ? 0 : 1), text.size() + 2 + (comma ? 1 : 0) + (colon ? 1 : 0));
