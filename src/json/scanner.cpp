@@ -76,6 +76,44 @@ std::size_t Scanner::unsafe_tail_in_string() const {
   return utf8::incomplete_tail({bytes, sizeof bytes});
 }
 
+bool Scanner::append_closing(std::string& out) const {
+  switch (place_) {
+    case Place::closed:
+      return true;
+    case Place::element_or_end:
+    case Place::name_or_end:
+    case Place::comma_or_end:
+      break;
+    case Place::string:
+    case Place::escape:
+    case Place::hex:
+      if (is_name_) return false;
+      out.push_back('"');
+      break;
+    case Place::word:
+      out.append(word_rest_);
+      break;
+    case Place::before:
+    case Place::failed:
+    case Place::value:
+    case Place::name:
+    case Place::colon:
+    case Place::minus:
+    case Place::zero:
+    case Place::integer:
+    case Place::point:
+    case Place::fraction:
+    case Place::exponent_mark:
+    case Place::exponent_sign:
+    case Place::exponent:
+      return false;
+  }
+  for (Nesting open = nesting_; open.depth() > 0; open.close()) {
+    out.push_back(open.in_object() ? '}' : ']');
+  }
+  return true;
+}
+
 // REQUIRES: at != end. Returns what is behind the last byte that it took.
 const char* Scanner::scan_string(const char* at, const char* end) {
   while (at != end) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "json/nesting.h"
@@ -42,6 +43,10 @@ class Scanner {
         !in_string() || (place_ == Place::string && !after_high_ && recent_ < kTailByte);
     return plain ? 0 : unsafe_tail_in_string();
   }
+  // Appends what would close the value here once the last unsafe_tail() bytes are taken away: the quote of a string, the
+  // rest of a word, brackets and braces. False, and nothing is appended, where closing is a guess: in or behind a
+  // name, behind a colon or a comma, in a number.
+  bool append_closing(std::string& out) const;
   // A control character stood in a string as it is. Models write that; JSON, and our reader, refuse it.
   bool saw_raw_control() const { return saw_raw_control_; }
 

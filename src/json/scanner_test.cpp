@@ -291,5 +291,29 @@ TEST(Scanner, agrees_with_the_reader_on_mutated_documents) {
   }
 }
 
+TEST(Scanner, closes_a_prefix_of_a_valid_text_to_a_valid_text_or_says_that_it_cannot) {
+  std::size_t closed = 0;
+  for (const Document& document : test_documents()) {
+    if (document.verdict != Verdict::valid) continue;
+    for (std::size_t cut = 0; cut < document.text.size(); ++cut) {
+      Scanner scanner;
+      const std::string_view prefix = document.text.substr(0, cut);
+      if (scanner.push(prefix) < prefix.size() || scanner.state() != Scanner::State::inside)
+        continue;
+      std::string whole(prefix.substr(0, prefix.size() - scanner.unsafe_tail()));
+      const std::size_t before = whole.size();
+      if (!scanner.append_closing(whole)) {
+        EXPECT_EQ(whole.size(), before);
+        continue;
+      }
+      ++closed;
+      Scanner again;
+      EXPECT_EQ(again.push(whole), whole.size()) << whole;
+      EXPECT_TRUE(again.finish()) << whole;
+    }
+  }
+  EXPECT_GT(closed, 500u);
+}
+
 }  // namespace
 }  // namespace callgate::json
