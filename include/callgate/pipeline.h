@@ -18,6 +18,7 @@
 
 #include "callgate/dialect.h"
 #include "callgate/event.h"
+#include "callgate/policy.h"
 #include "callgate/request.h"
 #include "callgate/result.h"
 
@@ -55,6 +56,7 @@ struct PipelineOptions {
   std::size_t max_held_back = std::size_t{1} << 20;  // bytes of one call that may be held back
   // Extra policies, applied after callgate's own in this order; one instance per choice.
   std::vector<std::function<std::unique_ptr<Stage>()>> policies;
+  PolicyOptions policy;  // callgate's own policies
 };
 
 // What a log line, a metric or the store wants to know of a turn. Complete once finished() is true.
@@ -68,6 +70,11 @@ struct TurnSummary {
   std::uint64_t argument_bytes = 0;
   std::uint64_t frames_in = 0;  // upstream frames
   RepairCounts repairs{};
+  std::uint32_t withheld_calls = 0;  // by policies, over all choices
+  std::uint64_t withheld_bytes = 0;  // of text, reasoning and arguments
+  std::uint32_t mended_calls = 0;    // whose arguments `invalid_arguments` changed
+  bool cut = false;                  // by `stop_after_tools`
+  std::uint64_t late_frames = 0;     // upstream frames that came after the cut
 };
 
 class Pipeline {
@@ -87,6 +94,14 @@ class Pipeline {
   // The connection failed or ran into a limit: as finish(), with this as the error. A turn that only lacked its usage
   // ends well.
   void fail(const Error& error, std::string& out);
+
+  // stop_after_tools = burst: how many calls were finished, while the grace period after the last of them runs. The
+  // period starts anew when the number changes; when it is over the owner calls cut().
+  std::optional<std::uint32_t> grace() const;
+  // Ends the turn in order and now. Does nothing while grace() has no value.
+  void cut(std::string& out);
+  // finished() is true because of a cut: the upstream is still talking and should be stopped.
+  bool cut_short() const;
 
   // The client's answer has begun: its first event was seen or, when it is not streamed, all of it is there. Before
   // that a failure can still be answered with a real status.

@@ -97,7 +97,8 @@ class ChoiceStream final : public EventSink {
 class OpenaiStream final : public ResponseEncoder {
  public:
   OpenaiStream(const Request& request, const ResponseIdentity& identity)
-      : envelope_(request, identity) {
+      : envelope_(request, identity),
+        reasoning_open_("{\"" + std::string(identity.reasoning_field) + "\":\"") {
     for (std::uint32_t i = 0; i < request.choices; ++i) {
       choices_.emplace_back(*this, i, request.legacy_functions);
     }
@@ -125,10 +126,13 @@ class OpenaiStream final : public ResponseEncoder {
     return *out_;
   }
   Envelope& envelope() { return envelope_; }
+  // What a delta with reasoning starts with.
+  std::string_view reasoning_open() const { return reasoning_open_; }
   void set_usage(const Usage& usage) { usage_ = usage; }
 
  private:
   Envelope envelope_;
+  std::string reasoning_open_;
   std::deque<ChoiceStream> choices_;
   std::string* out_ = nullptr;
   std::optional<Usage> usage_;
@@ -137,7 +141,7 @@ class OpenaiStream final : public ResponseEncoder {
 void ChoiceStream::accept(const Event& event) {
   std::visit(Overloaded{
                  [&](const TextDelta& e) { text_delta("{\"content\":\"", e.text); },
-                 [&](const ReasoningDelta& e) { text_delta("{\"reasoning_content\":\"", e.text); },
+                 [&](const ReasoningDelta& e) { text_delta(stream_.reasoning_open(), e.text); },
                  [&](const RefusalDelta& e) { text_delta("{\"refusal\":\"", e.text); },
                  [&](const CallStarted& e) { call_started(e); },
                  [&](const ArgumentsDelta& e) { arguments(e); },

@@ -88,7 +88,8 @@ void append_calls(json::ObjectWriter& message, const std::vector<LoggedCall>& ca
   out.push_back(']');
 }
 
-void append_message(std::string& out, const EventLog& log, bool legacy) {
+void append_message(std::string& out, const EventLog& log, bool legacy,
+                    std::string_view reasoning_field) {
   const std::string text = log.text();
   const std::string reasoning = log.reasoning();
   const std::string refusal = log.refusal();
@@ -100,7 +101,7 @@ void append_message(std::string& out, const EventLog& log, bool legacy) {
   } else {
     message.string("content", text);
   }
-  if (!reasoning.empty()) message.string("reasoning_content", reasoning);
+  if (!reasoning.empty()) message.string(reasoning_field, reasoning);
   if (refusal.empty()) {
     message.null("refusal");
   } else {
@@ -110,7 +111,8 @@ void append_message(std::string& out, const EventLog& log, bool legacy) {
   message.close();
 }
 
-void append_choice(std::string& out, std::uint32_t index, const EventLog& log, bool legacy) {
+void append_choice(std::string& out, std::uint32_t index, const EventLog& log, bool legacy,
+                   std::string_view reasoning_field) {
   Logprobs logprobs;
   for (const LoggedEvent& event : log.events()) {
     const bool of_choice = event.scope == FieldReported::Scope::choice;
@@ -120,7 +122,7 @@ void append_choice(std::string& out, std::uint32_t index, const EventLog& log, b
   CALLGATE_CHECK(reason.has_value());
   json::ObjectWriter choice(out);
   choice.integer("index", index);
-  append_message(choice.key("message"), log, legacy);
+  append_message(choice.key("message"), log, legacy, reasoning_field);
   logprobs.append_to(choice.key("logprobs"));
   choice.string("finish_reason", openai_finish_word(*reason, legacy));
   choice.close();
@@ -175,7 +177,7 @@ class OpenaiWhole final : public ResponseEncoder {
     for (std::uint32_t i = 0; i < choices_.size(); ++i) {
       if (choices_[i].events().empty()) continue;
       out.push_back(std::exchange(separator, ','));
-      append_choice(out, i, choices_[i], legacy_);
+      append_choice(out, i, choices_[i], legacy_, identity_.reasoning_field);
     }
     if (separator == '[') out.push_back('[');
     out.push_back(']');

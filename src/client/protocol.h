@@ -19,6 +19,8 @@ struct ResponseIdentity {
   std::string id;
   std::string model;
   std::int64_t created = 0;
+  // The field that reasoning goes into, where the protocol leaves a choice.
+  std::string_view reasoning_field = "reasoning_content";
 };
 
 // Events of every choice in, protocol bytes appended to the string given to begin(). For a stream: frames as events

@@ -75,6 +75,12 @@ TEST(Allocation, is_zero_for_a_text_frame) {
   EXPECT_EQ(allocations_for(kRole, frame, 100), 0u);
 }
 
+TEST(Allocation, is_zero_for_text_that_ends_with_white_space) {
+  const std::string frame =
+      choice(R"({"content":"some words that are longer than a short string \n"})");
+  EXPECT_EQ(allocations_for(kRole, frame, 0), 0u);
+}
+
 TEST(Allocation, is_zero_for_text_with_escapes) {
   const std::string frame =
       choice(R"({"content":"line one\nline two \"quoted\" \u00e9 and more"})");

@@ -17,10 +17,11 @@ class Pass final : public EventSink {
 }  // namespace
 
 ChoiceChain::ChoiceChain(std::vector<std::unique_ptr<Stage>> stages, EventSink& last)
-    : stages_(std::move(stages)) {
+    : stages_(std::move(stages)), behind_(stages_.size()) {
   add_check(last);
-  for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
-    add(std::make_unique<StageSink>(**stage, first()));
+  for (std::size_t i = stages_.size(); i-- > 0;) {
+    behind_[i] = &first();
+    add(std::make_unique<StageSink>(*stages_[i], first()));
     add_check(first());
   }
 }

@@ -1,6 +1,7 @@
 // The stages of one choice, chained: what the decoder says goes in, what is left goes to the tap.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,8 @@ class ChoiceChain {
   ChoiceChain(std::vector<std::unique_ptr<Stage>> stages, EventSink& last);
 
   EventSink& first() { return *sinks_.back(); }
+  // Where the stage at that position sends its events.
+  EventSink& behind(std::size_t stage) { return *behind_[stage]; }
 
  private:
   // Binds a stage to the sink behind it.
@@ -33,6 +36,7 @@ class ChoiceChain {
 
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<std::unique_ptr<EventSink>> sinks_;  // from the last to the first
+  std::vector<EventSink*> behind_;                 // by stage
 };
 
 }  // namespace callgate::engine

@@ -2,6 +2,7 @@
 // and compares what every client protocol gets:
 //   <case>.<protocol>.sse   the streamed answer      <case>.<protocol>.json   the whole answer
 //   <case>.summary          finish reason, calls and repairs
+// <case>.policy names policies that are not at their defaults, a line each: `stop_after_tools first`.
 // <case>.request.json is the client's request, where it is not the usual one. An answer that is a status and not a
 // stream is written as `status 502` and its body. Each case runs whole, cut in two at every byte, and byte by byte.
 // CALLGATE_GOLDEN_UPDATE=1 rewrites the expectations: read the diff.
@@ -29,6 +30,7 @@ struct Case {
   std::string format;
   std::string name;
   fs::path input;
+  PolicyOptions policy;
 };
 
 std::string read_file(const fs::path& path) {
@@ -48,7 +50,7 @@ std::vector<Case> all_cases() {
       const std::string extension = file.path().extension().string();
       const bool is_input = extension == ".body" || extension == ".sse";
       if (!is_input || name.find('.') != std::string::npos) continue;
-      cases.push_back({format.path().filename().string(), name, file.path()});
+      cases.push_back({format.path().filename().string(), name, file.path(), {}});
     }
   }
   std::sort(cases.begin(), cases.end(),
@@ -65,6 +67,15 @@ Request request_of(const Case& golden, bool stream) {
   return *request;
 }
 
+PolicyOptions policy_of(const Case& golden) {
+  PolicyOptions options;
+  std::ifstream in(fs::path(golden.input).replace_extension(".policy"));
+  for (std::string name, value; in >> name >> value;) {
+    EXPECT_TRUE(set_policy(options, name, value)) << name << " " << value;
+  }
+  return options;
+}
+
 struct Replayed {
   std::string bytes;
   std::string summary;
@@ -78,6 +89,14 @@ std::string print_summary(const TurnSummary& summary) {
     text += "repair " + std::string(to_string(static_cast<Repair>(i))) + " " +
             std::to_string(summary.repairs[i]) + "\n";
   }
+  const auto count = [&](std::string_view what, std::uint64_t number) {
+    if (number > 0) text += std::string(what) + " " + std::to_string(number) + "\n";
+  };
+  count("withheld calls", summary.withheld_calls);
+  count("withheld bytes", summary.withheld_bytes);
+  count("mended calls", summary.mended_calls);
+  if (summary.cut) text += "cut\n";
+  count("late frames", summary.late_frames);
   return text;
 }
 
@@ -88,7 +107,8 @@ Replayed replay(const Case& golden, const Request& request, const Protocol& prot
                                                        .protocol = std::string(protocol.name),
                                                        .response_id = "chatcmpl-golden",
                                                        .created = 1700000000,
-                                                       .id_seed = 1});
+                                                       .id_seed = 1,
+                                                       .policy = golden.policy});
   Replayed result;
   std::size_t at = 0;
   for (const std::size_t cut : cuts) {
@@ -122,7 +142,8 @@ void expect_file(const Case& golden, const std::string& suffix, const std::strin
 class WireGolden : public testing::TestWithParam<Case> {};
 
 TEST_P(WireGolden, gives_the_same_answer_however_the_bytes_are_cut) {
-  const Case& golden = GetParam();
+  Case golden = GetParam();
+  golden.policy = policy_of(golden);
   const std::string input = read_file(golden.input);
   for (const Protocol* protocol : client::all()) {
     for (const bool stream : {true, false}) {

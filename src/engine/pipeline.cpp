@@ -8,6 +8,14 @@
 #include "engine/dialect_stage.h"
 #include "engine/framing.h"
 #include "engine/turn_tap.h"
+#include "policy/call_limit.h"
+#include "policy/call_whitespace.h"
+#include "policy/dedupe_calls.h"
+#include "policy/invalid_arguments.h"
+#include "policy/reasoning_form.h"
+#include "policy/stop_after_tools.h"
+#include "policy/suppress_tail.h"
+#include "policy/undeclared_tools.h"
 #include "policy/unique_call_ids.h"
 #include "upstream/wire_format.h"
 
@@ -28,21 +36,35 @@ struct Pipeline::Parts final : ChoiceSinks {
   struct Line {
     std::unique_ptr<engine::TurnTap> tap;
     std::unique_ptr<engine::ChoiceChain> chain;
+    policy::DedupeCalls* dedupe = nullptr;
+    policy::StopAfterToolCalls* stop = nullptr;
+    std::size_t stop_position = 0;
+
+    bool is_cut() const { return stop != nullptr && stop->is_cut(); }
   };
 
   ResponseIdentity identity() {
     return {.id = options.response_id.empty() ? mint.mint("chatcmpl-", 29) : options.response_id,
             .model = options.model.empty() ? request.model : options.model,
-            .created = options.created};
+            .created = options.created,
+            .reasoning_field = options.policy.reasoning == ReasoningForm::reasoning
+                                   ? "reasoning"
+                                   : "reasoning_content"};
   }
 
-  std::vector<std::unique_ptr<Stage>> make_stages();
+  std::vector<std::unique_ptr<Stage>> make_stages(Line& line);
+  void add_reasoning_form(std::vector<std::unique_ptr<Stage>>& stages);
+  void add_invalid_arguments(std::vector<std::unique_ptr<Stage>>& stages);
+  std::uint32_t call_limit() const;
   EventSink& choice(std::uint32_t index) override;
   std::uint32_t count() const override { return request.choices; }
 
   void feed(const SseFrame& frame);
   void feed_body(std::string_view body);
   void settle();
+  void end_answer();
+  void end_if_cut();
+  std::optional<std::uint32_t> grace() const;
   void conclude_with(const Error& failure);
   void sum_up();
 
@@ -57,13 +79,21 @@ struct Pipeline::Parts final : ChoiceSinks {
   bool visible = false;  // the client would have seen something of the turn
   bool finished = false;
   bool answered = false;  // a whole answer was written
+  bool cut_short = false;
+  policy::Withheld withheld;
   std::optional<Error> error;
   TurnSummary summary;
 };
 
-// The order of stages is code, not configuration.
-std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages() {
+// The order of stages is code, not configuration. Stages that are off are left out.
+std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
+  const PolicyOptions& rules = options.policy;
   std::vector<std::unique_ptr<Stage>> stages;
+  const auto add = [&](auto stage) {
+    auto* added = stage.get();
+    stages.push_back(std::move(stage));
+    return added;
+  };
   // Calls and reasoning that the model wrote as text become events. First, since all else looks at events.
   if (options.dialect != nullptr) {
     const DialectOptions dialect{
@@ -71,13 +101,78 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages() {
         .start = options.reasoning_open ? Channel::reasoning : Channel::text,
         .commit = options.commit.value_or(options.dialect->commit),
         .max_held_back = options.max_held_back};
-    stages.push_back(std::make_unique<engine::DialectStage>(*options.dialect, dialect, markup));
+    add(std::make_unique<engine::DialectStage>(*options.dialect, dialect, markup));
   }
-  // Every call gets an id that no other call of the choice has, before anyone outside sees one.
-  stages.push_back(std::make_unique<policy::UniqueCallIds>(mint));
+  // Calls of undeclared tools become text or a note, before anything counts calls or looks for white space before
+  // them. Tools that are no functions have names that callgate does not know: then there is nothing to judge by.
+  if (rules.undeclared_tools != UndeclaredTools::pass && request.other_tools.empty()) {
+    add(std::make_unique<policy::UndeclaredToolCalls>(rules.undeclared_tools, request.tools,
+                                                      withheld));
+  }
+  // White space before a call goes, before calls are withheld: it belongs to its call even then.
+  if (rules.call_whitespace) {
+    add(std::make_unique<policy::CallWhitespace>(options.max_held_back));
+  }
+  // Repeated calls go, before the limit: a repetition takes no place of another call.
+  if (rules.dedupe_calls) {
+    line.dedupe = add(std::make_unique<policy::DedupeCalls>(options.max_held_back, withheld));
+  }
+  // So many calls pass and no more.
+  if (const std::uint32_t limit = call_limit(); limit > 0) {
+    add(std::make_unique<policy::CallLimit>(limit, withheld));
+  }
+  // The turn is cut after its calls, by the calls that the client gets. Before whatever must see the end of the turn.
+  if (rules.stop_after_tools == StopAfterTools::first ||
+      (rules.stop_after_tools == StopAfterTools::burst && request.stream)) {
+    line.stop_position = stages.size();
+    line.stop = add(std::make_unique<policy::StopAfterToolCalls>(rules.stop_after_tools,
+                                                                 request.stream, withheld));
+  }
+  // Arguments are mended after repetitions were compared and calls withheld: only what passes counts as mended.
+  add_invalid_arguments(stages);
+  // Every call gets an id that no other call of the choice has; a withheld call uses none up.
+  add(std::make_unique<policy::UniqueCallIds>(mint));
+  // Reasoning becomes text or goes, after the cut: a cut closes </think>.
+  add_reasoning_form(stages);
+  // Text after the last call goes. Last, since the calls that pass and all that is text must be known.
+  if (rules.suppress_tail_after_tools) {
+    add(std::make_unique<policy::SuppressTail>(options.max_held_back, withheld));
+  }
   // The library user's own policies, in the order given.
   for (const auto& make : options.policies) stages.push_back(make());
   return stages;
+}
+
+std::uint32_t Pipeline::Parts::call_limit() const {
+  return request.parallel_tool_calls.value_or(true) ? options.policy.tool_call_max : 1;
+}
+
+void Pipeline::Parts::add_invalid_arguments(std::vector<std::unique_ptr<Stage>>& stages) {
+  switch (options.policy.invalid_arguments) {
+    case InvalidArguments::pass:
+      return;
+    case InvalidArguments::repair:
+      stages.push_back(std::make_unique<policy::RepairArguments>(summary.mended_calls));
+      return;
+    case InvalidArguments::raw:
+      stages.push_back(
+          std::make_unique<policy::RawArguments>(options.max_held_back, summary.mended_calls));
+      return;
+  }
+}
+
+void Pipeline::Parts::add_reasoning_form(std::vector<std::unique_ptr<Stage>>& stages) {
+  switch (options.policy.reasoning) {
+    case ReasoningForm::reasoning_content:
+    case ReasoningForm::reasoning:
+      return;  // the encoder's to name
+    case ReasoningForm::think_tags:
+      stages.push_back(std::make_unique<policy::ReasoningInText>());
+      return;
+    case ReasoningForm::hide:
+      stages.push_back(std::make_unique<policy::HideReasoning>(withheld));
+      return;
+  }
 }
 
 EventSink& Pipeline::Parts::choice(std::uint32_t index) {
@@ -85,31 +180,60 @@ EventSink& Pipeline::Parts::choice(std::uint32_t index) {
   if (line.chain == nullptr) {
     line.tap =
         std::make_unique<engine::TurnTap>(index == 0, summary, visible, encoder->choice(index));
-    line.chain = std::make_unique<engine::ChoiceChain>(make_stages(), *line.tap);
+    line.chain = std::make_unique<engine::ChoiceChain>(make_stages(line), *line.tap);
   }
   return line.chain->first();
 }
 
 void Pipeline::Parts::feed(const SseFrame& frame) {
+  if (cut_short) ++summary.late_frames;
   if (finished) return;
   ++summary.frames_in;
   decoder->push(frame, *this);
+  end_if_cut();
 }
 
 void Pipeline::Parts::feed_body(std::string_view body) {
   ++summary.frames_in;
   decoder->push_body(body, *this);
+  end_if_cut();
+}
+
+void Pipeline::Parts::end_answer() {
+  encoder->finish();
+  answered = true;
+  finished = true;
+  sum_up();
+}
+
+// A cut of every choice is the end of the answer. A whole answer is read to its end all the same.
+void Pipeline::Parts::end_if_cut() {
+  if (options.policy.stop_after_tools == StopAfterTools::off || !request.stream) return;
+  for (const Line& line : lines) {
+    if (!line.is_cut()) return;
+  }
+  cut_short = true;
+  end_answer();
+}
+
+std::optional<std::uint32_t> Pipeline::Parts::grace() const {
+  if (options.policy.stop_after_tools != StopAfterTools::burst || finished) return std::nullopt;
+  std::uint32_t calls = 0;
+  for (const Line& line : lines) {
+    if (line.is_cut()) continue;
+    const auto seen = line.stop == nullptr ? std::nullopt : line.stop->grace();
+    const bool call_open = line.dedupe != nullptr && line.dedupe->is_holding_back();
+    if (!seen || call_open) return std::nullopt;
+    calls += *seen;
+  }
+  return calls;
 }
 
 // Ends the client's answer if the upstream's is over.
 void Pipeline::Parts::settle() {
   if (finished) return;
   if (decoder->error()) return conclude_with(*decoder->error());
-  if (!decoder->finished()) return;
-  encoder->finish();
-  answered = true;
-  finished = true;
-  sum_up();
+  if (decoder->finished()) end_answer();
 }
 
 void Pipeline::Parts::conclude_with(const Error& failure) {
@@ -127,6 +251,9 @@ void Pipeline::Parts::conclude_with(const Error& failure) {
 
 void Pipeline::Parts::sum_up() {
   summary.repairs = decoder->repairs();
+  summary.withheld_calls = withheld.calls;
+  summary.withheld_bytes = withheld.bytes;
+  for (const Line& line : lines) summary.cut = summary.cut || line.is_cut();
   if (options.dialect_is_default) {
     summary.repairs[static_cast<std::size_t>(Repair::markup_in_text)] += markup;
   }
@@ -150,7 +277,7 @@ Pipeline& Pipeline::operator=(Pipeline&&) noexcept = default;
 Pipeline::~Pipeline() = default;
 
 void Pipeline::push(std::string_view upstream_bytes, std::string& out) {
-  if (parts_->finished) return;
+  if (parts_->finished && !parts_->cut_short) return;
   parts_->encoder->bind(out);
   parts_->framing.push(upstream_bytes, [this](const SseFrame& frame) { parts_->feed(frame); });
   if (const std::optional<Error> overflow = parts_->framing.overflow()) {
@@ -175,6 +302,19 @@ void Pipeline::fail(const Error& error, std::string& out) {
   parts_->decoder->finish(*parts_);
   parts_->settle();
 }
+
+std::optional<std::uint32_t> Pipeline::grace() const { return parts_->grace(); }
+
+void Pipeline::cut(std::string& out) {
+  if (!parts_->grace()) return;
+  parts_->encoder->bind(out);
+  for (Parts::Line& line : parts_->lines) {
+    if (!line.is_cut()) line.stop->cut(line.chain->behind(line.stop_position));
+  }
+  parts_->end_if_cut();
+}
+
+bool Pipeline::cut_short() const { return parts_->cut_short; }
 
 bool Pipeline::started() const {
   return parts_->request.stream ? parts_->visible : parts_->answered;

@@ -1,0 +1,56 @@
+// What callgate lets pass of a turn, per model. Each policy is a stage of its own in src/policy; their order is in
+// src/engine/pipeline.cpp, and docs/streaming.md tells a client developer what to expect.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace callgate {
+
+// Whether a turn is cut once the model has made its calls.
+enum class StopAfterTools : std::uint8_t {
+  off,
+  first,  // at the first finished call
+  burst,  // when no further call is finished within a grace period, which the owner of the pipeline measures
+};
+
+// Calls of tools that the request does not declare.
+enum class UndeclaredTools : std::uint8_t {
+  pass,
+  text,            // the call leaves as text: {"name":"x","arguments":{...}}
+  drop_with_note,  // the call is withheld, a sentence in the text says so
+};
+
+// Arguments that are not a whole JSON value.
+enum class InvalidArguments : std::uint8_t {
+  pass,
+  repair,  // what a truncation left open is closed where that is certain
+  raw,     // {"raw":"..."}; holds the arguments of every call back until it is finished
+};
+
+// Where the client finds the model's reasoning.
+enum class ReasoningForm : std::uint8_t {
+  reasoning_content,  // a field of that name, where the protocol leaves a choice
+  reasoning,
+  think_tags,  // in the text, as <think>...</think>
+  hide,
+};
+
+struct PolicyOptions {
+  StopAfterTools stop_after_tools = StopAfterTools::off;
+  bool suppress_tail_after_tools = false;  // text after the last call is withheld
+  std::uint32_t tool_call_max = 16;        // calls of a turn that pass; 0 means no limit
+  bool call_whitespace = true;             // white space directly before a call is no text
+  bool dedupe_calls = false;               // calls with the same name and arguments pass once
+  UndeclaredTools undeclared_tools = UndeclaredTools::pass;
+  InvalidArguments invalid_arguments = InvalidArguments::pass;
+  ReasoningForm reasoning = ReasoningForm::reasoning_content;
+
+  bool operator==(const PolicyOptions&) const = default;
+};
+
+// Sets the option of that name from text: a word from the enums above, true or false, or a number. `stop_after_tools`
+// also takes true for burst and false for off. False, and nothing is changed, when the name or the value is not known.
+bool set_policy(PolicyOptions& options, std::string_view name, std::string_view value);
+
+}  // namespace callgate

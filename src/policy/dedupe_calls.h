@@ -1,0 +1,47 @@
+// A policy: a call with the name and, byte for byte, the arguments of an earlier call of the turn is not sent again.
+// A call is held back only when an earlier one has its name.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "callgate/event.h"
+#include "policy/passed_calls.h"
+
+namespace callgate::policy {
+
+class DedupeCalls final : public Stage {
+ public:
+  // A call with more than `max_held_back` bytes of arguments passes without being compared. `withheld` outlives the
+  // stage.
+  DedupeCalls(std::size_t max_held_back, Withheld& withheld)
+      : max_held_back_(max_held_back), withheld_(withheld) {}
+
+  void push(const Event& event, EventSink& next) override;
+
+  // A call is open and the stages behind do not know of it.
+  bool is_holding_back() const { return state_ == State::held_back; }
+
+ private:
+  enum class State : std::uint8_t { none, passing, held_back, too_long };
+  struct Call {
+    std::string name;
+    std::string id;
+    std::string arguments;
+  };
+
+  void start(const CallStarted& event, EventSink& next);
+  void arguments(const ArgumentsDelta& event, EventSink& next);
+  void finish(const CallFinished& event, EventSink& next);
+  void release(EventSink& next);
+
+  std::size_t max_held_back_;
+  Withheld& withheld_;
+  State state_ = State::none;
+  Call open_;
+  std::vector<Call> seen_;
+  PassedCalls passed_;
+};
+
+}  // namespace callgate::policy

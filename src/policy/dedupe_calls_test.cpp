@@ -1,0 +1,58 @@
+#include "policy/dedupe_calls.h"
+
+#include "policy/policy_testing.h"
+
+namespace callgate::policy {
+namespace {
+
+class DedupeCallsTest : public testing::Test {
+ protected:
+  std::string passed(const std::vector<Event>& events, std::size_t max_held_back = 1000) {
+    DedupeCalls stage(max_held_back, withheld_);
+    return run(stage, events);
+  }
+  Withheld withheld_;
+};
+
+TEST_F(DedupeCallsTest, sends_a_repeated_call_once) {
+  EXPECT_EQ(passed(turn({call(0, "f", "{\"a\":1}"), call(1, "f", "{\"a\":1}"), text("x"),
+                         call(2, "f", "{\"a\":2}"), call(3, "f", "{\"a\":2}"), finish_calls()})),
+            "call 0 f\nargs 0 {\"a\":1}\nend 0 complete\ntext \"x\"\n"
+            "call 1 f\nargs 1 {\"a\":2}\nend 1 complete\nfinish tool_calls\n");
+  EXPECT_EQ(withheld_.calls, 2u);
+  EXPECT_EQ(withheld_.bytes, 14u);
+}
+
+TEST_F(DedupeCallsTest, keeps_the_same_arguments_of_another_tool) {
+  EXPECT_EQ(passed(turn({call(0, "f", "{}"), call(1, "g", "{}"), finish_calls()})),
+            "call 0 f\nargs 0 {}\nend 0 complete\ncall 1 g\nargs 1 {}\nend 1 complete\n"
+            "finish tool_calls\n");
+  EXPECT_EQ(withheld_.calls, 0u);
+}
+
+TEST_F(DedupeCallsTest, holds_a_call_back_only_when_its_name_is_known) {
+  DedupeCalls stage(1000, withheld_);
+  GrammarLog log;
+  stage.push(CallStarted{0, "f", "a"}, log);
+  EXPECT_FALSE(stage.is_holding_back());
+  EXPECT_EQ(log.print(), "call 0 f id=a\n");
+  stage.push(CallFinished{0, CallOutcome::complete}, log);
+  stage.push(CallStarted{1, "f", "b"}, log);
+  EXPECT_TRUE(stage.is_holding_back());
+  stage.push(ArgumentsDelta{1, "{}"}, log);
+  stage.push(CallFinished{1, CallOutcome::malformed}, log);
+  EXPECT_FALSE(stage.is_holding_back());
+  EXPECT_EQ(log.print(),
+            "call 0 f id=a\nend 0 complete\ncall 1 f id=b\nargs 1 {}\nend 1 malformed\n");
+}
+
+TEST_F(DedupeCallsTest, passes_a_call_that_is_too_long_to_hold_back) {
+  EXPECT_EQ(passed(turn({call(0, "f", "{}"), call(1, "f", "{\"a\":1}"), call(2, "f", "{\"a\":1}"),
+                         finish_calls()}),
+                   5),
+            "call 0 f\nargs 0 {}\nend 0 complete\ncall 1 f\nargs 1 {\"a\":1}\nend 1 complete\n"
+            "call 2 f\nargs 2 {\"a\":1}\nend 2 complete\nfinish tool_calls\n");
+}
+
+}  // namespace
+}  // namespace callgate::policy

@@ -1,0 +1,77 @@
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "callgate/policy.h"
+
+namespace callgate {
+namespace {
+
+template <class T>
+using Words = std::initializer_list<std::pair<std::string_view, T>>;
+
+template <class T>
+bool set_word(T& into, std::string_view value, Words<T> words) {
+  for (const auto& [word, meaning] : words) {
+    if (word != value) continue;
+    into = meaning;
+    return true;
+  }
+  return false;
+}
+
+bool set_switch(bool& into, std::string_view value) {
+  return set_word(into, value, {{"true", true}, {"1", true}, {"false", false}, {"0", false}});
+}
+
+bool set_number(std::uint32_t& into, std::string_view value) {
+  std::uint32_t number = 0;
+  const auto [end, fault] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (value.empty() || fault != std::errc() || end != value.data() + value.size()) return false;
+  into = number;
+  return true;
+}
+
+bool set_stop(StopAfterTools& into, std::string_view value) {
+  using enum StopAfterTools;
+  return set_word(into, value,
+                  {{"off", off},
+                   {"first", first},
+                   {"burst", burst},
+                   {"true", burst},
+                   {"1", burst},
+                   {"false", off},
+                   {"0", off}});
+}
+
+}  // namespace
+
+bool set_policy(PolicyOptions& options, std::string_view name, std::string_view value) {
+  if (name == "stop_after_tools") return set_stop(options.stop_after_tools, value);
+  if (name == "suppress_tail_after_tools") {
+    return set_switch(options.suppress_tail_after_tools, value);
+  }
+  if (name == "tool_call_max") return set_number(options.tool_call_max, value);
+  if (name == "call_whitespace") return set_switch(options.call_whitespace, value);
+  if (name == "dedupe_calls") return set_switch(options.dedupe_calls, value);
+  if (name == "undeclared_tools") {
+    using enum UndeclaredTools;
+    return set_word(options.undeclared_tools, value,
+                    {{"pass", pass}, {"text", text}, {"drop_with_note", drop_with_note}});
+  }
+  if (name == "invalid_arguments") {
+    using enum InvalidArguments;
+    return set_word(options.invalid_arguments, value,
+                    {{"pass", pass}, {"repair", repair}, {"raw", raw}});
+  }
+  if (name == "reasoning") {
+    return set_word(options.reasoning, value,
+                    {{"reasoning_content", ReasoningForm::reasoning_content},
+                     {"reasoning", ReasoningForm::reasoning},
+                     {"think_tags", ReasoningForm::think_tags},
+                     {"hide", ReasoningForm::hide}});
+  }
+  return false;
+}
+
+}  // namespace callgate

@@ -1,0 +1,42 @@
+// What every policy that withholds calls needs: the calls that pass are numbered without gaps, and the turn ends for
+// the reason that fits them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "callgate/event.h"
+#include "chat/finish_reason.h"
+
+namespace callgate::policy {
+
+// What did not reach the client, over all choices and policies.
+struct Withheld {
+  std::uint32_t calls = 0;
+  std::uint64_t bytes = 0;  // of text, reasoning and arguments
+};
+
+class PassedCalls {
+ public:
+  void start(const CallStarted& event, EventSink& next) {
+    next.accept(CallStarted{call_, event.name, event.native_id});
+  }
+  // Nothing for an empty text.
+  void arguments(std::string_view bytes, EventSink& next) {
+    if (!bytes.empty()) next.accept(ArgumentsDelta{call_, bytes});
+  }
+  void finish(CallOutcome outcome, EventSink& next) {
+    tally_.add(outcome);
+    next.accept(CallFinished{call_++, outcome});
+  }
+  void finish_turn(FinishReason said, EventSink& next) {
+    next.accept(TurnFinished{settle(said, tally_)});
+  }
+  std::uint32_t count() const { return tally_.calls; }
+
+ private:
+  CallIndex call_ = 0;
+  CallTally tally_;
+};
+
+}  // namespace callgate::policy
