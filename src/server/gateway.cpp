@@ -103,6 +103,12 @@ bool listens_on_loopback_only(const Config& config) {
   });
 }
 
+Snapshot::Snapshot(Config given, Access keys) : config(std::move(given)), access(std::move(keys)) {
+  for (const ModelConfig& model : config.models) {
+    models[model.name] = {.config = &model, .dialect = *choose_dialect(model, "")};
+  }
+}
+
 Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
     : world_(world), loop_(loop), mint_(id_seed) {}
 
@@ -200,16 +206,17 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
                               .upstream_code = "rate_limit_exceeded"});
 }
 
-Result<const ModelConfig*> Gateway::choose_model(const Ask& ask, std::string_view name) const {
+Result<Snapshot::Model> Gateway::choose_model(const Ask& ask, std::string_view name) const {
   const Config& config = ask.snapshot->config;
-  const ModelConfig* model = config.find_model(name);
-  if (model == nullptr) return tl::unexpected(unknown_model(config, name));
+  const auto found = ask.snapshot->models.find(name);
+  if (found == ask.snapshot->models.end()) return tl::unexpected(unknown_model(config, name));
   if (ask.key != nullptr && !ask.key->may_use(name)) {
-    return fail(ErrorCode::forbidden,
-                "key \"" + ask.key->config.name + "\" may not use model \"" + model->name + "\"",
-                "model");
+    return fail(
+        ErrorCode::forbidden,
+        "key \"" + ask.key->config.name + "\" may not use model \"" + std::string(name) + "\"",
+        "model");
   }
-  return model;
+  return found->second;
 }
 
 net::Task<> Gateway::chat_completions(Ask& ask) {
@@ -232,11 +239,13 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   ask.exchange.drop_body();
   const auto model = choose_model(ask, request->model);
   if (!model) co_return co_await refuse(ask, model.error());
-  const auto dialect =
-      choose_dialect(**model, ask.exchange.head().headers.find("x-callgate-dialect").value_or(""));
+  const std::string_view header =
+      ask.exchange.head().headers.find("x-callgate-dialect").value_or("");
+  Result<DialectChoice> dialect = model->dialect;
+  if (!header.empty()) dialect = choose_dialect(*model->config, header);
   if (!dialect) co_return co_await refuse(ask, dialect.error());
   const StreamGauge gauge(world_);
-  Turn turn(*this, ask, std::move(*request), **model, *dialect, protocol);
+  Turn turn(*this, ask, std::move(*request), *model->config, *dialect, protocol);
   co_await turn.run();
 }
 
@@ -249,7 +258,7 @@ net::Task<> Gateway::models(Ask& ask) {
     const std::string name = percent_decoded(path.substr(kPrefix.size()));
     const auto model = choose_model(ask, name);
     if (!model) co_return co_await refuse(ask, model.error());
-    append_model(body, **model);
+    append_model(body, *model->config);
   } else {
     body = "{\"object\":\"list\",\"data\":[";
     for (const ModelConfig& model : config.models) {

@@ -6,8 +6,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/ids.h"
+#include "callgate/dialect.h"
 #include "client/protocol.h"
 #include "net/client.h"
 #include "net/loop.h"
@@ -35,10 +37,28 @@ struct World {
   std::atomic<bool> draining{false};
 };
 
+struct DialectChoice {
+  const Dialect* dialect = nullptr;  // nullptr: native
+  bool is_default = false;           // nobody chose it
+};
+
+// The dialect of a turn: the header `x-callgate-dialect`, else the configuration, else the model's name, else auto.
+Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header);
+
 // A configuration in force, immutable but for its counters. A reload replaces it on each loop.
 struct Snapshot {
-  Config config;
-  Access access;
+  struct Model {
+    const ModelConfig* config = nullptr;
+    DialectChoice dialect;  // without a header
+  };
+  // REQUIRES: check_config(given) holds.
+  Snapshot(Config given, Access keys);
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+  const Config config;
+  const Access access;
+  std::unordered_map<std::string_view, Model> models;
 };
 
 // One request on its way through the gateway.
@@ -67,7 +87,7 @@ class Gateway {
   struct Route;
   static Result<const Route*> find_route(Ask& ask);
   // The model, if it exists and the key may use it.
-  Result<const ModelConfig*> choose_model(const Ask& ask, std::string_view name) const;
+  Result<Snapshot::Model> choose_model(const Ask& ask, std::string_view name) const;
 
   net::Task<> chat_completions(Ask& ask);
   net::Task<> models(Ask& ask);

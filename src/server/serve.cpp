@@ -85,8 +85,7 @@ class Service {
   }
 
   Result<void> start(Config config) {
-    snapshot_ = std::make_shared<Snapshot>(
-        Snapshot{.config = config, .access = Access(config.keys, nullptr)});
+    snapshot_ = std::make_shared<Snapshot>(config, Access(config.keys, nullptr));
     for (auto& worker : workers_) {
       if (auto applied = worker->gateway.apply(snapshot_); !applied) return applied;
     }
@@ -129,8 +128,7 @@ class Service {
       return;
     }
     Access access(config->keys, &snapshot_->access);
-    auto next = std::make_shared<Snapshot>(
-        Snapshot{.config = std::move(*config), .access = std::move(access)});
+    auto next = std::make_shared<Snapshot>(std::move(*config), std::move(access));
     if (auto applied = workers_[0]->gateway.apply(next); !applied) {
       log_.error("reload failed, nothing changed: " + applied.error().message);
       world_.metrics.config_reloads.with(0, "failed").add();

@@ -13,14 +13,6 @@
 
 namespace callgate::server {
 
-struct DialectChoice {
-  const Dialect* dialect = nullptr;  // nullptr: native
-  bool is_default = false;           // nobody chose it
-};
-
-// The dialect of a turn: the header `x-callgate-dialect`, else the configuration, else the model's name, else auto.
-Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header);
-
 class Turn {
  public:
   // REQUIRES: gateway, ask and model outlive the turn.
