@@ -222,7 +222,7 @@ bool NamedJsonReader::take_kimi_id() {
 }
 
 Step NamedJsonReader::begin_arguments(Output& out) {
-  const bool ready = slot_ != Slot::id && slot_ != Slot::kind_or_name && close_slot();
+  const bool ready = slot_ != Slot::id && close_slot() && is_name(name_);
   if (!ready) return {.next = Step::Next::rejected};
   out.unhold(kBrace.size());
   out.start_call(name_, id_);

@@ -6,7 +6,7 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr Opener kOpen[] = {{"[", Opener::Where::first, Opener::Names::declared},
+constexpr Opener kOpen[] = {{"[", Opener::Where::anywhere, Opener::Names::declared},
                             {"{", Opener::Where::first, Opener::Names::declared},
                             {"```json", Opener::Where::anywhere, Opener::Names::declared},
                             {"[TOOL_CALLS]"},
