@@ -61,6 +61,7 @@ constexpr Row kRows[] = {
                            .arguments = ": ",
                            .between = ", ",
                            .section_close = "]<|tools_suffix|>"}},
+    {"apriel", array("<tool_calls>[", "]</tool_calls>")},
     {"cohere_command_r7b", ObjectText{.section_open = "<|START_ACTION|>[\n",
                                       .call_open = "    ",
                                       .name = R"("tool_name": )",
@@ -120,6 +121,9 @@ constexpr Row kRows[] = {
                            .call_close = "</tool_call>",
                            .section_close = "</tool_calls>"}},
     {"hunyuan_a13b", array("<tool_calls>[", "]</tool_calls>")},
+    {"inkling", ObjectText{.call_open = "<|message_model|><|content_invoke_tool_json|>",
+                           .arguments = R"(, "args": )",
+                           .call_close = "<|end_message|>"}},
     {"internlm2", ObjectText{.call_open = "<|action_start|><|plugin|>",
                              .arguments = kParameters,
                              .call_close = "<|action_end|>"}},
@@ -213,6 +217,12 @@ constexpr Row kRows[] = {
     {"xlam", array("[", "]")},
 };
 
+const Row* find_row(std::string_view dialect) {
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows),
+                                [&](const Row& each) { return each.dialect == dialect; });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
 bool is_object_or_empty(std::string_view json) {
   if (json.empty()) return true;
   json::Reader in(json);
@@ -224,19 +234,16 @@ bool is_object_or_empty(std::string_view json) {
 }  // namespace
 
 bool render_calls(std::string_view dialect, std::span<const CallRecord> calls, std::string& out) {
-  const auto row = std::find_if(std::begin(kRows), std::end(kRows),
-                                [&](const Row& each) { return each.dialect == dialect; });
+  const Row* const row = find_row(dialect);
   const bool good = std::all_of(calls.begin(), calls.end(), [](const CallRecord& call) {
     return is_object_or_empty(call.arguments);
   });
-  if (row == std::end(kRows) || !good) return false;
+  if (row == nullptr || !good) return false;
   if (calls.empty()) return true;
   std::visit([&](const auto& text) { append_calls(text, calls, out); }, row->text);
   return true;
 }
 
-bool calls_stand_first(std::string_view dialect) {
-  return dialect == "json_array" || dialect == "xlam";
-}
+bool writes_calls_as_text(std::string_view dialect) { return find_row(dialect) != nullptr; }
 
 }  // namespace callgate::dialect

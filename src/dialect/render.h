@@ -11,11 +11,10 @@
 //  - tagged dialects that write no types (all but deepseek_v32, deepseek_v4, kimi_k3): a value that is no string where
 //    the schema says nothing or string, and the text "null" where it says string or null.
 //  - tagged dialects: a string with a close marker inside and behind it what may follow one. A whole call shown in a
-//    string is fine, but not in generic_xml, hunyuan, kimi_k3, minimax_m3 and use_tool.
+//    string is fine.
 //  - python dialects: a name of an argument that is no identifier. generic_xml, use_tool, minimax_m3: one that is no
 //    tag's name. Names with white space, quotes or markers in a dialect that writes them bare.
 //  - half a surrogate pair where strings are written without JSON's escapes: it becomes U+FFFD.
-//  - text before the calls of json_array and xlam: their list opens a turn or stands behind reasoning.
 #pragma once
 
 #include <span>
@@ -30,7 +29,7 @@ namespace callgate::dialect {
 // dialect, it writes no text (native, auto), or the arguments of a call are neither empty nor a JSON object.
 bool render_calls(std::string_view dialect, std::span<const CallRecord> calls, std::string& out);
 
-// Text before the calls of this dialect would hide them.
-bool calls_stand_first(std::string_view dialect);
+// Whether render_calls() knows the dialect.
+bool writes_calls_as_text(std::string_view dialect);
 
 }  // namespace callgate::dialect

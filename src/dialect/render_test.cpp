@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -272,22 +271,19 @@ TEST_P(Render, appends_and_refuses_arguments_that_are_no_object) {
     EXPECT_EQ(text, "before");
   }
   std::string text = "before";
+  EXPECT_TRUE(writes_calls_as_text(GetParam()->name));
   EXPECT_TRUE(render_calls(GetParam()->name, Calls{}, text));
   EXPECT_EQ(text, "before");
   EXPECT_TRUE(render_calls(GetParam()->name, Calls{call("write", "{}")}, text));
   EXPECT_TRUE(text.starts_with("before") && text.size() > 6);
 }
 
-TEST_P(Render, keeps_the_text_before_calls_that_need_not_stand_first) {
+TEST_P(Render, leaves_the_text_before_calls_alone) {
   const Calls calls = with_ids(GetParam()->name, {call("write", R"({"text": "x"})")});
   std::string text = "Let me write.\n";
   ASSERT_TRUE(render_calls(GetParam()->name, calls, text));
   const std::string out = parsed(*GetParam(), text, 1);
-  if (calls_stand_first(GetParam()->name)) {
-    EXPECT_EQ(out, "text " + text + "\n");
-  } else {
-    EXPECT_TRUE(out.starts_with(expected(calls) + "text Let me write.")) << out;
-  }
+  EXPECT_TRUE(out.starts_with(expected(calls) + "text Let me write.")) << out;
 }
 
 std::vector<const Dialect*> text_dialects() {
@@ -302,13 +298,7 @@ INSTANTIATE_TEST_SUITE_P(Dialects, Render, testing::ValuesIn(text_dialects()),
                          [](const auto& row) { return std::string(row.param->name); });
 
 TEST(RenderCalls, carries_a_whole_call_of_the_dialect_in_a_string) {
-  constexpr std::string_view kShowsNoCalls[] = {"generic_xml", "hunyuan", "kimi_k3", "minimax_m3",
-                                                "use_tool"};
   for (const Dialect* dialect : text_dialects()) {
-    if (std::find(std::begin(kShowsNoCalls), std::end(kShowsNoCalls), dialect->name) !=
-        std::end(kShowsNoCalls)) {
-      continue;
-    }
     std::string shown;
     ASSERT_TRUE(render_calls(dialect->name, Calls{call("write", R"({"text": "x"})")}, shown));
     std::string arguments = R"({"text":)";
@@ -321,6 +311,7 @@ TEST(RenderCalls, has_no_text_for_native_auto_and_unknown_dialects) {
   for (const char* dialect : {"native", "auto", "", "klingon"}) {
     std::string text;
     EXPECT_FALSE(render_calls(dialect, Calls{call("write", "{}")}, text)) << dialect;
+    EXPECT_FALSE(writes_calls_as_text(dialect)) << dialect;
     EXPECT_EQ(text, "");
   }
 }
