@@ -221,8 +221,9 @@ std::string Renderer::id_for(const Call& call, std::uint32_t choice) {
 void Renderer::write_calls() {
   if (run_.empty()) return;
   const std::vector<Call> calls = std::exchange(run_, {});
-  if (options_.render_calls != nullptr) {
-    say(Say{Voice::text, {options_.render_calls(calls)}});
+  const CallText& how = options_.call_text;
+  if (std::string text; how.render != nullptr && how.render(how.dialect, calls, text)) {
+    say(Say{Voice::text, {std::move(text)}});
     return;
   }
   for (const Call& call : calls) {

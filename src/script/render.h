@@ -12,13 +12,18 @@
 
 namespace callgate::script {
 
-// Calls that follow one another, as the text that a model writes them in: the calls then leave as text.
-using RenderCalls = std::string (*)(std::span<const Call> calls);
+// How a model writes calls as text.
+struct CallText {
+  // Appends calls that follow one another. False: they cannot be written so, and leave as calls.
+  using Render = bool (*)(std::string_view dialect, std::span<const Call> calls, std::string& out);
+  Render render = nullptr;        // nullptr: calls leave as calls
+  std::string_view dialect = {};  // for `render`
+};
 
 struct RenderOptions {
   const ReplyFormat* format = nullptr;
   Faults faults;  // on top of the rule's own
-  RenderCalls render_calls = nullptr;
+  CallText call_text;
   std::uint64_t seed = 0;  // ids come from this alone
   std::int64_t created = 0;
 };

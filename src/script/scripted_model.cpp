@@ -52,11 +52,12 @@ const std::string& ScriptedModel::key_of(const Match& match, const Request& requ
   append_number(key_, turn);
   append_number(key_, request.choices);
   append_number(key_, prompt_count(request));
-  append_number(key_, options.render_calls);
+  append_number(key_, options.call_text.render);
   append_number(key_, options.faults.bits());
   key_.push_back(
       static_cast<char>(request.stream * 4 + request.include_usage * 2 + request.legacy_functions));
   key_.append(options.wire).push_back('\0');
+  key_.append(options.call_text.dialect).push_back('\0');
   key_.append(options.faults.finish()).push_back('\0');
   key_.append(request.model);
   return key_;
@@ -75,7 +76,7 @@ void ScriptedModel::keep(const std::string& key,
 Reply ScriptedModel::reply(const Request& request, const ReplyOptions& options) {
   RenderOptions how{.format = find_reply_format(options.wire),
                     .faults = options.faults,
-                    .render_calls = options.render_calls,
+                    .call_text = options.call_text,
                     .created = script_.created};
   const auto error = [&](int status, std::string_view message) {
     return Reply(std::make_shared<const Rendering>(render_error(status, message, request, how)));

@@ -24,8 +24,8 @@ namespace callgate::script {
 
 struct ReplyOptions {
   std::string_view wire = "openai_chat";
-  Faults faults;                       // on top of the script's own
-  RenderCalls render_calls = nullptr;  // set: calls leave as text
+  Faults faults;       // on top of the script's own
+  CallText call_text;  // set: calls leave as text
 };
 
 // Not for several threads at once: `times` counts requests. Replies are independent of the model and of each other.

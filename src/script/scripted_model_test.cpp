@@ -142,16 +142,31 @@ TEST(ScriptedModel, answers_every_choice_with_ids_of_its_own) {
   EXPECT_THAT(play("text \"a\"", request).body, HasSubstr("{\"index\":1,\"message\":"));
 }
 
+// <call>f{}</call>, but no call of a tool named `odd`.
+ReplyOptions calls_as_text() {
+  const auto render = [](std::string_view dialect, std::span<const Call> calls, std::string& out) {
+    for (const Call& call : calls) {
+      if (call.name == "odd") return false;
+      out.append("<").append(dialect).append(">").append(call.name).append(call.arguments.at(0));
+      out.append("</").append(dialect).append(">");
+    }
+    return true;
+  };
+  return {.call_text = {.render = render, .dialect = "call"}};
+}
+
 TEST(ScriptedModel, lets_calls_leave_as_text) {
-  const ReplyOptions options{.render_calls = [](std::span<const Call> calls) {
-    std::string text;
-    for (const Call& call : calls) text += "<call>" + call.name + call.arguments.at(0) + "</call>";
-    return text;
-  }};
+  const ReplyOptions options = calls_as_text();
   const std::string bytes = play("call f {}\ncall g {}", user_request(), options).bytes;
   EXPECT_THAT(bytes, HasSubstr(R"({"content":"<call>f{}</call><call>g{}</call>"})"));
   EXPECT_THAT(bytes, HasSubstr(R"("finish_reason":"stop")"));
   EXPECT_THAT(bytes, Not(HasSubstr("tool_calls")));
+}
+
+TEST(ScriptedModel, lets_calls_that_have_no_text_leave_as_calls) {
+  const std::string bytes = play("call odd {}", user_request(), calls_as_text()).bytes;
+  EXPECT_THAT(bytes, HasSubstr(R"("name":"odd")"));
+  EXPECT_THAT(bytes, Not(HasSubstr("<call>")));
 }
 
 TEST(ScriptedModel, plays_the_demo_paced_and_in_small_pieces) {
