@@ -1,5 +1,8 @@
 #include "server/demo.h"
 
+#include "callgate/dialect.h"
+#include "dialect/render.h"
+
 namespace callgate::server {
 
 void add_demo(Config& config) {
@@ -7,12 +10,19 @@ void add_demo(Config& config) {
   upstream.name = "demo";
   upstream.wire = "script";
   if (config.find_upstream(upstream.name) == nullptr) config.upstreams.push_back(upstream);
-  for (const char* name : {"demo-text", "demo-tools"}) {
-    if (config.find_model(name) != nullptr) continue;
+  const auto add_model = [&](std::string name, std::string_view dialect) {
+    if (config.find_model(name) != nullptr) return;
     ModelConfig model;
-    model.name = name;
+    model.name = std::move(name);
     model.upstream = {upstream.name};
-    config.models.push_back(model);
+    model.dialect = dialect;
+    config.models.push_back(std::move(model));
+  };
+  add_model("demo-text", "");
+  add_model("demo-tools", "");
+  for (const Dialect* dialect : dialect::all()) {
+    if (!dialect::writes_calls_as_text(dialect->name)) continue;
+    add_model("demo-" + std::string(dialect->name), dialect->name);
   }
 }
 

@@ -7,6 +7,8 @@
 
 namespace callgate::server {
 
+// Adds what is not configured yet: demo-text, demo-tools (calls as the wire format has them) and, for each dialect that
+// writes calls as text, demo-DIALECT.
 void add_demo(Config& config);
 
 // A command that streams a tool call from the gateway at that address.

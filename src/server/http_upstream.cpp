@@ -52,7 +52,7 @@ class HttpTarget final : public UpstreamTarget {
                        .ca_file = config.ca_file,
                        .insecure = !config.tls_verify}) {}
 
-  std::unique_ptr<UpstreamCall> call() override {
+  std::unique_ptr<UpstreamCall> call(const ModelConfig&) override {
     return std::make_unique<HttpCall>(client_, target_, config_);
   }
 

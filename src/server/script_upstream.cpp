@@ -1,22 +1,43 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <vector>
 
 #include "callgate/event.h"
+#include "dialect/render.h"
 #include "script/scripted_model.h"
 #include "server/upstream_call.h"
 
 namespace callgate::server {
 namespace {
 
+bool write_calls(std::string_view dialect, std::span<const script::Call> calls, std::string& out) {
+  std::vector<CallRecord> records;
+  for (const script::Call& call : calls) {
+    CallRecord& record = records.emplace_back();
+    record.id = call.id;
+    record.name = call.name;
+    for (const std::string& piece : call.arguments) record.arguments += piece;
+  }
+  return dialect::render_calls(dialect, records, out);
+}
+
+script::CallText call_text(std::string_view dialect) {
+  if (!dialect::writes_calls_as_text(dialect)) return {};
+  return {.render = write_calls, .dialect = dialect};
+}
+
 // Plays a reply of the scripted model as if it came over a connection.
 class ScriptCall final : public UpstreamCall {
  public:
-  ScriptCall(net::Loop& loop, script::ScriptedModel& model, const UpstreamConfig& config)
-      : model_(model), config_(config), cancelled_(loop) {}
+  ScriptCall(net::Loop& loop, script::ScriptedModel& model, const UpstreamConfig& config,
+             std::string_view dialect)
+      : model_(model), config_(config), dialect_(dialect), cancelled_(loop) {}
 
   net::Task<Result<void>> send(const Request& asked, const UpstreamRequest&) override {
-    reply_.emplace(model_.reply(asked));
+    script::ReplyOptions options;
+    options.call_text = call_text(dialect_);
+    reply_.emplace(model_.reply(asked, options));
     auto first = co_await next(net::Millis(config_.first_byte_timeout.count()));
     if (!first) co_return tl::unexpected(std::move(first.error()));
     pending_ = first->bytes;
@@ -105,6 +126,7 @@ class ScriptCall final : public UpstreamCall {
 
   script::ScriptedModel& model_;
   const UpstreamConfig& config_;
+  const std::string_view dialect_;  // the model's, as configured
   net::Signal cancelled_;
   std::optional<script::Reply> reply_;
   std::string_view pending_;
@@ -121,8 +143,8 @@ class ScriptTarget final : public UpstreamTarget {
   ScriptTarget(net::Loop& loop, UpstreamConfig config, script::Script script)
       : loop_(loop), config_(std::move(config)), model_(std::move(script)) {}
 
-  std::unique_ptr<UpstreamCall> call() override {
-    return std::make_unique<ScriptCall>(loop_, model_, config_);
+  std::unique_ptr<UpstreamCall> call(const ModelConfig& model) override {
+    return std::make_unique<ScriptCall>(loop_, model_, config_, model.dialect);
   }
 
  private:

@@ -135,7 +135,7 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   }
   encoded_ = std::move(*encoded);
   const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name)->second;
-  const std::unique_ptr<UpstreamCall> call = target->call();
+  const std::unique_ptr<UpstreamCall> call = target->call(model_);
   ask_.exchange.on_client_gone([&call] { call->cancel(); });
   auto sent = co_await call->send(request_, *encoded_);
   Step step = Step::failed;

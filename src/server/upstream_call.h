@@ -40,13 +40,15 @@ class UpstreamCall {
 class UpstreamTarget {
  public:
   virtual ~UpstreamTarget() = default;
-  virtual std::unique_ptr<UpstreamCall> call() = 0;
+  // A call on behalf of that model of the configuration, which outlives it.
+  virtual std::unique_ptr<UpstreamCall> call(const ModelConfig& model) = 0;
 };
 
 // For an upstream with a URL.
 Result<std::unique_ptr<UpstreamTarget>> make_http_target(net::Loop& loop,
                                                          const UpstreamConfig& config);
-// For wire = "script": plays the script file in `config.url`, or the demo model when that is empty.
+// For wire = "script": plays the script file in `config.url`, or the demo model when that is empty. A model whose
+// configuration names a dialect that writes calls as text does so.
 Result<std::unique_ptr<UpstreamTarget>> make_script_target(net::Loop& loop,
                                                            const UpstreamConfig& config);
 
