@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <set>
 
 #include "callgate/dialect.h"
@@ -65,6 +66,7 @@ Result<void> check_model(const Config& config, const ModelConfig& model) {
   if (!is_one_of(model.commit, {"", "eager", "whole_call"})) {
     return wrong(where + "commit must be eager or whole_call");
   }
+  if (auto policy = to_policy(model); !policy) return wrong(where + policy.error().message);
   return {};
 }
 
@@ -97,6 +99,31 @@ const ModelConfig* Config::find_model(std::string_view name) const {
   const auto found = std::find_if(models.begin(), models.end(),
                                   [&](const ModelConfig& m) { return m.name == name; });
   return found == models.end() ? nullptr : &*found;
+}
+
+Result<PolicyOptions> to_policy(const ModelConfig& model) {
+  struct Word {
+    std::string_view key;
+    std::string_view value;
+    std::string_view expected;
+  };
+  const Word words[] = {
+      {"stop_after_tools", model.stop_after_tools, "off, first or burst"},
+      {"undeclared_tools", model.undeclared_tools, "pass, text or drop_with_note"},
+      {"invalid_arguments", model.invalid_arguments, "pass, repair or raw"},
+      {"reasoning", model.reasoning, "reasoning_content, reasoning, think_tags or hide"},
+  };
+  PolicyOptions options;
+  for (const Word& word : words) {
+    if (set_policy(options, word.key, word.value)) continue;
+    return wrong(std::string(word.key) + " must be " + std::string(word.expected));
+  }
+  options.suppress_tail_after_tools = model.suppress_tail_after_tools;
+  options.tool_call_max = static_cast<std::uint32_t>(
+      std::min<std::int64_t>(model.tool_call_max, std::numeric_limits<std::uint32_t>::max()));
+  options.call_whitespace = model.call_whitespace;
+  options.dedupe_calls = model.dedupe_calls;
+  return options;
 }
 
 Result<void> check_config(const Config& config) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/secret.h"
+#include "callgate/policy.h"
 #include "callgate/result.h"
 
 namespace callgate::server {
@@ -93,6 +94,15 @@ struct ModelConfig {
   bool reasoning_open = false;
   std::int64_t retries = 2;
   Milliseconds retry_backoff{250};
+  std::string stop_after_tools = "off";
+  Milliseconds stop_after_tools_grace{300};
+  bool suppress_tail_after_tools = false;
+  std::int64_t tool_call_max = 16;
+  bool call_whitespace = true;
+  bool dedupe_calls = false;
+  std::string undeclared_tools = "pass";
+  std::string invalid_arguments = "pass";
+  std::string reasoning = "reasoning_content";
 };
 
 struct Config {
@@ -125,6 +135,9 @@ Result<Config> parse_config(std::string_view text, std::string_view name,
                             const std::vector<std::string>& sets = {});
 // Rules between keys: names unique, references resolved, no open gateway on a non-loopback address.
 Result<void> check_config(const Config& config);
+
+// The policies of a model's turns.
+Result<PolicyOptions> to_policy(const ModelConfig& model);
 
 // The effective configuration as TOML, secrets masked.
 std::string print_config(const Config& config);

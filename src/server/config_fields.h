@@ -14,7 +14,7 @@ struct Field {
   std::string_view key;
   M T::*member;
   std::string_view help;
-  std::string_view env = {};  // an environment variable that works as an alias
+  std::string_view env = {};  // an environment variable that gives the default
 };
 
 template <class T>
@@ -156,6 +156,26 @@ struct Section<ModelConfig> {
             "further tries while nothing has been sent to the client"},
       Field{"retry_backoff", &ModelConfig::retry_backoff,
             "first pause between tries; doubled each time, with jitter"},
+      Field{"stop_after_tools", &ModelConfig::stop_after_tools,
+            "off, first or burst: whether a turn is cut after its calls", "PROXY_STOP_AFTER_TOOLS"},
+      Field{"stop_after_tools_grace", &ModelConfig::stop_after_tools_grace,
+            "burst: how long to wait for another call after a finished one",
+            "PROXY_STOP_AFTER_TOOLS_GRACE_MS"},
+      Field{"suppress_tail_after_tools", &ModelConfig::suppress_tail_after_tools,
+            "withhold text after the last call", "PROXY_SUPPRESS_TAIL_AFTER_TOOLS"},
+      Field{"tool_call_max", &ModelConfig::tool_call_max,
+            "calls of a turn that pass, the rest is withheld; 0 means no limit",
+            "PROXY_TOOL_BLOCK_MAX"},
+      Field{"call_whitespace", &ModelConfig::call_whitespace,
+            "send no white space that stands directly before a call"},
+      Field{"dedupe_calls", &ModelConfig::dedupe_calls,
+            "send calls with the same name and arguments once", "PROXY_TOOL_BLOCK_DEDUP"},
+      Field{"undeclared_tools", &ModelConfig::undeclared_tools,
+            "pass, text or drop_with_note: calls of tools that the request does not declare"},
+      Field{"invalid_arguments", &ModelConfig::invalid_arguments,
+            "pass, repair or raw: arguments that are not a whole JSON value"},
+      Field{"reasoning", &ModelConfig::reasoning,
+            "reasoning_content, reasoning, think_tags or hide: where clients find reasoning"},
   };
 };
 

@@ -44,6 +44,8 @@ class Loader {
           Section<T>::fields);
       if (!known) unknown_key<T>(node, key.str(), path);
     }
+    std::apply([&](const auto&... field) { (read_default(into, table, field), ...); },
+               Section<T>::fields);
   }
 
   template <class T>
@@ -71,6 +73,35 @@ class Loader {
   }
 
  private:
+  // A key that the file does not have may get its default from an environment variable.
+  template <class T, class F>
+  void read_default(T& into, const toml::table& table, const F& field) {
+    if (field.env.empty() || table.contains(field.key)) return;
+    const char* value = std::getenv(std::string(field.env).c_str());
+    if (value == nullptr || *value == '\0') return;
+    toml::table given;
+    put_variable(given, value, into.*(field.member));
+    read(into.*(field.member), *given.get("v"), "", field.env);
+  }
+  // Variables have no types: what a key's own type takes is made of the text.
+  template <class M>
+  static void put_variable(toml::table& given, std::string_view text, const M&) {
+    std::int64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = fault == std::errc() && end == text.data() + text.size();
+    const bool on = text == "1" || text == "true" || text == "yes" || text == "on";
+    const bool off = text == "0" || text == "false" || text == "no" || text == "off";
+    if (std::is_same_v<M, bool> && (on || off)) {
+      given.insert("v", on);
+    } else if (std::is_same_v<M, Milliseconds> && is_number) {
+      given.insert("v", std::string(text) + "ms");
+    } else if (std::is_same_v<M, std::int64_t> && is_number) {
+      given.insert("v", number);
+    } else {
+      given.insert("v", std::string(text));
+    }
+  }
+
   template <class T>
   static bool is_subsection(std::string_view key) {
     if constexpr (!std::is_same_v<T, Config>) return false;

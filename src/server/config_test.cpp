@@ -69,6 +69,65 @@ TEST(Config, expands_environment_variables) {
   EXPECT_EQ(config->keys.at(0).secret.reveal(), "x-s3cret");
 }
 
+// Sets an environment variable for the time of a test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Variable() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(Config, takes_defaults_from_environment_variables) {
+  const Variable stop("PROXY_STOP_AFTER_TOOLS", "true"),
+      tail("PROXY_SUPPRESS_TAIL_AFTER_TOOLS", "1"), most("PROXY_TOOL_BLOCK_MAX", "4"),
+      grace("PROXY_STOP_AFTER_TOOLS_GRACE_MS", "150"), dedupe("PROXY_TOOL_BLOCK_DEDUP", "yes");
+  const auto config = parse_config(kGood, "test.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  const ModelConfig& model = config->models.at(0);
+  EXPECT_EQ(model.stop_after_tools_grace, Milliseconds(150));
+  const auto policy = to_policy(model);
+  ASSERT_TRUE(policy);
+  EXPECT_EQ(policy->stop_after_tools, StopAfterTools::burst);
+  EXPECT_TRUE(policy->suppress_tail_after_tools);
+  EXPECT_EQ(policy->tool_call_max, 4u);
+  EXPECT_TRUE(policy->dedupe_calls);
+
+  const auto written = parse_config(kGood, "test.toml",
+                                    {"model.m.tool_call_max=2", "model.m.stop_after_tools=first"});
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(written->models.at(0).tool_call_max, 2);
+  EXPECT_EQ(written->models.at(0).stop_after_tools, "first");
+}
+
+TEST(Config, names_an_environment_variable_that_is_wrong) {
+  const Variable most("PROXY_TOOL_BLOCK_MAX", "many");
+  EXPECT_THAT(error_of(kGood),
+              HasSubstr("PROXY_TOOL_BLOCK_MAX: expected a whole number, 0 or more"));
+}
+
+TEST(Config, turns_the_keys_of_a_model_into_policies) {
+  const auto config = parse_config(
+      kGood, "test.toml",
+      {"model.m.stop_after_tools=burst", "model.m.tool_call_max=0", "model.m.call_whitespace=false",
+       "model.m.dedupe_calls=true", "model.m.suppress_tail_after_tools=true",
+       "model.m.undeclared_tools=text", "model.m.reasoning=hide", "model.m.invalid_arguments=raw"});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(to_policy(config->models.at(0)).value(),
+            (PolicyOptions{.stop_after_tools = StopAfterTools::burst,
+                           .suppress_tail_after_tools = true,
+                           .tool_call_max = 0,
+                           .call_whitespace = false,
+                           .dedupe_calls = true,
+                           .undeclared_tools = UndeclaredTools::text,
+                           .invalid_arguments = InvalidArguments::raw,
+                           .reasoning = ReasoningForm::hide}));
+  EXPECT_EQ(to_policy(ModelConfig{}).value(), PolicyOptions{});
+  EXPECT_THAT(error_of(kGood, {"model.m.stop_after_tools=later"}),
+              HasSubstr("model \"m\": stop_after_tools must be off, first or burst"));
+}
+
 TEST(Config, applies_overrides_by_path_and_by_name) {
   const auto config = parse_config(
       kGood, "test.toml",
@@ -127,6 +186,10 @@ void expect_documented(const std::string& docs) {
         << "[" << Section<T>::name << "] " << field.key << " has no row in docs/config.md";
     EXPECT_THAT(docs, HasSubstr("| " + std::string(field.help) + " |"))
         << "docs/config.md: the help of " << field.key << " differs";
+    if (field.env.empty()) return;
+    EXPECT_THAT(
+        docs, HasSubstr("| `" + std::string(field.env) + "` | `" + std::string(field.key) + "` |"))
+        << "docs/config.md does not list " << field.env;
   };
   std::apply([&](const auto&... field) { (has_row(field), ...); }, Section<T>::fields);
 }
