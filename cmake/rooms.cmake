@@ -33,6 +33,7 @@ function(callgate_room name)
     target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main)
     target_compile_definitions(${target}_test PRIVATE CALLGATE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_compile_options(${target}_test PRIVATE ${CALLGATE_WARNINGS})
+    target_precompile_headers(${target}_test REUSE_FROM callgate_pch_test)
     gtest_discover_tests(${target}_test TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST
       DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   endif()
