@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "dialect/models.h"
+#include "server/grace_timer.h"
 #include "server/observe.h"
 
 namespace callgate::server {
@@ -182,6 +183,7 @@ PipelineOptions Turn::pipeline_options(const WireFormat& wire) const {
   options.max_frame = limits.max_upstream_frame.count;
   options.max_body = limits.max_upstream_body.count;
   options.max_held_back = limits.max_held_back.count;
+  options.policy = to_policy(model_).value();  // checked when the configuration was loaded
   return options;
 }
 
@@ -202,13 +204,21 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
 net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& out) {
   const net::Millis keepalive(
       keepalive_ && request_.stream ? ask_.snapshot->config.limits.keepalive_comment.count() : 0);
+  GraceTimer grace(model_.stop_after_tools_grace);
   while (!pipeline.finished()) {
-    auto piece = co_await call.read(ask_.exchange.started() ? keepalive : net::kNever);
+    const auto left = grace.left(pipeline.grace(), gateway_.loop_.now());
+    if (left && left->count() == 0) {
+      pipeline.cut(out);
+      co_return true;
+    }
+    const net::Millis patience = ask_.exchange.started() ? keepalive : net::kNever;
+    auto piece = co_await call.read(left.value_or(patience));
     if (ask_.exchange.client_gone()) co_return false;
     if (!piece) {
       pipeline.fail(piece.error(), out);
       co_return true;
     }
+    if (piece->waiting && left) continue;
     if (piece->waiting) {
       if (auto written = co_await ask_.exchange.write(kKeepAlive); !written) co_return false;
       continue;
@@ -245,6 +255,7 @@ net::Task<bool> Turn::send(std::string& out) {
 }
 
 net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std::string& out) {
+  if (pipeline.cut_short()) call.cancel();  // nobody wants what the upstream is still writing
   if (pipeline.error()) error_ = *pipeline.error();
   if (pipeline.error() && !ask_.exchange.started() && (!request_.stream || out.empty())) {
     co_return Step::failed;
@@ -262,7 +273,7 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
   if (!written) co_return Step::gone;
   // The client has all; what the upstream still sends is read away so that its connection can be used again.
   ask_.exchange.on_client_gone({});
-  for (;;) {
+  while (!pipeline.cut_short()) {
     auto piece = co_await call.read(kTailPatience);
     if (!piece || piece->waiting || piece->bytes.empty()) break;
   }
