@@ -24,39 +24,69 @@ void DedupeCalls::start(const CallStarted& event, EventSink& next) {
   const bool known = std::any_of(seen_.begin(), seen_.end(),
                                  [&](const Call& call) { return call.name == event.name; });
   open_ = {std::string(event.name), std::string(event.native_id), {}};
+  scanner_.reset();
   state_ = known ? State::held_back : State::passing;
   if (!known) passed_.start(event, next);
 }
 
 void DedupeCalls::arguments(const ArgumentsDelta& event, EventSink& next) {
-  const bool fits = open_.arguments.size() + event.bytes.size() <= max_held_back_;
-  if (fits && state_ != State::too_long) open_.arguments.append(event.bytes);
-  if (state_ == State::held_back && fits) return;
-  if (state_ == State::held_back) release(next);
-  if (!fits) state_ = State::too_long;
-  passed_.arguments(event.bytes, next);
+  switch (state_) {
+    case State::none:
+      return;
+    case State::passing:
+    case State::too_long:
+      return pass(event.bytes, next);
+    case State::held_back:
+      return hold_back(event.bytes, next);
+    case State::repeated:
+      withheld_.bytes += event.bytes.size();
+      return;
+  }
+}
+
+// Later calls are compared with what passes.
+void DedupeCalls::pass(std::string_view bytes, EventSink& next) {
+  if (open_.arguments.size() + bytes.size() > max_held_back_) state_ = State::too_long;
+  if (state_ != State::too_long) open_.arguments.append(bytes);
+  passed_.arguments(bytes, next);
+}
+
+void DedupeCalls::hold_back(std::string_view bytes, EventSink& next) {
+  const std::size_t taken = scanner_.push(bytes);
+  const bool closed = scanner_.state() == json::Scanner::State::closed;
+  const std::string_view value = closed ? bytes.substr(0, taken) : bytes;
+  open_.arguments.append(value);
+  const bool fits = open_.arguments.size() <= max_held_back_;
+  if (fits && !closed) return;
+  decide(next);
+  if (!fits && state_ == State::passing) state_ = State::too_long;
+  if (const std::string_view rest = bytes.substr(value.size()); !rest.empty()) {
+    arguments(ArgumentsDelta{0, rest}, next);
+  }
+}
+
+// Drops the call that is held back, or lets it pass.
+void DedupeCalls::decide(EventSink& next) {
+  const bool repeated = std::any_of(seen_.begin(), seen_.end(), [&](const Call& call) {
+    return call.name == open_.name && call.arguments == open_.arguments;
+  });
+  if (repeated) {
+    state_ = State::repeated;
+    ++withheld_.calls;
+    withheld_.bytes += open_.arguments.size();
+    return;
+  }
+  state_ = State::passing;
+  passed_.start(CallStarted{0, open_.name, open_.id}, next);
+  passed_.arguments(open_.arguments, next);
 }
 
 void DedupeCalls::finish(const CallFinished& event, EventSink& next) {
+  if (state_ == State::held_back) decide(next);
   const State state = std::exchange(state_, State::none);
-  if (state == State::held_back) {
-    const bool repeated = std::any_of(seen_.begin(), seen_.end(), [&](const Call& call) {
-      return call.name == open_.name && call.arguments == open_.arguments;
-    });
-    if (repeated) {
-      ++withheld_.calls;
-      withheld_.bytes += open_.arguments.size();
-      return;
-    }
-    release(next);
-  }
+  if (state == State::repeated) return;
   passed_.finish(event.outcome, next);
-  if (state != State::too_long) seen_.push_back(std::move(open_));
-}
-
-void DedupeCalls::release(EventSink& next) {
-  passed_.start(CallStarted{0, open_.name, open_.id}, next);
-  passed_.arguments(open_.arguments, next);
+  if (state == State::passing) seen_.push_back(std::move(open_));
 }
 
 }  // namespace callgate::policy

@@ -1,5 +1,5 @@
 // A policy: a call with the name and, byte for byte, the arguments of an earlier call of the turn is not sent again.
-// A call is held back only when an earlier one has its name.
+// A call is held back only when an earlier one has its name, and until its JSON value closes or the call is finished.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "callgate/event.h"
+#include "json/scanner.h"
 #include "policy/passed_calls.h"
 
 namespace callgate::policy {
@@ -24,7 +25,7 @@ class DedupeCalls final : public Stage {
   bool is_holding_back() const { return state_ == State::held_back; }
 
  private:
-  enum class State : std::uint8_t { none, passing, held_back, too_long };
+  enum class State : std::uint8_t { none, passing, held_back, repeated, too_long };
   struct Call {
     std::string name;
     std::string id;
@@ -34,12 +35,15 @@ class DedupeCalls final : public Stage {
   void start(const CallStarted& event, EventSink& next);
   void arguments(const ArgumentsDelta& event, EventSink& next);
   void finish(const CallFinished& event, EventSink& next);
-  void release(EventSink& next);
+  void pass(std::string_view bytes, EventSink& next);
+  void hold_back(std::string_view bytes, EventSink& next);
+  void decide(EventSink& next);
 
   std::size_t max_held_back_;
   Withheld& withheld_;
   State state_ = State::none;
   Call open_;
+  json::Scanner scanner_;  // of the open call
   std::vector<Call> seen_;
   PassedCalls passed_;
 };

@@ -39,11 +39,21 @@ TEST_F(DedupeCallsTest, holds_a_call_back_only_when_its_name_is_known) {
   stage.push(CallFinished{0, CallOutcome::complete}, log);
   stage.push(CallStarted{1, "f", "b"}, log);
   EXPECT_TRUE(stage.is_holding_back());
-  stage.push(ArgumentsDelta{1, "{}"}, log);
+  stage.push(ArgumentsDelta{1, "{\"a\":"}, log);
+  EXPECT_EQ(log.print(), "call 0 f id=a\nend 0 complete\n");
+  stage.push(ArgumentsDelta{1, "1} x"}, log);
+  EXPECT_FALSE(stage.is_holding_back()) << "its value is whole";
+  EXPECT_EQ(log.print(), "call 0 f id=a\nend 0 complete\ncall 1 f id=b\nargs 1 {\"a\":1} x\n");
   stage.push(CallFinished{1, CallOutcome::malformed}, log);
-  EXPECT_FALSE(stage.is_holding_back());
-  EXPECT_EQ(log.print(),
-            "call 0 f id=a\nend 0 complete\ncall 1 f id=b\nargs 1 {}\nend 1 malformed\n");
+}
+
+TEST_F(DedupeCallsTest, compares_calls_whose_value_never_closes_when_they_are_finished) {
+  const CallOutcome cut = CallOutcome::truncated;
+  EXPECT_EQ(passed(turn({call(0, "f", "12"), call(1, "f", "12"), call(2, "f", ""), call(3, "f", ""),
+                         call(4, "f", "{\"a", cut), finish_calls()})),
+            "call 0 f\nargs 0 12\nend 0 complete\ncall 1 f\nend 1 complete\n"
+            "call 2 f\nargs 2 {\"a\nend 2 truncated\nfinish tool_calls\n");
+  EXPECT_EQ(withheld_.calls, 2u);
 }
 
 TEST_F(DedupeCallsTest, passes_a_call_that_is_too_long_to_hold_back) {
