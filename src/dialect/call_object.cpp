@@ -326,7 +326,7 @@ void CallObject::finish(Output& out) {
 }
 
 bool CallObject::overflow(Output& out) {
-  if (name_.empty() || !arguments_begun_) return false;
+  if (name_.empty() || !arguments_begun_ || state_ == State::arguments_null) return false;
   start(out);
   return true;
 }
