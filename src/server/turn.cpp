@@ -24,6 +24,17 @@ std::optional<Milliseconds> seconds_of(std::string_view text) {
   return Milliseconds(std::int64_t{seconds} * 1000);
 }
 
+// The client has all. What the upstream still sends, most often the end of its answer, is read away, so that its
+// connection can be used again; nobody waits for it.
+net::Task<> read_away(std::shared_ptr<UpstreamTarget> target, std::unique_ptr<UpstreamCall> call) {
+  for (;;) {
+    const auto piece = co_await call->read(kTailPatience);
+    if (!piece || piece->waiting || piece->bytes.empty()) break;
+  }
+  call.reset();  // before its target
+  target.reset();
+}
+
 }  // namespace
 
 bool is_retryable(const Error& error) {
@@ -136,7 +147,7 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   }
   encoded_ = std::move(*encoded);
   const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name)->second;
-  const std::unique_ptr<UpstreamCall> call = target->call(model_);
+  std::unique_ptr<UpstreamCall> call = target->call(model_);
   ask_.exchange.on_client_gone([&call] { call->cancel(); });
   auto sent = co_await call->send(request_, *encoded_);
   Step step = Step::failed;
@@ -149,6 +160,7 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
     step = co_await relay(*call, wire);
   }
   ask_.exchange.on_client_gone({});
+  if (step == Step::answered) gateway_.loop_.spawn(read_away(target, std::move(call)));
   observe_upstream(gateway_.world_, upstream_, step == Step::failed ? &error_ : nullptr);
   co_return step;
 }
@@ -271,12 +283,6 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
     written = co_await ask_.exchange.respond(200, ask_.headers, out);
   }
   if (!written) co_return Step::gone;
-  // The client has all; what the upstream still sends is read away so that its connection can be used again.
-  ask_.exchange.on_client_gone({});
-  while (!pipeline.cut_short()) {
-    auto piece = co_await call.read(kTailPatience);
-    if (!piece || piece->waiting || piece->bytes.empty()) break;
-  }
   co_return Step::answered;
 }
 
