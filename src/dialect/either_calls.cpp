@@ -34,6 +34,11 @@ Step EitherCalls::push(std::string_view bytes, Output& out) {
     out.hold(std::string_view(lead_).substr(first.used));
     return {.used = lead, .next = first.next, .replay = first.replay};
   }
+  if (first.used < lead_.size()) {
+    // It stopped at the limit, and the turn will, too.
+    out.hold(std::string_view(lead_).substr(first.used));
+    return {.used = lead};
+  }
   Step step = chosen_->push(bytes.substr(lead), out);
   step.used += lead;
   return step;

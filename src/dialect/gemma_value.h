@@ -41,9 +41,9 @@ class GemmaArguments {
   bool read_close_marker() const { return read_close_marker_; }
   // A marker, or the beginning of one, that was used but stands behind the end of the call.
   std::string_view leftover() const { return leftover_; }
-  // How many of the last bytes used may still become leftover; when closed, those that are.
+  // How many of the last bytes used may still become leftover; at the end, those that are.
   std::size_t undecided() const {
-    return state_ == State::closed ? leftover_.size() : closers_.size() + marker_.size();
+    return state_ == State::open ? closers_.size() + marker_.size() : leftover_.size();
   }
 
  private:
