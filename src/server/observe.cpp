@@ -36,6 +36,10 @@ void count_turn(telemetry::Metrics& metrics, std::string_view model, const TurnS
     metrics.repairs.with(kAnyShard, model, callgate::to_string(static_cast<Repair>(i)))
         .add(summary.repairs[i]);
   }
+  if (summary.withheld_calls > 0) {
+    metrics.withheld_calls.with(kAnyShard, model).add(summary.withheld_calls);
+  }
+  if (summary.cut) metrics.turns_cut.with(kAnyShard, model).add();
   if (summary.usage) count_usage(metrics, model, *summary.usage);
   if (summary.frames_in > 0) metrics.upstream_frames.with(kAnyShard).add(summary.frames_in);
 }

@@ -38,6 +38,8 @@ class Metrics {
   Counters<2>   tokens{registry_, "callgate_tokens_total", "Tokens that upstreams reported, by kind: prompt, completion, cached, reasoning.", {"model", "kind"}};
   Counters<2>   calls{registry_, "callgate_calls_total", "Tool calls that models wrote, by outcome: complete, truncated, malformed.", {"model", "outcome"}};
   Counters<2>   repairs{registry_, "callgate_repairs_total", "Upstream faults that were repaired, by kind.", {"model", "repair"}};
+  Counters<1>   withheld_calls{registry_, "callgate_withheld_calls_total", "Tool calls that a policy withheld.", {"model"}};
+  Counters<1>   turns_cut{registry_, "callgate_turns_cut_total", "Turns that a policy ended after their calls.", {"model"}};
   Counters<2>   upstream_requests{registry_, "callgate_upstream_requests_total", "Requests sent to upstreams, by result.", {"upstream", "result"}};
   Counters<1>   upstream_retries{registry_, "callgate_upstream_retries_total", "Requests sent again, to the same or the next upstream.", {"upstream"}};
   Counters<2>   upstream_errors{registry_, "callgate_upstream_errors_total", "Failures of upstreams, by error code.", {"upstream", "code"}};
