@@ -12,7 +12,7 @@ export CTEST_OUTPUT_ON_FAILURE := 1
 
 .PHONY: help
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
+	@grep -hE '^[a-z0-9 -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
 .PHONY: deps deps-test
 deps:  ## install the packages that a build needs (apt, as root or through sudo)

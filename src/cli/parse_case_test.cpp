@@ -64,6 +64,32 @@ TEST(ParseCase, prints_events_and_frames) {
   EXPECT_THAT(frames, HasSubstr("data: [DONE]"));
 }
 
+TEST(ParseCase, reads_xml_of_a_declared_tool_and_leaves_the_rest_as_text) {
+  const std::string tools =
+      R"("dialect":"generic_xml","tools":[{"name":"read","parameters":{"type":"object","properties":{"filePath":{"type":"string"}}}}],)";
+  const std::string whole = run_line(
+      R"({"id":1,)" + tools +
+      R"("chunks":["I'll ","read ","the ","file.\n\n","<read>\n","<filePath>/home/user/package.json</filePath>\n","</read>",""]})");
+  EXPECT_THAT(whole, HasSubstr(R"("content":"I'll read the file.",)"));
+  EXPECT_THAT(
+      whole,
+      HasSubstr(R"("name":"read","arguments":"{\"filePath\":\"/home/user/package.json\"}")"));
+  EXPECT_THAT(
+      run_line(R"({"id":1,)" + tools + R"("text":"<read><filePath>/x</read>"})"),
+      HasSubstr(R"("content":"<read><filePath>/x</read>","reasoning":null,"tool_calls":[],)"));
+  EXPECT_THAT(
+      run_line(R"({"id":1,)" + tools + R"("text":"<read>\n<filePath>/home/us"})"),
+      HasSubstr(R"("content":"<read>\n<filePath>/home/us","reasoning":null,"tool_calls":[],)"));
+}
+
+TEST(ParseCase, reads_kimi_calls_that_arrive_token_by_token_in_reasoning) {
+  const std::string result = run_line(
+      R"({"id":1,"dialect":"kimi_k2","channel":"reasoning","chunks":[" <|tool_calls_section_begin|>"," <|tool_call_begin|>"," functions",".task",":","45"," <|tool_call_argument_begin|>"," {\"","description\": \"a\"","}"," <|tool_call_end|>"," <|tool_call_begin|>"," functions",".task",":","46"," <|tool_call_argument_begin|>"," {}"," <|tool_call_end|>"," <|tool_calls_section_end|>"]})");
+  EXPECT_THAT(result, HasSubstr(R"({"index":0,"id":"functions.task:45","name":"task",)"));
+  EXPECT_THAT(result, HasSubstr(R"({"index":1,"id":"functions.task:46","name":"task",)"));
+  EXPECT_THAT(result, HasSubstr(R"("content":null,"reasoning":null,)"));
+}
+
 TEST(ParseCase, reads_split_words) {
   EXPECT_TRUE(parse_split("whole"));
   EXPECT_EQ(parse_split("12")->size, 12u);
