@@ -1,7 +1,7 @@
 // The load of bench/gateway: asks a URL many times over kept-alive connections and prints one JSON line with counts and
-// times. `lateness` of a paced frame is its arrival after the moment that its stream's pace promises, in microseconds.
+// times in microseconds.
 //
-//   gateway_load URL MODEL REQUESTS CONCURRENCY whole|stream [PACE_MS]
+//   gateway_load URL MODEL REQUESTS CONCURRENCY whole|stream
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -27,7 +27,6 @@ struct Load {
   std::size_t requests = 0;
   std::size_t concurrency = 0;
   bool stream = false;
-  double pace_us = 0;
   std::size_t started = 0;
   std::size_t running = 0;
   std::size_t failed = 0;
@@ -35,23 +34,13 @@ struct Load {
   std::size_t bytes = 0;
   std::vector<double> total_us;
   std::vector<double> first_us;
-  std::vector<double> lateness_us;
 };
 
-// Frames of one read share its arrival time.
-void count_frames(Load& load, std::string_view bytes, char& last, std::size_t& frame,
-                  Clock::time_point& first) {
-  const auto now = Clock::now();
+void count_frames(Load& load, std::string_view bytes, char& last) {
   for (const char c : bytes) {
-    if (c == '\n' && last == '\n') {
-      if (frame == 0) first = now;
-      if (load.pace_us > 0 && frame > 0) {
-        load.lateness_us.push_back(microseconds(now - first) -
-                                   load.pace_us * static_cast<double>(frame));
-      }
-      ++frame;
-      ++load.frames;
-    }
+    if (c == '
+' && last == '
+') ++load.frames;
     last = c;
   }
 }
@@ -71,9 +60,7 @@ net::Task<bool> one_request(Load& load, net::HttpClient& client) {
   if (auto sent = co_await exchange.send(request); !sent || exchange.status() != 200)
     co_return false;
   char last = 0;
-  std::size_t frame = 0;
   bool any = false;
-  Clock::time_point first;
   for (;;) {
     auto bytes = co_await exchange.read();
     if (!bytes) co_return false;
@@ -81,7 +68,7 @@ net::Task<bool> one_request(Load& load, net::HttpClient& client) {
     if (!any) load.first_us.push_back(microseconds(Clock::now() - begin));
     any = true;
     load.bytes += bytes->size();
-    if (load.stream) count_frames(load, *bytes, last, frame, first);
+    if (load.stream) count_frames(load, *bytes, last);
   }
   load.total_us.push_back(microseconds(Clock::now() - begin));
   co_return any;
@@ -108,8 +95,7 @@ double percentile(std::vector<double>& values, double share) {
 
 int main(int argc, char** argv) {
   if (argc < 6) {
-    std::fprintf(stderr,
-                 "usage: gateway_load URL MODEL REQUESTS CONCURRENCY whole|stream [PACE_MS]\n");
+    std::fprintf(stderr, "usage: gateway_load URL MODEL REQUESTS CONCURRENCY whole|stream\n");
     return 2;
   }
   Load load;
@@ -122,7 +108,6 @@ int main(int argc, char** argv) {
   load.requests = std::strtoull(argv[3], nullptr, 10);
   load.concurrency = std::strtoull(argv[4], nullptr, 10);
   load.stream = std::string_view(argv[5]) == "stream";
-  if (argc > 6) load.pace_us = 1000.0 * std::strtod(argv[6], nullptr);
   load.body = "{\"model\":\"" + std::string(argv[2]) +
               "\",\"stream\":" + (load.stream ? "true" : "false") +
               ",\"messages\":[{\"role\":\"system\",\"content\":\"You are "
@@ -145,10 +130,9 @@ int main(int argc, char** argv) {
   std::printf(
       "{\"requests\":%zu,\"failed\":%zu,\"seconds\":%.3f,\"frames\":%zu,\"bytes\":%zu,\"total_"
       "p50\":%.1f,\"total_p99\":%.1f,"
-      "\"first_p50\":%.1f,\"first_p99\":%.1f,\"late_p50\":%.1f,\"late_p99\":%.1f}\n",
+      "\"first_p50\":%.1f,\"first_p99\":%.1f}\n",
       load.started, load.failed, seconds, load.frames, load.bytes, percentile(load.total_us, 0.5),
       percentile(load.total_us, 0.99), percentile(load.first_us, 0.5),
-      percentile(load.first_us, 0.99), percentile(load.lateness_us, 0.5),
-      percentile(load.lateness_us, 0.99));
+      percentile(load.first_us, 0.99));
   return load.failed == 0 ? 0 : 1;
 }
