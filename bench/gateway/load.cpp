@@ -38,9 +38,7 @@ struct Load {
 
 void count_frames(Load& load, std::string_view bytes, char& last) {
   for (const char c : bytes) {
-    if (c == '
-' && last == '
-') ++load.frames;
+    if (c == '\n' && last == '\n') ++load.frames;
     last = c;
   }
 }
