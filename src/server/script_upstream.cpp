@@ -27,6 +27,8 @@ script::CallText call_text(std::string_view dialect) {
   return {.render = write_calls, .dialect = dialect};
 }
 
+constexpr net::Millis kForever{24 * 3'600'000};
+
 // Plays a reply of the scripted model as if it came over a connection.
 class ScriptCall final : public UpstreamCall {
  public:
@@ -72,6 +74,10 @@ class ScriptCall final : public UpstreamCall {
             .message = "the scripted model " + std::string(how)};
   }
 
+  static Error silent() {
+    return {.code = ErrorCode::timed_out, .message = "the scripted model sent nothing in time"};
+  }
+
   // Performs actions until there are bytes, the end, or a failure.
   net::Task<Result<Piece>> next(net::Millis timeout, net::Millis patience = net::kNever) {
     for (;;) {
@@ -84,10 +90,10 @@ class ScriptCall final : public UpstreamCall {
         if (wait_left_ > net::Millis(0)) co_return Piece{.bytes = {}, .waiting = true};
       }
       if (gone_) co_return tl::unexpected(broken("was interrupted"));
+      if (hung_) co_return tl::unexpected(silent());
       const std::optional<script::Action> action = reply_->next();
       if (!action) co_return Piece{};
       std::optional<Result<Piece>> result;
-      bool hang = false;
       std::visit(Overloaded{
                      [&](const script::Write& write) {
                        take_head(reply_->status(), reply_->headers());
@@ -107,15 +113,13 @@ class ScriptCall final : public UpstreamCall {
                      [&](const script::Close&) {
                        result = tl::unexpected(broken("closed the connection"));
                      },
-                     [&](const script::Hang&) { hang = true; },
+                     [&](const script::Hang&) {
+                       hung_ = true;
+                       wait_left_ = timeout == net::kNever ? kForever : timeout;
+                     },
                  },
                  *action);
       if (result) co_return std::move(*result);
-      if (!hang) continue;
-      co_await cancelled_.wait(timeout);
-      if (gone_) co_return tl::unexpected(broken("was interrupted"));
-      co_return tl::unexpected(Error{.code = ErrorCode::timed_out,
-                                     .message = "the scripted model sent nothing in time"});
     }
   }
 
@@ -133,6 +137,7 @@ class ScriptCall final : public UpstreamCall {
   bool has_pending_ = false;
   bool head_sent_ = false;
   bool gone_ = false;
+  bool hung_ = false;  // the script hangs: when the wait is over, the upstream has timed out
   net::Millis wait_left_{0};
   int status_ = 200;
   std::span<const std::pair<std::string, std::string>> headers_;
