@@ -17,7 +17,10 @@ fuzz_one() {
     "$target" -runs=0 "fuzz/regressions/$name" > "$work.log" 2>&1 || { echo "fuzz: $name FAILED on a regression"; tail -30 "$work.log"; return 1; }
   fi
   local seeds=()
-  [ -d "fuzz/seeds/$name" ] && seeds=("fuzz/seeds/$name")
+  case "$name" in
+    dialect_fuzz) seeds=(golden/dialect) ;;
+    openai_chat_fuzz | sse_fuzz) seeds=(golden/wire/openai_chat) ;;
+  esac
   "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
     -artifact_prefix="$work/crash-" "$work" "${seeds[@]}" > "$work.log" 2>&1 || { echo "fuzz: $name FAILED"; tail -40 "$work.log"; return 1; }
   echo "fuzz: $name ok, $(sed -nE 's/^stat::number_of_executed_units: +//p' "$work.log") executions"
