@@ -105,7 +105,8 @@ bool listens_on_loopback_only(const Config& config) {
 
 Snapshot::Snapshot(Config given, Access keys) : config(std::move(given)), access(std::move(keys)) {
   for (const ModelConfig& model : config.models) {
-    models[model.name] = {.config = &model, .dialect = *choose_dialect(model, "")};
+    models[model.name] = {
+        .config = &model, .dialect = *choose_dialect(model, ""), .policy = *to_policy(model)};
   }
 }
 
@@ -245,7 +246,7 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   if (!header.empty()) dialect = choose_dialect(*model->config, header);
   if (!dialect) co_return co_await refuse(ask, dialect.error());
   const StreamGauge gauge(world_);
-  Turn turn(*this, ask, std::move(*request), *model->config, *dialect, protocol);
+  Turn turn(*this, ask, std::move(*request), *model->config, *dialect, model->policy, protocol);
   co_await turn.run();
 }
 

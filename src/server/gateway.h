@@ -50,6 +50,7 @@ struct Snapshot {
   struct Model {
     const ModelConfig* config = nullptr;
     DialectChoice dialect;  // without a header
+    PolicyOptions policy;
   };
   // REQUIRES: check_config(given) holds.
   Snapshot(Config given, Access keys);

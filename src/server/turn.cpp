@@ -80,11 +80,12 @@ Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view 
 }
 
 Turn::Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model,
-           DialectChoice dialect, const Protocol& protocol)
+           DialectChoice dialect, const PolicyOptions& policy, const Protocol& protocol)
     : gateway_(gateway),
       ask_(ask),
       request_(std::move(request)),
       model_(model),
+      policy_(policy),
       protocol_(protocol),
       dialect_(dialect.dialect),
       dialect_is_default_(dialect.is_default) {
@@ -195,7 +196,7 @@ PipelineOptions Turn::pipeline_options(const WireFormat& wire) const {
   options.max_frame = limits.max_upstream_frame.count;
   options.max_body = limits.max_upstream_body.count;
   options.max_held_back = limits.max_held_back.count;
-  options.policy = to_policy(model_).value();  // checked when the configuration was loaded
+  options.policy = policy_;
   return options;
 }
 

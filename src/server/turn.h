@@ -15,9 +15,9 @@ namespace callgate::server {
 
 class Turn {
  public:
-  // REQUIRES: gateway, ask and model outlive the turn.
+  // REQUIRES: gateway, ask, model and policy outlive the turn.
   Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model, DialectChoice dialect,
-       const Protocol& protocol);
+       const PolicyOptions& policy, const Protocol& protocol);
 
   net::Task<> run();
 
@@ -48,6 +48,7 @@ class Turn {
   Ask& ask_;
   Request request_;
   const ModelConfig& model_;
+  const PolicyOptions& policy_;
   const Protocol& protocol_;
   const Dialect* dialect_ = nullptr;
   bool dialect_is_default_ = false;
