@@ -4,7 +4,7 @@ SHELL := /bin/bash
 BUILD := build
 JOBS ?= $(shell nproc)
 LISTEN ?= 127.0.0.1:8080
-MINUTES ?= 1
+MINUTES ?= 6
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
@@ -54,8 +54,8 @@ asan tsan: deps-test  ## the tests under a sanitizer
 	@tools/run_tests.sh $@
 
 .PHONY: fuzz
-fuzz: deps-test  ## fuzz every target for MINUTES (default 1)
-	@tools/run_fuzzers.sh $$(( $(MINUTES) * 60 ))
+fuzz: deps-test  ## fuzz for MINUTES of wall time (default 6), shared among all targets
+	@tools/run_fuzzers.sh $$(( $(MINUTES) * 60 )) all
 
 .PHONY: bench
 bench: deps-test  ## the gateway beside nginx, one interleaved run

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# run_fuzzers.sh SECONDS: builds every fuzz target, runs its regressions, then fuzzes each for SECONDS.
+# run_fuzzers.sh SECONDS [each|all]: builds every fuzz target, runs its regressions, then fuzzes each of them for SECONDS,
+# or shares SECONDS of wall time out among them all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -29,4 +30,10 @@ export -f fuzz_one
 export seconds
 targets=$(find build/fuzz/fuzz -maxdepth 1 -type f -name '*_fuzz' -perm -u+x | sort)
 [ -n "$targets" ] || { echo "fuzz: no targets"; exit 1; }
+if [ "${2:-each}" = all ]; then
+  count=$(wc -l <<< "$targets")
+  rounds=$(((count + jobs - 1) / jobs))
+  seconds=$((seconds / rounds))
+  echo "fuzz: $count targets, $jobs at a time, $seconds s each"
+fi
 echo "$targets" | xargs -P "$jobs" -I{} bash -c 'fuzz_one {}'
