@@ -57,9 +57,10 @@ struct CallFinished {
   CallOutcome outcome = CallOutcome::complete;
 };
 // A field of the upstream's answer that has no event of its own but a place in the client's schema, as JSON:
-// `logprobs` of a choice, `service_tier` and `system_fingerprint` of the turn.
+// `logprobs` of a choice, `service_tier` and `system_fingerprint` of the turn, `reasoning_details` of the message (an
+// array; the elements of every report are appended to it).
 struct FieldReported {
-  enum class Scope : std::uint8_t { choice, turn };
+  enum class Scope : std::uint8_t { choice, turn, message };
   Scope scope = Scope::choice;
   std::string_view name;
   std::string_view json;

@@ -253,6 +253,13 @@ void ChoiceStream::field(const FieldReported& event) {
   switch (event.scope) {
     case FieldReported::Scope::turn:
       return stream_.envelope().set_field(event.name, event.json);
+    case FieldReported::Scope::message: {
+      std::string& out = begin_delta();
+      json::ObjectWriter delta(out);
+      append_json_line(delta.key(event.name), event.json);
+      delta.close();
+      return end_delta();
+    }
     case FieldReported::Scope::choice:
       break;
   }

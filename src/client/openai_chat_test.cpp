@@ -52,6 +52,23 @@ TEST(OpenaiStream, writes_a_call_as_a_header_and_fragments) {
           delta("{}", "\"tool_calls\"") + kDone);
 }
 
+TEST(OpenaiStream, writes_a_field_of_the_message_into_its_delta) {
+  EXPECT_EQ(written({.stream = true},
+                    {FieldReported{FieldReported::Scope::message, "reasoning_details", "[1]"},
+                     TurnFinished{FinishReason::stop}}),
+            kRole + delta(R"({"reasoning_details":[1]})") + delta("{}", "\"stop\"") + kDone);
+}
+
+TEST(OpenaiWhole, joins_the_reports_of_a_field_of_the_message) {
+  const std::string whole = written(
+      {}, {FieldReported{FieldReported::Scope::message, "reasoning_details", "[1,2]"},
+           TextDelta{"a"}, FieldReported{FieldReported::Scope::message, "reasoning_details", "[]"},
+           FieldReported{FieldReported::Scope::message, "reasoning_details", "[3]"},
+           TurnFinished{FinishReason::stop}});
+  EXPECT_NE(whole.find(R"("refusal":null,"reasoning_details":[1,2,3]})"), std::string::npos)
+      << whole;
+}
+
 TEST(OpenaiStream, keeps_to_one_call_in_the_old_form) {
   EXPECT_EQ(written({.stream = true, .legacy_functions = true},
                     {CallStarted{0, "find", "c1"}, ArgumentsDelta{0, "{}"},

@@ -1,4 +1,5 @@
 // The whole Chat Completions answer: the same events as a stream, folded.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -88,6 +89,30 @@ void append_calls(json::ObjectWriter& message, const std::vector<LoggedCall>& ca
   out.push_back(']');
 }
 
+// Fields whose elements came in several reports, each written once, where it was first seen.
+void append_message_fields(json::ObjectWriter& message, const EventLog& log) {
+  const auto is_field = [](const LoggedEvent& event) {
+    return event.kind == Kind::field && event.scope == FieldReported::Scope::message;
+  };
+  std::vector<std::string_view> written;
+  for (const LoggedEvent& event : log.events()) {
+    if (!is_field(event) || std::find(written.begin(), written.end(), event.id) != written.end()) {
+      continue;
+    }
+    written.push_back(event.id);
+    std::string& out = message.key(event.id);
+    out.push_back('[');
+    for (const LoggedEvent& other : log.events()) {
+      if (!is_field(other) || other.id != event.id) continue;
+      const std::string_view elements = elements_of(other.text);
+      if (elements.empty()) continue;
+      if (out.back() != '[') out.push_back(',');
+      append_json_line(out, elements);
+    }
+    out.push_back(']');
+  }
+}
+
 void append_message(std::string& out, const EventLog& log, bool legacy,
                     std::string_view reasoning_field) {
   const std::string text = log.text();
@@ -108,6 +133,7 @@ void append_message(std::string& out, const EventLog& log, bool legacy,
     message.string("refusal", refusal);
   }
   append_calls(message, calls, legacy);
+  append_message_fields(message, log);
   message.close();
 }
 

@@ -23,7 +23,9 @@ void TurnTap::accept(const Event& event) {
           },
           [&](const ArgumentsDelta& e) { summary_.argument_bytes += e.bytes.size(); },
           [&](const CallFinished& e) { ++summary_.outcomes[static_cast<std::size_t>(e.outcome)]; },
-          [](const FieldReported&) {},
+          [&](const FieldReported& e) {
+            if (e.scope == FieldReported::Scope::message) visible_ = true;
+          },
           [&](const UsageReported& e) { summary_.usage = e.usage; },
           [&](const TurnFinished& e) {
             if (e.reason != FinishReason::upstream_error) visible_ = true;

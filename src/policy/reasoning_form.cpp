@@ -33,6 +33,9 @@ void ReasoningInText::close(EventSink& next) {
 void HideReasoning::push(const Event& event, EventSink& next) {
   if (const auto* reasoning = std::get_if<ReasoningDelta>(&event)) {
     withheld_.bytes += reasoning->text.size();
+  } else if (const auto* field = std::get_if<FieldReported>(&event);
+             field != nullptr && field->name == "reasoning_details") {
+    withheld_.bytes += field->json.size();
   } else {
     next.accept(event);
   }

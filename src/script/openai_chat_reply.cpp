@@ -315,6 +315,7 @@ constinit const ReplyFormat kOpenAiChatReply{
     .name = "openai_chat",
     .id_prefix = "chatcmpl-",
     .call_prefix = "call_",
+    .serves = [](std::string_view path) { return path.ends_with("/chat/completions"); },
     .make_encoder = [](ReplyIdentity identity,
                        const Faults& faults) -> std::unique_ptr<ReplyEncoder> {
       return std::make_unique<OpenAiChatReply>(std::move(identity), faults);

@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "callgate/event.h"
+#include "callgate/request.h"
+#include "callgate/result.h"
 #include "chat/event_log.h"
 #include "script/fault.h"
 #include "script/tape.h"
@@ -45,6 +47,10 @@ struct ReplyFormat {
   std::string_view name;         // as in upstream/registry.cpp
   std::string_view id_prefix;    // of the answer's id, such as chatcmpl-
   std::string_view call_prefix;  // of a minted call id, such as call_
+  // Whether a POST to this path asks in this wire format.
+  bool (*serves)(std::string_view path) = nullptr;
+  // A request in this wire format, read leniently. nullptr: the client protocol of that name reads it.
+  Result<Request> (*decode)(std::string_view path, std::string_view body) = nullptr;
   // REQUIRES: `faults` outlives the encoder. They may change between calls.
   std::unique_ptr<ReplyEncoder> (*make_encoder)(ReplyIdentity identity,
                                                 const Faults& faults) = nullptr;

@@ -43,6 +43,10 @@ Result<void> check_upstream(const UpstreamConfig& upstream) {
     return wrong("upstream \"" + upstream.name + "\": unknown wire \"" + upstream.wire +
                  "\", did you mean \"" + std::string(nearest(upstream.wire, known)) + "\"?");
   }
+  if (!is_one_of(upstream.dropped_fields, {"warn", "refuse"})) {
+    return wrong("upstream \"" + upstream.name + "\": dropped_fields must be warn or refuse");
+  }
+  if (upstream.is_scripted()) return {};
   if (!upstream.url.starts_with("http://") && !upstream.url.starts_with("https://")) {
     return wrong("upstream \"" + upstream.name + "\": url must start with http:// or https://");
   }

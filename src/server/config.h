@@ -82,7 +82,11 @@ struct UpstreamConfig {
   std::int64_t max_idle_connections = 256;
   std::string ca_file;
   bool tls_verify = true;
+  std::string dropped_fields = "warn";
   std::vector<std::pair<std::string, std::string>> headers;
+
+  // The model inside the process, in whatever wire format.
+  bool is_scripted() const { return wire == "script" || url.starts_with("script:"); }
 };
 
 struct ModelConfig {

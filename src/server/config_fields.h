@@ -117,10 +117,10 @@ struct Section<UpstreamConfig> {
   static constexpr auto fields = std::tuple{
       Field{"name", &UpstreamConfig::name, "name that models refer to"},
       Field{"wire", &UpstreamConfig::wire,
-            "wire format: openai_chat, or script for the built-in model"},
+            "wire format of the upstream; script is openai_chat from the built-in model"},
       Field{"url", &UpstreamConfig::url,
-            "base URL, such as https://host/v1; for script: a script file, or empty for the demo "
-            "model"},
+            "base URL, such as https://host/v1; script: or script:FILE for the built-in model in this "
+            "wire format"},
       Field{"key", &UpstreamConfig::key, "credential sent to the upstream"},
       Field{"connect_timeout", &UpstreamConfig::connect_timeout, "name lookup and TCP connect"},
       Field{"tls_timeout", &UpstreamConfig::tls_timeout, "TLS handshake"},
@@ -133,6 +133,8 @@ struct Section<UpstreamConfig> {
       Field{"ca_file", &UpstreamConfig::ca_file,
             "PEM certificates to trust instead of the system's"},
       Field{"tls_verify", &UpstreamConfig::tls_verify, "check the upstream's certificate"},
+      Field{"dropped_fields", &UpstreamConfig::dropped_fields,
+            "warn or refuse: what to do when the wire format cannot carry a field that matters"},
       Field{"headers", &UpstreamConfig::headers,
             "extra request headers, a table of name and value"},
   };

@@ -116,8 +116,8 @@ Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
 Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
   std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets;
   for (const UpstreamConfig& upstream : snapshot->config.upstreams) {
-    auto target = upstream.wire == "script" ? make_script_target(loop_, upstream)
-                                            : make_http_target(loop_, upstream);
+    auto target = upstream.is_scripted() ? make_script_target(loop_, upstream)
+                                           : make_http_target(loop_, upstream);
     if (!target) return tl::unexpected(target.error());
     targets[upstream.name] = std::move(*target);
   }

@@ -8,6 +8,7 @@
 #include "json/writer.h"
 #include "net/loop.h"
 #include "net/server.h"
+#include "script/reply_encoder.h"
 #include "script/scripted_model.h"
 #include "server/upstream_call.h"
 
@@ -34,18 +35,27 @@ class MockServer {
     const std::string_view path = exchange.head().path;
     if (exchange.head().method == "GET" && path.ends_with("/models"))
       co_return co_await list_models(exchange);
-    if (exchange.head().method != "POST" || !path.ends_with("/chat/completions")) {
-      const Error unknown{
-          .code = ErrorCode::not_found,
-          .message = "the mock answers POST .../chat/completions and GET .../models"};
+    const script::ReplyFormat* format = nullptr;
+    for (const script::ReplyFormat* each : script::reply_formats()) {
+      if (exchange.head().method == "POST" && each->serves(path)) format = each;
+    }
+    if (format == nullptr) {
+      const Error unknown{.code = ErrorCode::not_found,
+                          .message = "the mock has no " + std::string(path) +
+                                     "; it answers POST .../chat/completions and the paths of the "
+                                     "other wire formats, and GET .../models"};
       co_return co_await refuse(exchange, unknown);
     }
+    const std::string asked_path(path);
     auto body = co_await exchange.body();
     if (!body) co_return co_await refuse(exchange, body.error());
-    auto request = protocol_.decode(*body);
+    auto request =
+        format->decode == nullptr ? protocol_.decode(*body) : format->decode(asked_path, *body);
     if (!request) co_return co_await refuse(exchange, request.error());
     exchange.drop_body();
-    script::Reply reply = model_.reply(*request);
+    script::ReplyOptions options;
+    options.wire = format->name;
+    script::Reply reply = model_.reply(*request, options);
     co_await perform(exchange, reply);
   }
 

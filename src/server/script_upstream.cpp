@@ -38,6 +38,7 @@ class ScriptCall final : public UpstreamCall {
 
   net::Task<Result<void>> send(const Request& asked, const UpstreamRequest&) override {
     script::ReplyOptions options;
+    if (config_.wire != "script") options.wire = config_.wire;
     options.call_text = call_text(dialect_);
     reply_.emplace(model_.reply(asked, options));
     auto first = co_await next(net::Millis(config_.first_byte_timeout.count()));
@@ -175,7 +176,10 @@ Result<script::Script> load_script(const std::string& file) {
 
 Result<std::unique_ptr<UpstreamTarget>> make_script_target(net::Loop& loop,
                                                            const UpstreamConfig& config) {
-  auto script = load_script(config.url);
+  constexpr std::string_view kScheme = "script:";
+  const std::string_view url = config.url;
+  auto script =
+      load_script(std::string(url.starts_with(kScheme) ? url.substr(kScheme.size()) : url));
   if (!script) return tl::unexpected(script.error());
   return std::make_unique<ScriptTarget>(loop, config, std::move(*script));
 }

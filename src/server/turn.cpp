@@ -147,6 +147,7 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
     co_return Step::failed;
   }
   encoded_ = std::move(*encoded);
+  if (!accept_dropped(upstream)) co_return Step::failed;
   const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name)->second;
   std::unique_ptr<UpstreamCall> call = target->call(model_);
   ask_.exchange.on_client_gone([&call] { call->cancel(); });
@@ -164,6 +165,26 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   if (step == Step::answered) gateway_.loop_.spawn(read_away(target, std::move(call)));
   observe_upstream(gateway_.world_, upstream_, step == Step::failed ? &error_ : nullptr);
   co_return step;
+}
+
+// Fields that the wire format cannot carry are told to the client, or refused.
+bool Turn::accept_dropped(const UpstreamConfig& upstream) {
+  dropped_.clear();
+  for (const DroppedField& field : encoded_->dropped) {
+    if (field.changes_meaning && upstream.dropped_fields == "refuse") {
+      error_ = {.code = ErrorCode::invalid_request,
+                .message = field.name + ": upstream \"" + upstream.name + "\" speaks " +
+                           upstream.wire + ", which has no such field; leave it out",
+                .param = field.name};
+      return false;
+    }
+    dropped_.append(dropped_.empty() ? "" : ", ").append(field.name);
+  }
+  return true;
+}
+
+void Turn::add_notices() {
+  if (!dropped_.empty()) ask_.headers.add("x-callgate-dropped", dropped_);
 }
 
 net::Task<Turn::Step> Turn::reject(UpstreamCall& call, const WireFormat& wire) {
@@ -258,6 +279,7 @@ net::Task<bool> Turn::send(std::string& out) {
     ask_.headers.add("content-type", "text/event-stream; charset=utf-8");
     ask_.headers.add("cache-control", "no-cache");
     ask_.headers.add("x-accel-buffering", "no");
+    add_notices();
     ask_.exchange.start(200, ask_.headers);
     status_ = 200;
   }
@@ -281,6 +303,7 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
     written = co_await ask_.exchange.end(out);
   } else {
     ask_.headers.add("content-type", "application/json");
+    add_notices();
     written = co_await ask_.exchange.respond(200, ask_.headers, out);
   }
   if (!written) co_return Step::gone;

@@ -29,6 +29,9 @@ class Turn {
   };
 
   net::Task<Step> attempt(const UpstreamConfig& upstream);
+  bool accept_dropped(const UpstreamConfig& upstream);
+  // Headers that tell the client what was done to its request.
+  void add_notices();
   net::Task<Step> relay(UpstreamCall& call, const WireFormat& wire);
   // Reads until the answer is complete. False when the client left.
   net::Task<bool> pump(UpstreamCall& call, Pipeline& pipeline, std::string& out);
@@ -57,6 +60,7 @@ class Turn {
 
   Error error_;
   std::string upstream_;
+  std::string dropped_;  // names of fields
   int status_ = 0;
   std::uint32_t attempts_ = 0;
   std::uint64_t bytes_out_ = 0;

@@ -47,7 +47,7 @@ class UpstreamTarget {
 // For an upstream with a URL.
 Result<std::unique_ptr<UpstreamTarget>> make_http_target(net::Loop& loop,
                                                          const UpstreamConfig& config);
-// For wire = "script": plays the script file in `config.url`, or the demo model when that is empty. A model whose
+// For config.is_scripted(): plays the script file in `config.url`, or the demo model when that names none. A model whose
 // configuration names a dialect that writes calls as text does so.
 Result<std::unique_ptr<UpstreamTarget>> make_script_target(net::Loop& loop,
                                                            const UpstreamConfig& config);

@@ -52,10 +52,17 @@ class ResponseDecoder {
   virtual const RepairCounts& repairs() const = 0;
 };
 
+// A field of the request that a wire format cannot carry.
+struct DroppedField {
+  std::string name;              // such as `logprobs` or `messages[2].content[0]`
+  bool changes_meaning = false;  // the answer may be another than the one asked for
+};
+
 struct UpstreamRequest {
   std::string path;  // appended to the upstream's URL, such as /chat/completions
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
+  std::vector<DroppedField> dropped;
 };
 
 struct EncodeOptions {

@@ -1,0 +1,44 @@
+// What a wire format needs to know of a canonical request, whose JSON is in the form of Chat Completions: the parts of a
+// message's content, fields by name, and the fields that are left behind.
+//
+//   "content":[{"type":"text","text":"What is this?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "callgate/request.h"
+#include "upstream/wire_format.h"
+
+namespace callgate::upstream {
+
+struct Part {
+  enum class Kind : std::uint8_t { text, image, other };
+  Kind kind = Kind::other;
+  std::string text;        // kind text
+  std::string url;         // an image that is elsewhere
+  std::string media_type;  // an image that is here, such as image/png
+  std::string data;        // ... in base64
+  std::string json;        // the part as it was written
+};
+
+// A string is one text part; null, an empty string and nothing are none.
+std::vector<Part> parts_of(const RawJson& content);
+
+// The text parts, one per line.
+std::string text_of(const RawJson& content);
+
+// The value of a field, or nullptr when it is not there or null.
+const RawJson* find_field(const std::vector<ExtraField>& fields, std::string_view name);
+// The same as text: a string unescaped, anything else as JSON. Empty when it is not there.
+std::string field_text(const std::vector<ExtraField>& fields, std::string_view name);
+
+// The top-level fields of a request that are not among those `carried`. `n`, `tool_choice`, `parallel_tool_calls`
+// and `other_tools` go by these names.
+std::vector<DroppedField> fields_left_behind(const Request& request,
+                                             std::span<const std::string_view> carried);
+
+}  // namespace callgate::upstream
