@@ -57,14 +57,18 @@ struct PipelineOptions {
   // Extra policies, applied after callgate's own in this order; one instance per choice.
   std::vector<std::function<std::unique_ptr<Stage>()>> policies;
   PolicyOptions policy;  // callgate's own policies
+  // Milliseconds since the request came in. Set: the answer's usage tells the time to the first token and the whole.
+  std::function<std::int64_t()> elapsed_ms;
 };
 
 // What a log line, a metric or the store wants to know of a turn. Complete once finished() is true.
 struct TurnSummary {
   FinishReason reason = FinishReason::stop;  // of the first choice
-  std::optional<Usage> usage;
-  std::uint32_t calls = 0;  // over all choices
-  std::array<std::uint32_t, 3> outcomes{};  // of those that were finished, by CallOutcome
+  std::optional<Usage> usage;                // what the upstream told
+  bool usage_estimated = false;              // it told none, and the client got an estimate
+  bool error_passed_over = false;            // the upstream failed, the turn ended with its calls
+  std::uint32_t calls = 0;                   // over all choices
+  std::array<std::uint32_t, 3> outcomes{};   // of those that were finished, by CallOutcome
   std::uint64_t text_bytes = 0;
   std::uint64_t reasoning_bytes = 0;
   std::uint64_t argument_bytes = 0;
@@ -100,6 +104,10 @@ class Pipeline {
   std::optional<std::uint32_t> grace() const;
   // Ends the turn in order and now. Does nothing while grace() has no value.
   void cut(std::string& out);
+  // reasoning_coalesce_bytes: which piece of reasoning is held back. It may be released at any time; a new piece has
+  // another number.
+  std::optional<std::uint32_t> held_reasoning() const;
+  void release_reasoning(std::string& out);
   // finished() is true because of a cut: the upstream is still talking and should be stopped.
   bool cut_short() const;
 

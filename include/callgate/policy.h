@@ -36,6 +36,26 @@ enum class ReasoningForm : std::uint8_t {
   hide,
 };
 
+// The ids of calls that the client gets.
+enum class CallIdStyle : std::uint8_t {
+  native,  // the upstream's or the model's own where it has one
+  random,  // call_ and random characters
+};
+
+// How the client gets calls.
+enum class CallOutput : std::uint8_t {
+  tool_calls,
+  json,      // as tool_calls, and no text after the last call
+  xml,       // as tool_calls, and each call also as a <use_tool> block of text
+  xml_only,  // the block of text alone
+};
+
+// An upstream that fails after the model finished a call.
+enum class ErrorAfterTools : std::uint8_t {
+  report,      // the client gets the error
+  tool_calls,  // the turn ends with the calls that are complete, if no other was begun
+};
+
 struct PolicyOptions {
   StopAfterTools stop_after_tools = StopAfterTools::off;
   bool suppress_tail_after_tools = false;  // text after the last call is withheld
@@ -45,9 +65,18 @@ struct PolicyOptions {
   UndeclaredTools undeclared_tools = UndeclaredTools::pass;
   InvalidArguments invalid_arguments = InvalidArguments::pass;
   ReasoningForm reasoning = ReasoningForm::reasoning_content;
+  std::uint32_t reasoning_coalesce_bytes =
+      0;  // reasoning leaves in pieces of at least this; 0 means as it comes
+  CallIdStyle call_id_style = CallIdStyle::native;
+  CallOutput output = CallOutput::tool_calls;
+  ErrorAfterTools error_after_tools = ErrorAfterTools::report;
+  bool estimate_usage = true;  // where the upstream tells no token counts; marked as an estimate
+  bool trailing_counters = false;  // a comment line at the end of a stream
 
   bool operator==(const PolicyOptions&) const = default;
 };
+
+std::string_view to_string(StopAfterTools mode);
 
 // Sets the option of that name from text: a word from the enums above, true or false, or a number. `stop_after_tools`
 // also takes true for burst and false for off. False, and nothing is changed, when the name or the value is not known.

@@ -49,7 +49,7 @@ struct Message {
 struct ToolSpec {
   std::string name;
   std::string description;
-  RawJson parameters;             // a JSON schema object; not given means no parameters
+  RawJson parameters;                   // a JSON schema object; not given means no parameters
   std::vector<ExtraField> extra;        // of the function object, such as `strict`
   std::vector<ExtraField> outer_extra;  // beside the function object, such as `cache_control`
 };
@@ -69,7 +69,7 @@ struct Request {
   std::optional<bool> parallel_tool_calls;
   std::uint32_t choices = 1;  // OpenAI's `n`
   bool stream = false;
-  bool include_usage = false;  // stream_options.include_usage
+  bool include_usage = false;              // stream_options.include_usage
   std::vector<ExtraField> stream_options;  // its other members
   bool legacy_functions =
       false;  // the caller used `functions`; it is answered with `function_call`

@@ -186,7 +186,7 @@ std::string print_sse(const EventLog& log) {
     }
   }
   sink.accept(TurnFinished{reason_of(log.calls())});
-  encoder->finish();
+  encoder->finish({});
   return out;
 }
 

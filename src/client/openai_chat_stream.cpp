@@ -107,11 +107,12 @@ class OpenaiStream final : public ResponseEncoder {
   EventSink& choice(std::uint32_t index) override { return choices_[index]; }
   void bind(std::string& out) override { out_ = &out; }
 
-  void finish() override {
+  void finish(const AnswerEnd& end) override {
     for (const ChoiceStream& choice : choices_) CALLGATE_CHECK(!choice.open());
-    if (usage_ && envelope_.with_usage()) {
+    if (!end.counters.empty()) out().append(": ").append(end.counters).append("\n\n");
+    if ((usage_ || end.estimate) && envelope_.with_usage()) {
       out().append(envelope_.head()).append("],\"usage\":");
-      append_openai_usage(out(), *usage_);
+      append_openai_usage(out(), usage_, end);
       out().append("}\n\n");
     }
     out().append("data: [DONE]\n\n");

@@ -15,7 +15,7 @@ std::string written(const Request& request, std::initializer_list<Event> events)
   std::string out;
   encoder->bind(out);
   for (const Event& event : events) encoder->choice(0).accept(event);
-  encoder->finish();
+  encoder->finish({});
   return out;
 }
 
@@ -166,7 +166,7 @@ TEST(OpenaiWhole, leaves_out_a_choice_that_never_came) {
   std::string out;
   encoder->bind(out);
   encoder->choice(0).accept(TurnFinished{FinishReason::stop});
-  encoder->finish();
+  encoder->finish({});
   EXPECT_EQ(out.find("\"index\":1"), std::string::npos);
 }
 

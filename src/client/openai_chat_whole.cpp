@@ -162,7 +162,7 @@ class OpenaiWhole final : public ResponseEncoder {
   EventSink& choice(std::uint32_t index) override { return choices_[index]; }
   void bind(std::string& out) override { out_ = &out; }
 
-  void finish() override {
+  void finish(const AnswerEnd& end) override {
     CALLGATE_CHECK(out_ != nullptr);
     json::ObjectWriter answer(*out_);
     answer.string("id", identity_.id);
@@ -171,12 +171,11 @@ class OpenaiWhole final : public ResponseEncoder {
     answer.string("model", identity_.model);
     append_turn_fields(answer);
     append_choices(answer.key("choices"));
+    std::optional<Usage> usage;
     for (const EventLog& log : choices_) {
-      if (const std::optional<Usage> usage = log.usage()) {
-        append_openai_usage(answer.key("usage"), *usage);
-        break;
-      }
+      if (!usage) usage = log.usage();
     }
+    if (usage || end.estimate) append_openai_usage(answer.key("usage"), usage, end);
     answer.close();
   }
 

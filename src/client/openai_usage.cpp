@@ -6,7 +6,8 @@
 
 namespace callgate::client {
 
-void append_openai_usage(std::string& out, const Usage& usage) {
+void append_openai_usage(std::string& out, const std::optional<Usage>& told, const AnswerEnd& end) {
+  const Usage& usage = told ? *told : *end.estimate;
   json::ObjectWriter object(out);
   object.integer("prompt_tokens", usage.prompt_tokens);
   object.integer("completion_tokens", usage.completion_tokens);
@@ -23,6 +24,11 @@ void append_openai_usage(std::string& out, const Usage& usage) {
     json::ObjectWriter details(object.key("completion_tokens_details"));
     details.integer("reasoning_tokens", usage.reasoning_tokens);
     details.close();
+  }
+  if (!told) object.boolean("estimated", true);
+  if (end.timing) {
+    object.integer("time_to_first_token_ms", end.timing->first_token_ms);
+    object.integer("total_duration_ms", end.timing->duration_ms);
   }
   object.close();
 }

@@ -23,6 +23,17 @@ struct ResponseIdentity {
   std::string_view reasoning_field = "reasoning_content";
 };
 
+// What stands at the end of an answer beside what the model said.
+struct AnswerEnd {
+  struct Timing {
+    std::int64_t first_token_ms = 0;
+    std::int64_t duration_ms = 0;
+  };
+  std::optional<Usage> estimate;  // the upstream told no usage
+  std::optional<Timing> timing;   // the client asked for it
+  std::string counters;           // a JSON object for a comment line of a stream; empty: none
+};
+
 // Events of every choice in, protocol bytes appended to the string given to begin(). For a stream: frames as events
 // arrive. For a whole answer: nothing until finish().
 class ResponseEncoder {
@@ -33,7 +44,7 @@ class ResponseEncoder {
   // Where bytes go until the next call of bind().
   virtual void bind(std::string& out) = 0;
   // Every choice has had its TurnFinished: usage frame if asked, [DONE]; or the whole answer.
-  virtual void finish() = 0;
+  virtual void finish(const AnswerEnd& end) = 0;
   // A failure after the stream began: an error frame, then an orderly end.
   virtual void fail(const Error& error) = 0;
 };

@@ -4,13 +4,17 @@
 
 #include "base/ids.h"
 #include "client/protocol.h"
+#include "engine/answer_notes.h"
 #include "engine/choice_chain.h"
 #include "engine/dialect_stage.h"
 #include "engine/framing.h"
 #include "engine/turn_tap.h"
 #include "policy/call_limit.h"
 #include "policy/call_whitespace.h"
+#include "policy/calls_as_xml.h"
+#include "policy/coalesce_reasoning.h"
 #include "policy/dedupe_calls.h"
+#include "policy/error_after_tools.h"
 #include "policy/invalid_arguments.h"
 #include "policy/reasoning_form.h"
 #include "policy/stop_after_tools.h"
@@ -20,6 +24,13 @@
 #include "upstream/wire_format.h"
 
 namespace callgate {
+namespace {
+
+bool calls_become_text(CallOutput output) {
+  return output == CallOutput::xml || output == CallOutput::xml_only;
+}
+
+}  // namespace
 
 struct Pipeline::Parts final : ChoiceSinks {
   Parts(const Request& asked, PipelineOptions given, const WireFormat& wire,
@@ -30,7 +41,8 @@ struct Pipeline::Parts final : ChoiceSinks {
         framing(wire.framing, options.max_frame, options.max_body),
         decoder(wire.make_decoder(request)),
         encoder(protocol.make_encoder(request, identity())),
-        lines(request.choices) {}
+        lines(request.choices),
+        prompt_bytes(options.policy.estimate_usage ? engine::prompt_bytes(request) : 0) {}
 
   // One choice on its way from the decoder to the encoder.
   struct Line {
@@ -39,6 +51,8 @@ struct Pipeline::Parts final : ChoiceSinks {
     policy::DedupeCalls* dedupe = nullptr;
     policy::StopAfterToolCalls* stop = nullptr;
     std::size_t stop_position = 0;
+    policy::CoalesceReasoning* coalesce = nullptr;
+    std::size_t coalesce_position = 0;
 
     bool is_cut() const { return stop != nullptr && stop->is_cut(); }
   };
@@ -53,7 +67,8 @@ struct Pipeline::Parts final : ChoiceSinks {
   }
 
   std::vector<std::unique_ptr<Stage>> make_stages(Line& line);
-  void add_reasoning_form(std::vector<std::unique_ptr<Stage>>& stages);
+  void add_undeclared_tools(std::vector<std::unique_ptr<Stage>>& stages);
+  void add_reasoning_form(std::vector<std::unique_ptr<Stage>>& stages, Line& line);
   void add_invalid_arguments(std::vector<std::unique_ptr<Stage>>& stages);
   std::uint32_t call_limit() const;
   EventSink& choice(std::uint32_t index) override;
@@ -63,6 +78,8 @@ struct Pipeline::Parts final : ChoiceSinks {
   void feed_body(std::string_view body);
   void settle();
   void end_answer();
+  AnswerEnd answer_end();
+  bool may_pass_over_errors() const;
   void end_if_cut();
   std::optional<std::uint32_t> grace() const;
   void conclude_with(const Error& failure);
@@ -75,7 +92,9 @@ struct Pipeline::Parts final : ChoiceSinks {
   std::unique_ptr<ResponseDecoder> decoder;
   std::unique_ptr<ResponseEncoder> encoder;
   std::vector<Line> lines;
+  std::uint64_t prompt_bytes;
   std::uint32_t markup = 0;
+  std::int64_t first_token_ms = 0;
   bool visible = false;  // the client would have seen something of the turn
   bool finished = false;
   bool answered = false;  // a whole answer was written
@@ -104,13 +123,11 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
     add(std::make_unique<engine::DialectStage>(*options.dialect, dialect, markup));
   }
   // Calls of undeclared tools become text or a note, before anything counts calls or looks for white space before
-  // them. Tools that are no functions have names that callgate does not know: then there is nothing to judge by.
-  if (rules.undeclared_tools != UndeclaredTools::pass && request.other_tools.empty()) {
-    add(std::make_unique<policy::UndeclaredToolCalls>(rules.undeclared_tools, request.tools,
-                                                      withheld));
-  }
-  // White space before a call goes, before calls are withheld: it belongs to its call even then.
-  if (rules.call_whitespace) {
+  // them.
+  add_undeclared_tools(stages);
+  // White space before a call goes, before calls are withheld: it belongs to its call even then. It stays where calls
+  // become text.
+  if (rules.call_whitespace && !calls_become_text(rules.output)) {
     add(std::make_unique<policy::CallWhitespace>(options.max_held_back));
   }
   // Repeated calls go, before the limit: a repetition takes no place of another call.
@@ -130,17 +147,35 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
   }
   // Arguments are mended after repetitions were compared and calls withheld: only what passes counts as mended.
   add_invalid_arguments(stages);
+  // A failed turn ends with its complete calls: those that pass.
+  if (may_pass_over_errors()) add(std::make_unique<policy::ErrorAfterToolCalls>());
   // Every call gets an id that no other call of the choice has; a withheld call uses none up.
-  add(std::make_unique<policy::UniqueCallIds>(mint));
-  // Reasoning becomes text or goes, after the cut: a cut closes </think>.
-  add_reasoning_form(stages);
-  // Text after the last call goes. Last, since the calls that pass and all that is text must be known.
-  if (rules.suppress_tail_after_tools) {
+  add(std::make_unique<policy::UniqueCallIds>(rules.call_id_style, mint));
+  // Reasoning becomes text, goes, or leaves in larger pieces, after the cut: a cut closes </think>.
+  add_reasoning_form(stages, line);
+  // Text after the last call goes, when the calls that pass and all that is text of the model are known.
+  if (rules.suppress_tail_after_tools || rules.output == CallOutput::json) {
     add(std::make_unique<policy::SuppressTail>(options.max_held_back, withheld));
+  }
+  // Calls are written into the text. Last, since that text is no tail.
+  if (calls_become_text(rules.output)) {
+    add(std::make_unique<policy::CallsAsXml>(rules.output == CallOutput::xml_only,
+                                             options.max_held_back));
   }
   // The library user's own policies, in the order given.
   for (const auto& make : options.policies) stages.push_back(make());
   return stages;
+}
+
+// A caller that wants no calls gets those that come all the same as text. Tools that are no functions have names that
+// callgate does not know: then there is nothing to judge by.
+void Pipeline::Parts::add_undeclared_tools(std::vector<std::unique_ptr<Stage>>& stages) {
+  const bool none = request.tool_choice.mode == ToolChoice::Mode::none;
+  const UndeclaredTools rule = none ? UndeclaredTools::text : options.policy.undeclared_tools;
+  if (rule == UndeclaredTools::pass || !request.other_tools.empty()) return;
+  std::span<const ToolSpec> declared = request.tools;
+  if (none) declared = {};
+  stages.push_back(std::make_unique<policy::UndeclaredToolCalls>(rule, declared, withheld));
 }
 
 std::uint32_t Pipeline::Parts::call_limit() const {
@@ -161,11 +196,18 @@ void Pipeline::Parts::add_invalid_arguments(std::vector<std::unique_ptr<Stage>>&
   }
 }
 
-void Pipeline::Parts::add_reasoning_form(std::vector<std::unique_ptr<Stage>>& stages) {
+void Pipeline::Parts::add_reasoning_form(std::vector<std::unique_ptr<Stage>>& stages, Line& line) {
   switch (options.policy.reasoning) {
     case ReasoningForm::reasoning_content:
-    case ReasoningForm::reasoning:
-      return;  // the encoder's to name
+    case ReasoningForm::reasoning: {  // the encoder's to name
+      const std::uint32_t bytes = options.policy.reasoning_coalesce_bytes;
+      if (bytes == 0 || !request.stream) return;
+      auto stage = std::make_unique<policy::CoalesceReasoning>(bytes);
+      line.coalesce = stage.get();
+      line.coalesce_position = stages.size();
+      stages.push_back(std::move(stage));
+      return;
+    }
     case ReasoningForm::think_tags:
       stages.push_back(std::make_unique<policy::ReasoningInText>());
       return;
@@ -189,21 +231,37 @@ void Pipeline::Parts::feed(const SseFrame& frame) {
   if (cut_short) ++summary.late_frames;
   if (finished) return;
   ++summary.frames_in;
+  const bool seen = visible;
   decoder->push(frame, *this);
+  if (!seen && visible && options.elapsed_ms) first_token_ms = options.elapsed_ms();
   end_if_cut();
 }
 
 void Pipeline::Parts::feed_body(std::string_view body) {
   ++summary.frames_in;
+  if (options.elapsed_ms) first_token_ms = options.elapsed_ms();
   decoder->push_body(body, *this);
   end_if_cut();
 }
 
 void Pipeline::Parts::end_answer() {
-  encoder->finish();
+  sum_up();
+  encoder->finish(answer_end());
   answered = true;
   finished = true;
-  sum_up();
+}
+
+AnswerEnd Pipeline::Parts::answer_end() {
+  AnswerEnd end;
+  const bool wants_usage = !request.stream || request.include_usage;
+  if (!summary.usage && options.policy.estimate_usage && wants_usage) {
+    summary.usage_estimated = true;
+    end.estimate = engine::estimate_usage(prompt_bytes, summary);
+  }
+  if (options.elapsed_ms) end.timing = {first_token_ms, options.elapsed_ms()};
+  if (options.policy.trailing_counters)
+    end.counters = engine::print_counters(summary, options.policy);
+  return end;
 }
 
 // A cut of every choice is the end of the answer. A whole answer is read to its end all the same.
@@ -238,6 +296,13 @@ void Pipeline::Parts::settle() {
 
 void Pipeline::Parts::conclude_with(const Error& failure) {
   if (finished) return;
+  if (may_pass_over_errors() && visible) {
+    decoder->abort(*this);
+    if (summary.reason != FinishReason::upstream_error) {
+      summary.error_passed_over = true;
+      return end_answer();
+    }
+  }
   error = failure;
   // A whole answer is not written in parts, and what nobody has seen yet is answered with a status.
   if (request.stream && visible) {
@@ -247,6 +312,11 @@ void Pipeline::Parts::conclude_with(const Error& failure) {
   finished = true;
   summary.reason = FinishReason::upstream_error;
   sum_up();
+}
+
+// One choice that ends well must not hide another that failed.
+bool Pipeline::Parts::may_pass_over_errors() const {
+  return options.policy.error_after_tools == ErrorAfterTools::tool_calls && request.choices == 1;
 }
 
 void Pipeline::Parts::sum_up() {
@@ -312,6 +382,24 @@ void Pipeline::cut(std::string& out) {
     if (!line.is_cut()) line.stop->cut(line.chain->behind(line.stop_position));
   }
   parts_->end_if_cut();
+}
+
+std::optional<std::uint32_t> Pipeline::held_reasoning() const {
+  std::optional<std::uint32_t> pieces;
+  for (const Parts::Line& line : parts_->lines) {
+    if (line.coalesce == nullptr) continue;
+    if (const auto held = line.coalesce->held_back()) pieces = pieces.value_or(0) + *held;
+  }
+  return pieces;
+}
+
+void Pipeline::release_reasoning(std::string& out) {
+  parts_->encoder->bind(out);
+  for (Parts::Line& line : parts_->lines) {
+    if (line.coalesce != nullptr) {
+      line.coalesce->release(line.chain->behind(line.coalesce_position));
+    }
+  }
 }
 
 bool Pipeline::cut_short() const { return parts_->cut_short; }

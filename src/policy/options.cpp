@@ -44,7 +44,30 @@ bool set_stop(StopAfterTools& into, std::string_view value) {
                    {"0", off}});
 }
 
+bool set_output(CallOutput& into, std::string_view value) {
+  using enum CallOutput;
+  return set_word(into, value,
+                  {{"tool_calls", tool_calls},
+                   {"json", json},
+                   {"openai-json", json},
+                   {"xml", xml},
+                   {"obsidian-xml", xml},
+                   {"xml_only", xml_only}});
+}
+
 }  // namespace
+
+std::string_view to_string(StopAfterTools mode) {
+  switch (mode) {
+    case StopAfterTools::off:
+      return "off";
+    case StopAfterTools::first:
+      return "first";
+    case StopAfterTools::burst:
+      return "burst";
+  }
+  return {};
+}
 
 bool set_policy(PolicyOptions& options, std::string_view name, std::string_view value) {
   if (name == "stop_after_tools") return set_stop(options.stop_after_tools, value);
@@ -71,6 +94,21 @@ bool set_policy(PolicyOptions& options, std::string_view name, std::string_view 
                      {"think_tags", ReasoningForm::think_tags},
                      {"hide", ReasoningForm::hide}});
   }
+  if (name == "reasoning_coalesce_bytes") {
+    return set_number(options.reasoning_coalesce_bytes, value);
+  }
+  if (name == "call_id_style") {
+    using enum CallIdStyle;
+    return set_word(options.call_id_style, value, {{"native", native}, {"random", random}});
+  }
+  if (name == "output") return set_output(options.output, value);
+  if (name == "error_after_tools") {
+    using enum ErrorAfterTools;
+    return set_word(options.error_after_tools, value,
+                    {{"report", report}, {"tool_calls", tool_calls}});
+  }
+  if (name == "estimate_usage") return set_switch(options.estimate_usage, value);
+  if (name == "trailing_counters") return set_switch(options.trailing_counters, value);
   return false;
 }
 

@@ -15,6 +15,12 @@ TEST(PolicyOptions, are_set_from_words) {
   EXPECT_TRUE(set_policy(options, "undeclared_tools", "drop_with_note"));
   EXPECT_TRUE(set_policy(options, "invalid_arguments", "repair"));
   EXPECT_TRUE(set_policy(options, "reasoning", "think_tags"));
+  EXPECT_TRUE(set_policy(options, "reasoning_coalesce_bytes", "512"));
+  EXPECT_TRUE(set_policy(options, "call_id_style", "random"));
+  EXPECT_TRUE(set_policy(options, "output", "obsidian-xml"));
+  EXPECT_TRUE(set_policy(options, "error_after_tools", "tool_calls"));
+  EXPECT_TRUE(set_policy(options, "estimate_usage", "false"));
+  EXPECT_TRUE(set_policy(options, "trailing_counters", "true"));
   EXPECT_EQ(options, (PolicyOptions{.stop_after_tools = StopAfterTools::first,
                                     .suppress_tail_after_tools = true,
                                     .tool_call_max = 3,
@@ -22,7 +28,13 @@ TEST(PolicyOptions, are_set_from_words) {
                                     .dedupe_calls = true,
                                     .undeclared_tools = UndeclaredTools::drop_with_note,
                                     .invalid_arguments = InvalidArguments::repair,
-                                    .reasoning = ReasoningForm::think_tags}));
+                                    .reasoning = ReasoningForm::think_tags,
+                                    .reasoning_coalesce_bytes = 512,
+                                    .call_id_style = CallIdStyle::random,
+                                    .output = CallOutput::xml,
+                                    .error_after_tools = ErrorAfterTools::tool_calls,
+                                    .estimate_usage = false,
+                                    .trailing_counters = true}));
 }
 
 TEST(PolicyOptions, take_a_switch_for_burst) {

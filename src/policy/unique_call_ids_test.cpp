@@ -7,9 +7,10 @@
 namespace callgate::policy {
 namespace {
 
-std::vector<LoggedCall> ids_of(std::initializer_list<std::string_view> native_ids) {
+std::vector<LoggedCall> ids_of(std::initializer_list<std::string_view> native_ids,
+                               CallIdStyle style = CallIdStyle::native) {
   IdMint mint(7);
-  UniqueCallIds stage(mint);
+  UniqueCallIds stage(style, mint);
   EventLog log;
   CallIndex call = 0;
   for (const std::string_view id : native_ids) {
@@ -23,6 +24,12 @@ TEST(UniqueCallIds, keeps_an_id_that_no_other_call_has) {
   const auto calls = ids_of({"a", "functions.find:0"});
   EXPECT_EQ(calls[0].id, "a");
   EXPECT_EQ(calls[1].id, "functions.find:0");
+}
+
+TEST(UniqueCallIds, mints_every_id_when_the_style_says_so) {
+  const auto calls = ids_of({"functions.find:0", "a"}, CallIdStyle::random);
+  EXPECT_EQ(calls[0].id.substr(0, 5), "call_");
+  EXPECT_EQ(calls[1].id.substr(0, 5), "call_");
 }
 
 TEST(UniqueCallIds, mints_an_id_where_there_is_none) {
@@ -44,7 +51,7 @@ TEST(UniqueCallIds, mints_the_same_ids_from_the_same_seed) {
 
 TEST(UniqueCallIds, passes_everything_else_on) {
   IdMint mint(7);
-  UniqueCallIds stage(mint);
+  UniqueCallIds stage(CallIdStyle::native, mint);
   EventLog log;
   stage.push(TextDelta{"hi"}, log);
   stage.push(TurnFinished{FinishReason::stop}, log);

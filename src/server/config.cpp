@@ -116,6 +116,9 @@ Result<PolicyOptions> to_policy(const ModelConfig& model) {
       {"undeclared_tools", model.undeclared_tools, "pass, text or drop_with_note"},
       {"invalid_arguments", model.invalid_arguments, "pass, repair or raw"},
       {"reasoning", model.reasoning, "reasoning_content, reasoning, think_tags or hide"},
+      {"call_id_style", model.call_id_style, "native or random"},
+      {"output", model.output, "tool_calls, json, xml or xml_only"},
+      {"error_after_tools", model.error_after_tools, "report or tool_calls"},
   };
   PolicyOptions options;
   for (const Word& word : words) {
@@ -127,6 +130,13 @@ Result<PolicyOptions> to_policy(const ModelConfig& model) {
       std::min<std::int64_t>(model.tool_call_max, std::numeric_limits<std::uint32_t>::max()));
   options.call_whitespace = model.call_whitespace;
   options.dedupe_calls = model.dedupe_calls;
+  options.estimate_usage = model.estimate_usage;
+  options.trailing_counters = model.trailing_counters;
+  constexpr std::uint64_t kUnlimitedPiece = 64 << 10;
+  constexpr std::uint64_t kLargestPiece = 1 << 20;
+  std::uint64_t piece = model.reasoning_coalesce_bytes.count;
+  if (piece == 0 && model.reasoning_coalesce.count() > 0) piece = kUnlimitedPiece;
+  options.reasoning_coalesce_bytes = static_cast<std::uint32_t>(std::min(piece, kLargestPiece));
   return options;
 }
 

@@ -107,6 +107,13 @@ struct ModelConfig {
   std::string undeclared_tools = "pass";
   std::string invalid_arguments = "pass";
   std::string reasoning = "reasoning_content";
+  Milliseconds reasoning_coalesce{0};
+  Bytes reasoning_coalesce_bytes{0};
+  std::string call_id_style = "native";
+  std::string output = "tool_calls";
+  std::string error_after_tools = "report";
+  bool estimate_usage = true;
+  bool trailing_counters = false;
 };
 
 struct Config {

@@ -119,7 +119,8 @@ struct Section<UpstreamConfig> {
       Field{"wire", &UpstreamConfig::wire,
             "wire format of the upstream; script is openai_chat from the built-in model"},
       Field{"url", &UpstreamConfig::url,
-            "base URL, such as https://host/v1; script: or script:FILE for the built-in model in this "
+            "base URL, such as https://host/v1; script: or script:FILE for the built-in model in "
+            "this "
             "wire format"},
       Field{"key", &UpstreamConfig::key, "credential sent to the upstream"},
       Field{"connect_timeout", &UpstreamConfig::connect_timeout, "name lookup and TCP connect"},
@@ -178,6 +179,24 @@ struct Section<ModelConfig> {
             "pass, repair or raw: arguments that are not a whole JSON value"},
       Field{"reasoning", &ModelConfig::reasoning,
             "reasoning_content, reasoning, think_tags or hide: where clients find reasoning"},
+      Field{"reasoning_coalesce", &ModelConfig::reasoning_coalesce,
+            "how long streamed reasoning may wait to leave in larger pieces; 0 means not at all"},
+      Field{"reasoning_coalesce_bytes", &ModelConfig::reasoning_coalesce_bytes,
+            "reasoning leaves in pieces of this size; 0 means as it comes, or 64KiB where "
+            "reasoning_coalesce is set"},
+      Field{"call_id_style", &ModelConfig::call_id_style,
+            "native or random: ids of calls as the upstream gave them, or call_ and random "
+            "characters"},
+      Field{"output", &ModelConfig::output,
+            "tool_calls, json (no text after calls), xml (calls also as <use_tool> text) or "
+            "xml_only",
+            "PROXY_OUTPUT_MODE"},
+      Field{"error_after_tools", &ModelConfig::error_after_tools,
+            "report or tool_calls: how a turn ends whose upstream fails after complete calls"},
+      Field{"estimate_usage", &ModelConfig::estimate_usage,
+            "estimate token counts, marked as such, where the upstream tells none"},
+      Field{"trailing_counters", &ModelConfig::trailing_counters,
+            "end streams with a comment line of counters"},
   };
 };
 

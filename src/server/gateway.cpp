@@ -7,6 +7,7 @@
 #include "json/writer.h"
 #include "server/config_text.h"
 #include "server/observe.h"
+#include "server/request_options.h"
 #include "server/turn.h"
 
 namespace callgate::server {
@@ -117,7 +118,7 @@ Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
   std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets;
   for (const UpstreamConfig& upstream : snapshot->config.upstreams) {
     auto target = upstream.is_scripted() ? make_script_target(loop_, upstream)
-                                           : make_http_target(loop_, upstream);
+                                         : make_http_target(loop_, upstream);
     if (!target) return tl::unexpected(target.error());
     targets[upstream.name] = std::move(*target);
   }
@@ -245,8 +246,10 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   Result<DialectChoice> dialect = model->dialect;
   if (!header.empty()) dialect = choose_dialect(*model->config, header);
   if (!dialect) co_return co_await refuse(ask, dialect.error());
+  const auto options = read_options(ask.exchange.head().headers, model->policy);
+  if (!options) co_return co_await refuse(ask, options.error());
   const StreamGauge gauge(world_);
-  Turn turn(*this, ask, std::move(*request), *model->config, *dialect, model->policy, protocol);
+  Turn turn(*this, ask, std::move(*request), *model->config, *dialect, *options, protocol);
   co_await turn.run();
 }
 

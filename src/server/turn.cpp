@@ -80,12 +80,12 @@ Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view 
 }
 
 Turn::Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model,
-           DialectChoice dialect, const PolicyOptions& policy, const Protocol& protocol)
+           DialectChoice dialect, const RequestOptions& options, const Protocol& protocol)
     : gateway_(gateway),
       ask_(ask),
       request_(std::move(request)),
       model_(model),
-      policy_(policy),
+      options_(options),
       protocol_(protocol),
       dialect_(dialect.dialect),
       dialect_is_default_(dialect.is_default) {
@@ -187,6 +187,16 @@ void Turn::add_notices() {
   if (!dropped_.empty()) ask_.headers.add("x-callgate-dropped", dropped_);
 }
 
+// The end of a whole answer is known before its head is written.
+void Turn::add_counters() {
+  if (summary_.usage_estimated) ask_.headers.add("x-callgate-usage", "estimated");
+  ask_.headers.add("x-callgate-tool-call-count", std::to_string(summary_.calls));
+  ask_.headers.add("x-callgate-tool-call-truncated",
+                   summary_.withheld_calls > 0 ? "true" : "false");
+  ask_.headers.add("x-callgate-stop-after-tools-mode",
+                   callgate::to_string(options_.policy.stop_after_tools));
+}
+
 net::Task<Turn::Step> Turn::reject(UpstreamCall& call, const WireFormat& wire) {
   std::string body;
   while (body.size() < kMaxErrorBody) {
@@ -217,7 +227,12 @@ PipelineOptions Turn::pipeline_options(const WireFormat& wire) const {
   options.max_frame = limits.max_upstream_frame.count;
   options.max_body = limits.max_upstream_body.count;
   options.max_held_back = limits.max_held_back.count;
-  options.policy = policy_;
+  options.policy = options_.policy;
+  if (options_.timing) {
+    options.elapsed_ms = [this] {
+      return static_cast<std::int64_t>(gateway_.loop_.now() - ask_.started_ms);
+    };
+  }
   return options;
 }
 
@@ -239,11 +254,23 @@ net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& 
   const net::Millis keepalive(
       keepalive_ && request_.stream ? ask_.snapshot->config.limits.keepalive_comment.count() : 0);
   GraceTimer grace(model_.stop_after_tools_grace);
+  GraceTimer coalescing(model_.reasoning_coalesce);
+  const bool coalesces = model_.reasoning_coalesce.count() > 0;
   while (!pipeline.finished()) {
-    const auto left = grace.left(pipeline.grace(), gateway_.loop_.now());
+    auto left = grace.left(pipeline.grace(), gateway_.loop_.now());
     if (left && left->count() == 0) {
       pipeline.cut(out);
       co_return true;
+    }
+    if (coalesces) {
+      const auto wait = coalescing.left(pipeline.held_reasoning(), gateway_.loop_.now());
+      if (wait && wait->count() == 0) {
+        pipeline.release_reasoning(out);
+        const bool sent = co_await send(out);
+        if (!sent) co_return false;
+        continue;
+      }
+      if (wait) left = left ? std::min(*left, *wait) : *wait;
     }
     const net::Millis patience = ask_.exchange.started() ? keepalive : net::kNever;
     auto piece = co_await call.read(left.value_or(patience));
@@ -304,6 +331,7 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
   } else {
     ask_.headers.add("content-type", "application/json");
     add_notices();
+    add_counters();
     written = co_await ask_.exchange.respond(200, ask_.headers, out);
   }
   if (!written) co_return Step::gone;

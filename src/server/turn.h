@@ -9,15 +9,16 @@
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
 #include "server/gateway.h"
+#include "server/request_options.h"
 #include "server/upstream_call.h"
 
 namespace callgate::server {
 
 class Turn {
  public:
-  // REQUIRES: gateway, ask, model and policy outlive the turn.
+  // REQUIRES: gateway, ask, model and options outlive the turn.
   Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model, DialectChoice dialect,
-       const PolicyOptions& policy, const Protocol& protocol);
+       const RequestOptions& options, const Protocol& protocol);
 
   net::Task<> run();
 
@@ -32,6 +33,7 @@ class Turn {
   bool accept_dropped(const UpstreamConfig& upstream);
   // Headers that tell the client what was done to its request.
   void add_notices();
+  void add_counters();
   net::Task<Step> relay(UpstreamCall& call, const WireFormat& wire);
   // Reads until the answer is complete. False when the client left.
   net::Task<bool> pump(UpstreamCall& call, Pipeline& pipeline, std::string& out);
@@ -51,7 +53,7 @@ class Turn {
   Ask& ask_;
   Request request_;
   const ModelConfig& model_;
-  const PolicyOptions& policy_;
+  const RequestOptions& options_;
   const Protocol& protocol_;
   const Dialect* dialect_ = nullptr;
   bool dialect_is_default_ = false;

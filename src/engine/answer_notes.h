@@ -1,0 +1,20 @@
+// What callgate itself says at the end of an answer: an estimate of tokens, counters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "callgate/pipeline.h"
+
+namespace callgate::engine {
+
+// Bytes of the request that become prompt tokens: what messages and tools say.
+std::uint64_t prompt_bytes(const Request& request);
+
+// Four bytes are about one token, in English as in Chinese.
+Usage estimate_usage(std::uint64_t prompt_bytes, const TurnSummary& summary);
+
+// {"tool_call_count":1,"tool_call_truncated":false,"stop_after_tools_mode":"burst"}
+std::string print_counters(const TurnSummary& summary, const PolicyOptions& policy);
+
+}  // namespace callgate::engine

@@ -1,0 +1,21 @@
+// What a client may ask of a turn by headers: policies, and a report of the time it took.
+//
+//   x-callgate-output: xml      x-callgate-stop-after-tools: first      x-callgate-timing: 1
+#pragma once
+
+#include "callgate/policy.h"
+#include "callgate/result.h"
+#include "net/http.h"
+
+namespace callgate::server {
+
+struct RequestOptions {
+  PolicyOptions policy;
+  bool timing = false;
+};
+
+// `x-callgate-` and the name of a policy sets it for this request; tool_call_max can only be lowered, since it protects
+// the gateway. Headers of that prefix that are no policy are left to others.
+Result<RequestOptions> read_options(const net::Headers& headers, const PolicyOptions& configured);
+
+}  // namespace callgate::server
