@@ -183,5 +183,24 @@ TEST_F(PipelineTest, names_every_repair) {
   }
 }
 
+// 256 KiB of arguments in fragments of four bytes: a frame each, none of them longer for those before it.
+TEST(Pipeline, writes_the_arguments_of_a_long_call_once) {
+  const Request request{.model = "m", .stream = true};
+  Result<Pipeline> pipeline = Pipeline::make(request);
+  const auto fragment = [](std::string_view header, std::string_view bytes) {
+    return "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0," +
+           std::string(header) + "\"arguments\":\"" + std::string(bytes) + "\"}}]}}]}\n\n";
+  };
+  std::string out;
+  pipeline->push(fragment("\"id\":\"c\",\"function\":{\"name\":\"f\",", "{\\\"a\\\":\\\""), out);
+  constexpr std::size_t kBytes = 256 << 10;
+  const std::string four = fragment("\"function\":{", "abcd");
+  for (std::size_t sent = 0; sent < kBytes; sent += 4) pipeline->push(four, out);
+  pipeline->push(fragment("\"function\":{", "\\\"}") + "data: [DONE]\n\n", out);
+  EXPECT_TRUE(pipeline->finished());
+  EXPECT_EQ(pipeline->summary().argument_bytes, kBytes + 8);
+  EXPECT_LT(out.size(), 80 * kBytes);
+}
+
 }  // namespace
 }  // namespace callgate

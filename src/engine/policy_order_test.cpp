@@ -156,5 +156,47 @@ TEST_F(PolicyOrder, a_limit_of_calls_that_are_not_parallel_counts_what_passes) {
   EXPECT_TRUE(got.has("\"name\":\"f\""));
 }
 
+TEST_F(PolicyOrder, the_block_of_a_call_is_no_tail) {
+  policy_.suppress_tail_after_tools = true;
+  policy_.output = CallOutput::xml;
+  const Answer got = answer(call(0, "f", "{}") + text("late") + kEnd);
+  EXPECT_TRUE(got.has("<name>f</name>"));
+  EXPECT_FALSE(got.has("late"));
+}
+
+TEST_F(PolicyOrder, a_withheld_call_has_no_block) {
+  policy_.tool_call_max = 1;
+  policy_.output = CallOutput::xml_only;
+  const Answer got = answer(call(0, "f", "{}") + call(1, "g", "{}") + kEnd);
+  EXPECT_TRUE(got.has("<name>f</name>"));
+  EXPECT_FALSE(got.has("<name>g</name>"));
+}
+
+TEST_F(PolicyOrder, a_block_has_the_arguments_that_were_mended) {
+  policy_.invalid_arguments = InvalidArguments::repair;
+  policy_.output = CallOutput::xml_only;
+  EXPECT_TRUE(answer(call(0, "f", "{\\\"a\\\":\\\"b") + kEnd).has("<a>b</a>"));
+}
+
+TEST_F(PolicyOrder, white_space_before_a_block_stays) {
+  policy_.output = CallOutput::xml_only;
+  EXPECT_TRUE(answer(text("a\\n") + call(0, "f", "{}") + kEnd).has("\"content\":\"a\\n\""));
+}
+
+TEST_F(PolicyOrder, a_failure_after_calls_is_judged_by_the_calls_that_pass) {
+  policy_.error_after_tools = ErrorAfterTools::tool_calls;
+  policy_.undeclared_tools = UndeclaredTools::drop_with_note;
+  const std::string failure = "data: {\"error\":{\"message\":\"down\"}}\n\n";
+  EXPECT_TRUE(answer(call(0, "f", "{}") + failure).has("\"finish_reason\":\"tool_calls\""));
+  EXPECT_TRUE(answer(call(0, "rm", "{}") + failure).has("\"error\""));
+}
+
+TEST_F(PolicyOrder, a_cut_lets_coalesced_reasoning_go_first) {
+  policy_.stop_after_tools = StopAfterTools::burst;
+  policy_.reasoning_coalesce_bytes = 1000;
+  const Answer got = answer(call(0, "f", "{}") + reasoning("hm"));
+  EXPECT_TRUE(got.has("\"reasoning_content\":\"hm\""));
+}
+
 }  // namespace
 }  // namespace callgate

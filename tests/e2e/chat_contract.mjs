@@ -93,7 +93,7 @@ function check_usage(frame, { include_usage, last }, where) {
 }
 
 // `data` is the data of all frames of one stream.
-export function check_stream(data, { include_usage = false, n = 1, usage_known = true } = {}) {
+export function check_stream(data, { include_usage = false, n = 1 } = {}) {
   assert.equal(data.at(-1), '[DONE]', '[DONE] comes last');
   assert.equal(data.indexOf('[DONE]'), data.length - 1, 'nothing follows [DONE]');
   const frames = data.slice(0, -1).map((text) => JSON.parse(text));
@@ -103,7 +103,7 @@ export function check_stream(data, { include_usage = false, n = 1, usage_known =
     const where = `frame ${i} ${JSON.stringify(frame)}`;
     assert.ok(!('error' in frame), `${where}: an error`);
     check_envelope(frame, frames[0], where);
-    check_usage(frame, { include_usage, last: usage_known && i === frames.length - 1 }, where);
+    check_usage(frame, { include_usage, last: i === frames.length - 1 }, where);
     for (const choice of frame.choices) {
       assert.ok(
         Number.isInteger(choice.index) && choice.index >= 0 && choice.index < n,

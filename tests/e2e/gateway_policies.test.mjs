@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { check_stream } from './chat_contract.mjs';
 import { one_upstream, sleep, start_gateway, within } from './harness.mjs';
-import { ask, stream_chat } from './http.mjs';
-import { chunk, kEventStream, kHead, say, start_upstream } from './upstream.mjs';
+import { ask, post, stream_chat } from './http.mjs';
+import { chunk, kEnd, kEventStream, kHead, say, start_upstream } from './upstream.mjs';
 
 const call = (index, name) =>
   chunk({
@@ -71,4 +71,71 @@ describe('stop_after_tools', () => {
     assert.equal(check_stream(data).finish_reason, 'tool_calls');
     await within(2_000, 'the upstream is left', left);
   });
+});
+
+describe('what a request asks for by headers', () => {
+  const whole_turn = kHead + say('Look. ') + call(0, 'find') + say('tail') + kEnd;
+  const answering = (t) =>
+    start_upstream(t, async (_, response) => {
+      response.writeHead(200, kEventStream);
+      response.end(whole_turn);
+    });
+
+  test('output, counters and timing hold for that request alone', async (t) => {
+    const gateway = await gateway_for(t, await answering(t), {});
+    const asked = { ...ask('x'), stream_options: { include_usage: true } };
+    const plain = await stream_chat(gateway.url, asked);
+    const asking = await stream_chat(gateway.url, asked, {
+      headers: {
+        'x-callgate-output': 'xml_only',
+        'x-callgate-trailing-counters': '1',
+        'x-callgate-timing': '1',
+      },
+    });
+    assert.equal(check_stream(plain.data, { include_usage: true }).calls.length, 1);
+    const turn = check_stream(asking.data, { include_usage: true });
+    assert.equal(turn.calls.length, 0);
+    assert.equal(turn.finish_reason, 'stop');
+    assert.equal(
+      turn.text,
+      'Look. <use_tool>\n  <name>find</name>\n  <a>1</a>\n</use_tool>tail',
+    );
+    const comment = asking.stream.frames.find((frame) => frame.comment)?.comment;
+    assert.equal(JSON.parse(comment).tool_call_count, 0);
+    const usage = JSON.parse(asking.data.at(-2)).usage;
+    assert.equal(usage.estimated, true);
+    assert.ok(usage.total_duration_ms >= usage.time_to_first_token_ms);
+  });
+
+  test('a whole answer tells counters and estimates in its headers', async (t) => {
+    const gateway = await gateway_for(t, await answering(t), { tool_call_max: 4 });
+    const response = await post(`${gateway.url}/v1/chat/completions`, ask('x'));
+    assert.equal(response.headers['x-callgate-usage'], 'estimated');
+    assert.equal(response.headers['x-callgate-tool-call-count'], '1');
+    assert.equal(response.headers['x-callgate-tool-call-truncated'], 'false');
+    assert.equal(response.headers['x-callgate-stop-after-tools-mode'], 'off');
+    assert.equal(response.json().usage.estimated, true);
+  });
+
+  test('a value that is not known is refused by name', async (t) => {
+    const gateway = await gateway_for(t, await answering(t), {});
+    const response = await post(`${gateway.url}/v1/chat/completions`, ask('x'), {
+      headers: { 'x-callgate-output': 'yaml' },
+    });
+    assert.equal(response.status, 400);
+    assert.match(response.json().error.message, /x-callgate-output: "yaml", expected/);
+  });
+});
+
+test('coalesced reasoning leaves when its time is over, though the upstream is silent', async (t) => {
+  const { upstream } = await start_talker(t, chunk({ reasoning_content: 'a' }), (i) =>
+    i < 3 ? chunk({ reasoning_content: 'b' }) : i === 30 ? say('x') + kEnd : '',
+  );
+  const gateway = await gateway_for(t, upstream, { reasoning_coalesce: '200ms' });
+  const { data } = await stream_chat(gateway.url, ask('x'));
+  const pieces = data
+    .filter((line) => line !== '[DONE]')
+    .map((line) => JSON.parse(line).choices[0]?.delta.reasoning_content)
+    .filter(Boolean);
+  assert.deepEqual(pieces, ['abbb']);
 });
