@@ -1,0 +1,117 @@
+#include "dialect/tool_schema.h"
+
+#include <algorithm>
+
+#include "json/reader.h"
+#include "json/writer.h"
+
+namespace callgate::dialect {
+namespace {
+
+void add_type(std::string& type, std::string_view name) {
+  if (!type.empty()) type += " or ";
+  type += name;
+}
+
+// A name, or a list of names.
+void read_type(json::Reader& in, std::string& type) {
+  if (in.peek() == json::Kind::string) return add_type(type, in.string());
+  if (in.peek() != json::Kind::array) return in.skip();
+  while (in.next_element()) {
+    if (in.peek() == json::Kind::string) {
+      add_type(type, in.string());
+    } else {
+      in.skip();
+    }
+  }
+}
+
+Parameter read_parameter(std::string name, std::string_view schema) {
+  Parameter parameter{.name = std::move(name), .schema = std::string(schema)};
+  json::Reader in(parameter.schema);
+  if (in.peek() != json::Kind::object) return parameter;
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "type") {
+      read_type(in, parameter.type);
+    } else if (key == "description" && in.peek() == json::Kind::string) {
+      parameter.description = in.string();
+    } else if (key == "enum" && in.peek() == json::Kind::array) {
+      parameter.values = in.raw();
+    } else if (key == "default") {
+      parameter.standard = in.raw();
+    } else {
+      in.skip();
+    }
+  }
+  return parameter;
+}
+
+void read_properties(json::Reader& in, std::vector<Parameter>& parameters) {
+  if (in.peek() != json::Kind::object) return in.skip();
+  for (std::string_view key; in.next_member(key);) {
+    std::string name(key);
+    parameters.push_back(read_parameter(std::move(name), in.raw()));
+  }
+}
+
+std::string sample_value(const Parameter& parameter) {
+  if (!parameter.standard.empty() && parameter.standard != "null") return parameter.standard;
+  if (!parameter.values.empty()) {
+    json::Reader in(parameter.values);
+    if (in.next_element()) return std::string(in.raw());
+  }
+  const std::string_view type = parameter.type;
+  const auto starts = [&](std::string_view name) { return type.starts_with(name); };
+  if (starts("integer") || starts("number")) return "1";
+  if (starts("boolean")) return "true";
+  if (starts("array")) return "[]";
+  if (starts("object")) return "{}";
+  std::string value;
+  json::append_string(value, "the " + parameter.name);
+  return value;
+}
+
+}  // namespace
+
+std::vector<Parameter> parameters_of(const ToolSpec& tool) {
+  std::vector<Parameter> parameters;
+  std::vector<std::string> required;
+  json::Reader in(tool.parameters.text);
+  if (tool.parameters.empty() || in.peek() != json::Kind::object) return parameters;
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "properties") {
+      read_properties(in, parameters);
+    } else if (key == "required" && in.peek() == json::Kind::array) {
+      while (in.next_element()) {
+        if (in.peek() == json::Kind::string) {
+          required.emplace_back(in.string());
+        } else {
+          in.skip();
+        }
+      }
+    } else {
+      in.skip();
+    }
+  }
+  for (Parameter& parameter : parameters) {
+    parameter.required =
+        std::find(required.begin(), required.end(), parameter.name) != required.end();
+  }
+  return parameters;
+}
+
+std::string sample_arguments(const std::vector<Parameter>& parameters) {
+  const bool any_required = std::any_of(parameters.begin(), parameters.end(),
+                                        [](const Parameter& p) { return p.required; });
+  std::string arguments = "{";
+  for (const Parameter& parameter : parameters) {
+    if (any_required && !parameter.required) continue;
+    if (arguments.size() > 1) arguments += ", ";
+    json::append_string(arguments, parameter.name);
+    arguments += ": " + sample_value(parameter);
+    if (!any_required) break;
+  }
+  return arguments + "}";
+}
+
+}  // namespace callgate::dialect
