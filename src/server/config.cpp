@@ -70,7 +70,30 @@ Result<void> check_model(const Config& config, const ModelConfig& model) {
   if (!is_one_of(model.commit, {"", "eager", "whole_call"})) {
     return wrong(where + "commit must be eager or whole_call");
   }
+  if (!is_one_of(model.tools, {"native", "prompt"})) {
+    return wrong(where + "tools must be native or prompt");
+  }
+  if (!is_one_of(model.system, {"pass", "drop", "first"})) {
+    return wrong(where + "system must be pass, drop or first");
+  }
+  if (!is_one_of(model.upstream_call_ids, {"", "any", "kimi", "mistral"})) {
+    return wrong(where + "upstream_call_ids must be any, kimi or mistral");
+  }
   if (auto policy = to_policy(model); !policy) return wrong(where + policy.error().message);
+  return {};
+}
+
+Result<void> check_aliases(const Config& config) {
+  std::set<std::string_view> names;
+  for (const ModelConfig& model : config.models) names.insert(model.name);
+  for (const ModelConfig& model : config.models) {
+    for (const std::string& alias : model.aliases) {
+      if (!names.insert(alias).second) {
+        return wrong("model \"" + model.name + "\": another model is already called \"" + alias +
+                     "\"");
+      }
+    }
+  }
   return {};
 }
 
@@ -144,6 +167,7 @@ Result<void> check_config(const Config& config) {
   if (auto ok = check_names(config.keys, "key"); !ok) return ok;
   if (auto ok = check_names(config.upstreams, "upstream"); !ok) return ok;
   if (auto ok = check_names(config.models, "model"); !ok) return ok;
+  if (auto ok = check_aliases(config); !ok) return ok;
   for (const KeyConfig& key : config.keys) {
     if (key.secret.empty()) return wrong("key \"" + key.name + "\": secret is missing or empty");
   }
@@ -205,6 +229,15 @@ void print_value(std::string& out, const std::vector<std::string>& values) {
     json::append_string(out, values[i]);
   }
   out += ']';
+}
+void print_value(std::string& out, const JsonMembers& value) {
+  out += "{ ";
+  for (std::size_t i = 0; i < value.members.size(); ++i) {
+    if (i > 0) out += ", ";
+    json::append_string(out, value.members[i].name);
+    out += " = " + value.members[i].value.text;
+  }
+  out += " }";
 }
 // Header values may hold credentials: only names are shown.
 void print_value(std::string& out, const std::vector<std::pair<std::string, std::string>>& values) {

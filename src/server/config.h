@@ -12,6 +12,7 @@
 
 #include "base/secret.h"
 #include "callgate/policy.h"
+#include "callgate/request.h"
 #include "callgate/result.h"
 
 namespace callgate::server {
@@ -22,6 +23,11 @@ using Milliseconds = std::chrono::milliseconds;
 struct Bytes {
   std::uint64_t count = 0;
   bool operator==(const Bytes&) const = default;
+};
+
+// A table whose values are whatever a request may hold, as JSON.
+struct JsonMembers {
+  std::vector<ExtraField> members;
 };
 
 struct LimitsConfig {
@@ -92,7 +98,12 @@ struct UpstreamConfig {
 struct ModelConfig {
   std::string name;
   std::vector<std::string> upstream;
+  std::vector<std::string> aliases;
   std::string id;
+  std::string tools = "native";
+  std::string system = "pass";
+  std::string upstream_call_ids;
+  JsonMembers params;
   std::string dialect;
   std::string commit;
   bool reasoning_open = false;

@@ -147,7 +147,18 @@ struct Section<ModelConfig> {
       Field{"name", &ModelConfig::name, "what clients ask for"},
       Field{"upstream", &ModelConfig::upstream,
             "upstream name, or a list that is tried in order before the first byte"},
+      Field{"aliases", &ModelConfig::aliases, "other names that clients may ask for"},
       Field{"id", &ModelConfig::id, "what the upstream calls it; empty means the same name"},
+      Field{"tools", &ModelConfig::tools,
+            "native or prompt: tools go to the upstream as such, or are written into the system "
+            "prompt in the model's dialect"},
+      Field{"system", &ModelConfig::system,
+            "pass, drop or first: which system prompts of the client reach the upstream"},
+      Field{"upstream_call_ids", &ModelConfig::upstream_call_ids,
+            "any, kimi or mistral: the form of call ids that the upstream takes; empty means by "
+            "dialect"},
+      Field{"params", &ModelConfig::params,
+            "request fields that replace what the client said, such as { temperature = 0.6 }"},
       Field{
           "dialect", &ModelConfig::dialect,
           "native, auto or a name from `callgate dialects`; empty means by model name, else auto"},

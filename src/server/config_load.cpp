@@ -8,6 +8,7 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
+#include "json/writer.h"
 #include "server/config.h"
 #include "server/config_fields.h"
 #include "server/config_text.h"
@@ -202,6 +203,46 @@ class Loader {
     for (const auto& [name, item] : *node.as_table()) {
       if (auto value = text(item, path, key))
         into.emplace_back(std::string(name.str()), std::move(*value));
+    }
+  }
+
+  void read(JsonMembers& into, const toml::node& node, std::string_view path,
+            std::string_view key) {
+    if (!node.is_table()) return expected(node, path, key, "a table of names and values");
+    for (const auto& [name, item] : *node.as_table()) {
+      ExtraField& member = into.members.emplace_back();
+      member.name = name.str();
+      append_json(member.value.text, item, path, key);
+    }
+  }
+  void append_json(std::string& out, const toml::node& node, std::string_view path,
+                   std::string_view key) {
+    if (const auto* number = node.as_integer()) return json::append_integer(out, number->get());
+    if (const auto* truth = node.as_boolean()) {
+      out += truth->get() ? "true" : "false";
+    } else if (const auto* real = node.as_floating_point()) {
+      std::array<char, 32> digits;
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), real->get());
+      out.append(digits.data(), end.ptr);
+    } else if (node.is_string()) {
+      if (const auto value = text(node, path, key)) json::append_string(out, *value);
+    } else if (const toml::array* items = node.as_array()) {
+      char separator = '[';
+      for (const toml::node& item : *items) {
+        out.push_back(std::exchange(separator, ','));
+        append_json(out, item, path, key);
+      }
+      out += items->empty() ? "[]" : "]";
+    } else if (const toml::table* members = node.as_table()) {
+      json::ObjectWriter object(out);
+      for (const auto& [name, item] : *members) {
+        std::string value;
+        append_json(value, item, path, key);
+        object.raw_escaped(name.str(), value);
+      }
+      object.close();
+    } else {
+      expected(node, path, key, "values that JSON has");
     }
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "dialect/render.h"
 #include "json/writer.h"
 #include "server/config_text.h"
 #include "server/observe.h"
@@ -104,10 +105,41 @@ bool listens_on_loopback_only(const Config& config) {
   });
 }
 
+namespace {
+
+engine::CallIdForm call_ids_of(const ModelConfig& model, std::string_view dialect) {
+  if (model.upstream_call_ids.empty()) return engine::call_ids_of(dialect);
+  if (model.upstream_call_ids == "kimi") return engine::CallIdForm::kimi;
+  if (model.upstream_call_ids == "mistral") return engine::CallIdForm::mistral;
+  return engine::CallIdForm::any;
+}
+
+// What the model's requests become on their way to the upstream.
+engine::RequestRules rules_of(const ModelConfig& model, const DialectChoice& choice) {
+  const std::string_view dialect = choice.dialect == nullptr ? "native" : choice.dialect->name;
+  engine::RequestRules rules;
+  if (model.system == "drop") rules.system = engine::SystemPrompts::drop;
+  if (model.system == "first") rules.system = engine::SystemPrompts::first;
+  rules.call_ids = call_ids_of(model, dialect);
+  rules.params = model.params.members;
+  // A model of which nothing is known is shown the form that most models know; `auto` reads it.
+  if (model.tools == "prompt") {
+    rules.prompt_dialect = dialect::writes_calls_as_text(dialect) ? dialect : "hermes";
+  }
+  return rules;
+}
+
+}  // namespace
+
 Snapshot::Snapshot(Config given, Access keys) : config(std::move(given)), access(std::move(keys)) {
   for (const ModelConfig& model : config.models) {
-    models[model.name] = {
-        .config = &model, .dialect = *choose_dialect(model, ""), .policy = *to_policy(model)};
+    const DialectChoice dialect = *choose_dialect(model, "");
+    const Model known{.config = &model,
+                      .dialect = dialect,
+                      .policy = *to_policy(model),
+                      .rules = rules_of(model, dialect)};
+    models[model.name] = known;
+    for (const std::string& alias : model.aliases) models[alias] = known;
   }
 }
 
@@ -249,7 +281,7 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   const auto options = read_options(ask.exchange.head().headers, model->policy);
   if (!options) co_return co_await refuse(ask, options.error());
   const StreamGauge gauge(world_);
-  Turn turn(*this, ask, std::move(*request), *model->config, *dialect, *options, protocol);
+  Turn turn(*this, ask, std::move(*request), *model, *dialect, *options, protocol);
   co_await turn.run();
 }
 

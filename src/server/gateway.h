@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "callgate/dialect.h"
 #include "client/protocol.h"
+#include "engine/prepare_request.h"
 #include "net/client.h"
 #include "net/loop.h"
 #include "net/server.h"
@@ -51,6 +52,7 @@ struct Snapshot {
     const ModelConfig* config = nullptr;
     DialectChoice dialect;  // without a header
     PolicyOptions policy;
+    engine::RequestRules rules;
   };
   // REQUIRES: check_config(given) holds.
   Snapshot(Config given, Access keys);

@@ -79,12 +79,13 @@ Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view 
   return choice;
 }
 
-Turn::Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model,
+Turn::Turn(Gateway& gateway, Ask& ask, Request request, const Snapshot::Model& model,
            DialectChoice dialect, const RequestOptions& options, const Protocol& protocol)
     : gateway_(gateway),
       ask_(ask),
       request_(std::move(request)),
-      model_(model),
+      model_(*model.config),
+      rules_(model.rules),
       options_(options),
       protocol_(protocol),
       dialect_(dialect.dialect),
@@ -100,6 +101,10 @@ net::Task<> Turn::run() {
     const std::string& name = model_.upstream[tried % model_.upstream.size()];
     ++attempts_;
     step = co_await attempt(*ask_.snapshot->config.find_upstream(name));
+    if (step == Step::no_call) {
+      insisted_ = true;
+      continue;
+    }
     if (step != Step::failed) break;
     const bool same = model_.upstream[(tried + 1) % model_.upstream.size()] == name;
     const auto pause = next_try(tried, same);
@@ -139,9 +144,12 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   // The model inside the process writes Chat Completions.
   const WireFormat& wire =
       *upstream::find(upstream.wire == "script" ? "openai_chat" : upstream.wire);
-  auto encoded = wire.encode(request_, {.model = model_.id.empty() ? model_.name : model_.id,
-                                        .key = upstream.key.reveal(),
-                                        .stream = request_.stream});
+  std::optional<Request> prepared;
+  if (rules_.change_anything()) prepared = engine::prepare_request(request_, rules_);
+  auto encoded = wire.encode(prepared ? *prepared : request_,
+                             {.model = model_.id.empty() ? model_.name : model_.id,
+                              .key = upstream.key.reveal(),
+                              .stream = request_.stream});
   if (!encoded) {
     error_ = encoded.error();
     co_return Step::failed;
@@ -183,8 +191,18 @@ bool Turn::accept_dropped(const UpstreamConfig& upstream) {
   return true;
 }
 
+bool Turn::wants_call() const {
+  const ToolChoice::Mode mode = request_.tool_choice.mode;
+  return !rules_.prompt_dialect.empty() &&
+         (mode == ToolChoice::Mode::required || mode == ToolChoice::Mode::named);
+}
+
 void Turn::add_notices() {
   if (!dropped_.empty()) ask_.headers.add("x-callgate-dropped", dropped_);
+  if (insisted_ && summary_.calls == 0) {
+    ask_.headers.add("x-callgate-warning",
+                     "the model made no call although tool_choice asks for one");
+  }
 }
 
 // The end of a whole answer is known before its head is written.
@@ -247,6 +265,9 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
   const bool stayed = co_await pump(call, pipeline, out);
   summary_ = pipeline.summary();
   if (!stayed) co_return Step::gone;
+  if (wants_call() && !insisted_ && !pipeline.error() && summary_.calls == 0) {
+    co_return Step::no_call;
+  }
   co_return co_await deliver(call, pipeline, out);
 }
 
@@ -292,9 +313,11 @@ net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& 
     pipeline.push(piece->bytes, out);
     if (pipeline.started() && !first_token_ms_) {
       first_token_ms_ = gateway_.loop_.now() - ask_.started_ms;
-      forget_request();
+      if (!wants_call()) forget_request();
     }
-    if (request_.stream && !out.empty() && !pipeline.finished()) {
+    // A turn that must have a call is not sent before it has one.
+    const bool held = wants_call() && pipeline.summary().calls == 0;
+    if (request_.stream && !out.empty() && !pipeline.finished() && !held) {
       if (!co_await send(out)) co_return false;
     }
   }

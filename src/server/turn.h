@@ -17,8 +17,8 @@ namespace callgate::server {
 class Turn {
  public:
   // REQUIRES: gateway, ask, model and options outlive the turn.
-  Turn(Gateway& gateway, Ask& ask, Request request, const ModelConfig& model, DialectChoice dialect,
-       const RequestOptions& options, const Protocol& protocol);
+  Turn(Gateway& gateway, Ask& ask, Request request, const Snapshot::Model& model,
+       DialectChoice dialect, const RequestOptions& options, const Protocol& protocol);
 
   net::Task<> run();
 
@@ -27,10 +27,13 @@ class Turn {
     answered,  // the client has its answer, or part of it and an error frame
     failed,    // nothing was sent; error_ says why
     gone,      // the client left
+    no_call,   // the turn lacks the call that was asked for; nothing was sent
   };
 
   net::Task<Step> attempt(const UpstreamConfig& upstream);
   bool accept_dropped(const UpstreamConfig& upstream);
+  // The client insists on a call, and the upstream was told so in words only.
+  bool wants_call() const;
   // Headers that tell the client what was done to its request.
   void add_notices();
   void add_counters();
@@ -53,6 +56,7 @@ class Turn {
   Ask& ask_;
   Request request_;
   const ModelConfig& model_;
+  const engine::RequestRules& rules_;
   const RequestOptions& options_;
   const Protocol& protocol_;
   const Dialect* dialect_ = nullptr;
@@ -62,7 +66,8 @@ class Turn {
 
   Error error_;
   std::string upstream_;
-  std::string dropped_;  // names of fields
+  std::string dropped_;    // names of fields
+  bool insisted_ = false;  // a turn without the call that was asked for was thrown away
   int status_ = 0;
   std::uint32_t attempts_ = 0;
   std::uint64_t bytes_out_ = 0;
