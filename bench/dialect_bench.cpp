@@ -108,6 +108,26 @@ void run(benchmark::State& state, const Dialect& dialect, std::size_t size, std:
   state.counters["held"] = static_cast<double>(held);
 }
 
+bool parse_times(std::string_view name, std::size_t size, std::size_t times) {
+  const Dialect* const dialect = dialect::find(name);
+  const std::string text = sample(name, size);
+  if (dialect == nullptr || text.empty()) return false;
+  const std::vector<ToolSpec> tools = {
+      {.name = "get_weather",
+       .parameters = {R"({"type":"object","properties":{"city":{"type":"string"}}})"}}};
+  CountingSink sink;
+  for (std::size_t i = 0; i < times; ++i) {
+    // No limit in between: beyond it a dialect that holds a call back would go on at another price.
+    const auto parser = dialect->make(
+        {.tools = tools, .commit = dialect->commit, .max_held_back = 2 * text.size()});
+    for (std::size_t at = 0; at < text.size(); at += 64) {
+      parser->push(std::string_view(text).substr(at, 64), Channel::text, sink);
+    }
+    parser->finish(sink);
+  }
+  return times == 0 || sink.events() > 0;
+}
+
 void register_all() {
   constexpr std::size_t kSizes[] = {1 << 10, 100 << 10, 10 << 20};
   for (const Dialect* dialect : dialect::all()) {
@@ -127,6 +147,11 @@ void register_all() {
 }  // namespace callgate
 
 int main(int argc, char** argv) {
+  // So many parses of BYTES, for a tool that counts instructions: dialect_bench parse DIALECT BYTES TIMES
+  if (argc == 5 && std::string_view(argv[1]) == "parse") {
+    const auto number = [&](int at) { return std::strtoull(argv[at], nullptr, 10); };
+    return callgate::parse_times(argv[2], number(3), number(4)) ? 0 : 1;
+  }
   benchmark::Initialize(&argc, argv);
   callgate::register_all();
   benchmark::RunSpecifiedBenchmarks();
