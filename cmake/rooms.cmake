@@ -1,5 +1,5 @@
 # callgate_room(name [USES room...] [LIBS target...]): one folder under src/ is one static library.
-# *_test.cpp files become the room's test program, registered test by test.
+# *_test.cpp files, and with them reference/*.cpp, become the room's test program, registered test by test.
 function(callgate_room name)
   cmake_parse_arguments(ROOM "ASIO" "" "USES;LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
@@ -8,6 +8,7 @@ function(callgate_room name)
   if(tests)
     list(REMOVE_ITEM sources ${tests})
   endif()
+  file(GLOB references CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/reference/*.cpp)
   list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/${name}/main.cpp)
   list(TRANSFORM ROOM_USES PREPEND callgate_)
 
@@ -29,7 +30,7 @@ function(callgate_room name)
   target_link_libraries(${target} ${scope} ${ROOM_USES} ${ROOM_LIBS})
 
   if(tests AND CALLGATE_TESTS)
-    add_executable(${target}_test ${tests})
+    add_executable(${target}_test ${tests} ${references})
     target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main)
     target_compile_definitions(${target}_test PRIVATE CALLGATE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_compile_options(${target}_test PRIVATE ${CALLGATE_WARNINGS})
