@@ -1,5 +1,7 @@
 #include "dialect/reference/reference.h"
 
+#include "dialect/reference/family.h"
+
 namespace callgate::dialect::reference {
 namespace {
 
@@ -8,7 +10,26 @@ struct Row {
   Reference reference;
 };
 
-constexpr std::span<const Row> kRows;
+constexpr Row kRows[] = {
+    {"apertus", apertus},
+    {"cohere_command_r7b", cohere_command_r7b},
+    {"dots", dots},
+    {"ernie45", ernie45},
+    {"gigachat3", gigachat3},
+    {"granite", granite},
+    {"granite20b_fc", granite20b_fc},
+    {"granite4", granite4},
+    {"hermes", hermes},
+    {"hunyuan_a13b", hunyuan_a13b},
+    {"internlm2", internlm2},
+    {"jamba", jamba},
+    {"llama3_json", llama3_json},
+    {"longcat", longcat},
+    {"minimax_m1", minimax_m1},
+    {"nemotron_deci", nemotron_deci},
+    {"phi4_mini", phi4_mini},
+    {"xlam", xlam},
+};
 
 }  // namespace
 

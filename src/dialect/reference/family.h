@@ -1,0 +1,27 @@
+// The references, one per dialect.
+#pragma once
+
+#include "dialect/reference/reference.h"
+
+namespace callgate::dialect::reference {
+
+bool apertus(const ReferenceCase& turn, EventLog& log);
+bool cohere_command_r7b(const ReferenceCase& turn, EventLog& log);
+bool dots(const ReferenceCase& turn, EventLog& log);
+bool ernie45(const ReferenceCase& turn, EventLog& log);
+bool gigachat3(const ReferenceCase& turn, EventLog& log);
+bool granite(const ReferenceCase& turn, EventLog& log);
+bool granite20b_fc(const ReferenceCase& turn, EventLog& log);
+bool granite4(const ReferenceCase& turn, EventLog& log);
+bool hermes(const ReferenceCase& turn, EventLog& log);
+bool hunyuan_a13b(const ReferenceCase& turn, EventLog& log);
+bool internlm2(const ReferenceCase& turn, EventLog& log);
+bool jamba(const ReferenceCase& turn, EventLog& log);
+bool llama3_json(const ReferenceCase& turn, EventLog& log);
+bool longcat(const ReferenceCase& turn, EventLog& log);
+bool minimax_m1(const ReferenceCase& turn, EventLog& log);
+bool nemotron_deci(const ReferenceCase& turn, EventLog& log);
+bool phi4_mini(const ReferenceCase& turn, EventLog& log);
+bool xlam(const ReferenceCase& turn, EventLog& log);
+
+}  // namespace callgate::dialect::reference
