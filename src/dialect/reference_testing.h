@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +25,16 @@ inline std::string parsed(const Dialect& dialect, const ReferenceCase& turn, std
   }
   parser->finish(log);
   return print(log.events());
+}
+
+// More rounds from another seed: CALLGATE_PROPERTY_ROUNDS, CALLGATE_PROPERTY_SEED.
+inline int rounds() {
+  const char* text = std::getenv("CALLGATE_PROPERTY_ROUNDS");
+  return text != nullptr ? std::atoi(text) : 100;
+}
+inline std::uint64_t seed() {
+  const char* text = std::getenv("CALLGATE_PROPERTY_SEED");
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
 }
 
 // Compares turns and counts those on which the reference has no opinion.
