@@ -268,12 +268,16 @@ class AutoParser final : public AuditedParser {
       dialect_->push(text, channel, sink);
       return;
     }
+    channel_ = channel;
     turn_->push(text, channel, sink);
     if (turn_->is_handed_over()) hand_over(channel, sink);
   }
 
   void finish(EventSink& sink) override {
-    if (dialect_ == nullptr) turn_->finish(sink);
+    if (dialect_ == nullptr) {
+      turn_->finish(sink);
+      if (turn_->is_handed_over()) hand_over(channel_, sink);
+    }
     if (dialect_ != nullptr) dialect_->finish(sink);
   }
 
@@ -300,6 +304,7 @@ class AutoParser final : public AuditedParser {
   SignReader* reader_ = nullptr;
   std::unique_ptr<TurnParser> turn_;
   std::unique_ptr<AuditedParser> dialect_;
+  Channel channel_ = Channel::text;  // of the last push
 };
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {

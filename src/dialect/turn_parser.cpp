@@ -47,10 +47,7 @@ TurnParser::TurnParser(const Prose& prose, std::shared_ptr<const Markers> marker
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
       reasoning_(options.start == Channel::reasoning) {
   if (reasoning_) out_.begin_stretch(Channel::reasoning, Lead::opener);
-  if (prose.start == Prose::Start::call) {
-    open_call(0, {});
-    unopened_ = true;
-  }
+  if (prose.start == Prose::Start::call) open_call(0, {});
 }
 
 void TurnParser::push(std::string_view text, Channel channel, EventSink& sink) {
@@ -65,12 +62,12 @@ void TurnParser::push(std::string_view text, Channel channel, EventSink& sink) {
 void TurnParser::finish(EventSink& sink) {
   out_.bind(sink);
   settle();
-  if (state_ == State::call) {
+  while (state_ == State::call) {
     reader_->finish(out_);
-    if (out_.calls() != calls_before_) leave_reasoning();
-    release_call();
+    leave_call(Step::Next::rejected);
     settle();
   }
+  if (state_ == State::handed_over) return;
   if (state_ == State::tail) out_.drop_held();
   leave_lead();
   out_.finish();
@@ -250,6 +247,7 @@ void TurnParser::open_call(std::size_t opener, std::string_view text) {
   state_ = State::call;
   calls_before_ = out_.calls();
   out_.hold(text);
+  opener_size_ = out_.held_size();
   reader_->open(opener, out_);
 }
 
@@ -321,27 +319,28 @@ void TurnParser::leave_call(Step::Next next) {
   line_start_ = false;
   const bool called = out_.calls() != calls_before_;
   if (called) leave_reasoning();
-  if (next == Step::Next::closed) {
+  if (called || next == Step::Next::closed) {
     call_close_owed_ = true;
     section_close_owed_ = section_close_owed_ || in_section_;
     if (!called) out_.begin_stretch(prose_channel(), Lead::call);
   }
-  release_call();
+  const std::string read = take_back_read(called);
+  out_.release_held();
   if (out_.channel() != prose_channel()) {
     out_.begin_stretch(prose_channel(), called ? Lead::call : Lead::turn);
   }
+  consume(read);
 }
 
-// What is held of the call is prose. Markers were looked for in it, unless the prompt had opened the call.
-void TurnParser::release_call() {
-  if (!std::exchange(unopened_, false)) {
-    out_.release_held();
-    return;
-  }
-  const std::string held(out_.held());
-  out_.unhold(held.size());
-  state_ = State::prose;
-  consume(held);
+// What the reader has read and is no call is prose: the turn reads it again, for the markers in it. The opener is not
+// read again, and nothing is that came in two channels.
+std::string TurnParser::take_back_read(bool called) {
+  if (out_.channel() != prose_channel()) return {};
+  const std::string_view held = out_.held();
+  const std::size_t opener = called ? 0 : std::min(opener_size_, held.size());
+  std::string read(held.substr(opener));
+  out_.unhold(read.size());
+  return read;
 }
 
 std::vector<std::string_view> enders(const Prose& prose) {

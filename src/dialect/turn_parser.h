@@ -128,7 +128,7 @@ class TurnParser final : public AuditedParser {
   void open_call(std::size_t opener, std::string_view text);
   void close_call(bool& owed, std::string_view text);
   void leave_call(Step::Next next);
-  void release_call();
+  std::string take_back_read(bool called);
   void change_channel(Channel channel);
   Channel prose_channel() const;
 
@@ -146,8 +146,8 @@ class TurnParser final : public AuditedParser {
   bool section_close_owed_ = false;
   std::string rest_;  // not read: the turn was handed over
   bool line_start_ = true;
-  bool unopened_ = false;       // the prompt has opened the call that is being read
-  CallIndex calls_before_ = 0;  // when the reader got the bytes
+  std::size_t opener_size_ = 0;  // of what is held of a call before the reader got any byte
+  CallIndex calls_before_ = 0;   // when the reader got the bytes
 };
 
 // The markers that end a call whose arguments are broken beyond repair.

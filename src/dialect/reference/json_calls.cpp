@@ -32,9 +32,10 @@ class CallText {
         if (call_.name.empty() || !has_arguments_) return {.what = What::no_call};
         return call(CallOutcome::complete);
       case Stop::cut:
-        if (call_.name.empty()) return {.what = What::no_call};
-        if (has_arguments_) return call(CallOutcome::complete);
-        if (opener_.declared && !in_arguments_) return {.what = What::no_call};
+        if (!call_.name.empty() && has_arguments_) return call(CallOutcome::complete);
+        if (call_.name.empty() || (opener_.declared && !in_arguments_)) {
+          return {.what = What::no_call, .end = text_.size()};
+        }
         return call(CallOutcome::truncated);
       case Stop::whole:
         break;
@@ -63,6 +64,11 @@ class CallText {
       if (text_[at_] != '"') return Stop::broken;
       std::string key;
       if (const Stop stop = read_string(key); stop != Stop::whole) return stop;
+      if (shape_.name_is_key) {
+        if (key.empty()) return Stop::no_call;
+        if (!call_.name.empty()) return Stop::no_opinion;
+        call_.name = key;
+      }
       at_ = skip_space(text_, at_);
       if (at_ == text_.size()) return Stop::cut;
       if (text_[at_++] != ':') return back(Stop::broken);
@@ -102,12 +108,14 @@ class CallText {
   Stop read_string(std::string& text) {
     const std::size_t from = at_;
     const Stop stop = to_stop(skip_json_string(text_, at_));
+    // An escape that JSON does not have.
+    if (stop == Stop::broken) return Stop::no_opinion;
     if (stop == Stop::whole) text = json_string_text(text_.substr(from, at_ - from));
     return stop;
   }
 
   Stop read_member(const std::string& key, bool nested) {
-    if (shape_.name_is_key) return read_named_arguments(key);
+    if (shape_.name_is_key) return read_arguments();
     if (key == shape_.id_key && !key.empty()) return read_id();
     if (is_one_of(key, {"arguments", "parameters", "args"})) {
       return has_arguments_ ? Stop::no_opinion : read_arguments();
@@ -119,13 +127,6 @@ class CallText {
     if (is_one_of(key, {"name", "tool_name", "function_name", "function"})) return read_name();
     if (opener_.declared && !is_one_of(key, {"type", "id", "index"})) return Stop::no_call;
     return to_stop(skip_json(text_, at_));
-  }
-
-  Stop read_named_arguments(const std::string& key) {
-    if (key.empty()) return Stop::no_call;
-    if (!call_.name.empty()) return Stop::no_opinion;
-    call_.name = key;
-    return read_arguments();
   }
 
   Stop read_name() {
@@ -154,7 +155,7 @@ class CallText {
     if (first == '"') return read_argument_text();
     const Stop stop = to_stop(skip_json(text_, at_));
     // Where broken arguments end is a guess.
-    if (stop == Stop::broken) return first == '{' || first == '[' ? Stop::no_opinion : Stop::broken;
+    if (stop == Stop::broken && at_ > from) return Stop::no_opinion;
     in_arguments_ = first != 'n';
     if (first != 'n') call_.arguments = escaped_json(text_.substr(from, at_ - from));
     if (stop != Stop::whole) return stop;
@@ -232,8 +233,10 @@ Reading read_json_calls(const ReferenceCase& turn, const CallOpener& opener, std
     if (one.what == What::no_opinion) return one;
     if (one.what == What::no_call) {
       if (all.calls.empty()) {
+        // Undecided at the end of the turn, it is prose like any other.
+        const bool undecided = here == text.size() || one.end == text.size();
         const bool json = opener.declared && (list || text.substr(here).starts_with('{'));
-        return json ? other_json(text, start) : Reading{.what = What::no_call};
+        return json && !undecided ? other_json(text, start) : Reading{.what = What::no_call};
       }
       // What came behind the last call and is not one is prose.
       break;
