@@ -115,7 +115,9 @@ bool CallObject::text_closed(Output& out) {
       state_ = State::colon;
       if (keys_.shape == CallKeys::Shape::name_is_key) return take_name_as_key();
       key_ = key_of(text_);
-      return names_ == Opener::Names::any || key_ != Key::other || contains(kQuietKeys, text_);
+      // Behind the arguments of a declared tool the shape is told.
+      return names_ == Opener::Names::any || key_ != Key::other || contains(kQuietKeys, text_) ||
+             (!name_.empty() && arguments_ended_);
     case State::name:
       if (name_.empty()) name_ = text_;
       state_ = State::comma_or_end;
@@ -297,7 +299,7 @@ bool CallObject::may_start() const {
 void CallObject::start(Output& out) {
   if (started_) return;
   started_ = true;
-  out.start_call(name_, id_);
+  out.start_call(name_, id_known_ ? std::string_view(id_) : std::string_view{});
 }
 
 Step CallObject::end(std::size_t used, Output& out) {

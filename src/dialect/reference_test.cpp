@@ -16,8 +16,12 @@ struct Row {
 constexpr Row kRows[] = {
     {"apertus", {"<|inner_prefix|>", "<|inner_suffix|>"}},
     {"cohere_command_r7b", {"<|START_THINKING|>", "<|END_THINKING|>"}},
+    {"deepseek_v3"},
+    {"deepseek_v31"},
     {"dots"},
     {"ernie45"},
+    {"functionary_v31"},
+    {"functionary_v32"},
     {"gigachat3"},
     {"granite"},
     {"granite20b_fc"},
@@ -26,11 +30,15 @@ constexpr Row kRows[] = {
     {"hunyuan_a13b"},
     {"internlm2"},
     {"jamba"},
+    {"kimi_k2"},
     {"llama3_json"},
     {"longcat"},
     {"minimax_m1"},
+    {"mistral_old", {"[THINK]", "[/THINK]"}},
+    {"mistral_v13", {"[THINK]", "[/THINK]"}},
     {"nemotron_deci"},
     {"phi4_mini"},
+    {"solar_open", {"<|think|>", "<|end|>"}},
     {"xlam"},
 };
 

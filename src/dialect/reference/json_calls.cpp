@@ -65,10 +65,11 @@ class CallText {
       std::string key;
       if (const Stop stop = read_string(key); stop != Stop::whole) return stop;
       if (shape_.name_is_key) {
-        if (key.empty()) return Stop::no_call;
         if (!call_.name.empty()) return Stop::no_opinion;
+        if (key.empty()) return Stop::no_call;
         call_.name = key;
       }
+      if (opener_.declared && !may_have(key)) return Stop::no_call;
       at_ = skip_space(text_, at_);
       if (at_ == text_.size()) return Stop::cut;
       if (text_[at_++] != ':') return back(Stop::broken);
@@ -85,6 +86,13 @@ class CallText {
         return Stop::broken;
       }
     }
+  }
+
+  // Where JSON may be the answer, a call has few other members, until it is known to be one.
+  bool may_have(std::string_view key) const {
+    const bool known = !call_.name.empty() && has_arguments_;
+    return known || is_one_of(key, {"name", "tool_name", "function_name", "function", "arguments",
+                                    "parameters", "args", "type", "id", "index"});
   }
 
   Stop back(Stop stop) {
@@ -125,16 +133,15 @@ class CallText {
       return read_members(true);
     }
     if (is_one_of(key, {"name", "tool_name", "function_name", "function"})) return read_name();
-    if (opener_.declared && !is_one_of(key, {"type", "id", "index"})) return Stop::no_call;
     return to_stop(skip_json(text_, at_));
   }
 
   Stop read_name() {
+    if (!call_.name.empty()) return Stop::no_opinion;
     if (text_[at_] != '"') return Stop::no_call;
     std::string name;
     if (const Stop stop = read_string(name); stop != Stop::whole) return stop;
     if (name.empty()) return Stop::no_call;
-    if (!call_.name.empty()) return Stop::no_opinion;
     if (opener_.declared && !is_declared(turn_, name)) return Stop::no_call;
     call_.name = name;
     return Stop::whole;

@@ -37,7 +37,7 @@ bool hermes(const ReferenceCase& turn, EventLog& log) {
   const JsonFamily family = tagged("<tool_call>", "</tool_call>", {"<|im_end|>", "<|endoftext|>"});
   const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
     // The tagged form is another family's.
-    if (of.text.substr(skip_space(of.text, at)).starts_with("<function")) {
+    if (of.text.substr(skip_space(of.text, at)).starts_with('<')) {
       return Reading{.what = Reading::What::no_opinion};
     }
     return read_json_calls(of, opener, at, family.shape);

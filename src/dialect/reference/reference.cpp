@@ -13,8 +13,12 @@ struct Row {
 constexpr Row kRows[] = {
     {"apertus", apertus},
     {"cohere_command_r7b", cohere_command_r7b},
+    {"deepseek_v3", deepseek},
+    {"deepseek_v31", deepseek},
     {"dots", dots},
     {"ernie45", ernie45},
+    {"functionary_v31", functionary_v31},
+    {"functionary_v32", functionary_v32},
     {"gigachat3", gigachat3},
     {"granite", granite},
     {"granite20b_fc", granite20b_fc},
@@ -23,11 +27,15 @@ constexpr Row kRows[] = {
     {"hunyuan_a13b", hunyuan_a13b},
     {"internlm2", internlm2},
     {"jamba", jamba},
+    {"kimi_k2", kimi_k2},
     {"llama3_json", llama3_json},
     {"longcat", longcat},
     {"minimax_m1", minimax_m1},
+    {"mistral_old", mistral_old},
+    {"mistral_v13", mistral_v13},
     {"nemotron_deci", nemotron_deci},
     {"phi4_mini", phi4_mini},
+    {"solar_open", solar_open},
     {"xlam", xlam},
 };
 
