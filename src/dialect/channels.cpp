@@ -233,6 +233,9 @@ void ChannelParser::take_between(std::string_view bytes) {
 }
 
 void ChannelParser::take_token(Token token, std::string_view text) {
+  // What only began like the rest of a header is text.
+  const bool half = !is_blank(header_) && header_.find(kTo) == std::string::npos;
+  if (state_ == State::lead && half) release(State::body);
   switch (state_) {
     case State::lead:
     case State::header:
@@ -276,6 +279,10 @@ void ChannelParser::take_token(Token token, std::string_view text) {
 void ChannelParser::take_header_token(Token token, std::string_view text) {
   switch (token) {
     case Token::start:
+      if (state_ == State::lead && is_blank(header_)) {
+        out_.drop_held();
+        state_ = State::body;
+      }
       if (state_ == State::lead) release(State::body);
       if (state_ == State::body) out_.begin_stretch(upstream_, Lead::turn);
       out_.hold(text);

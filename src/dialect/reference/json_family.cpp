@@ -163,6 +163,15 @@ bool longcat(const ReferenceCase& turn, EventLog& log) {
   return read_turn(turn, family.turn, read_calls, log);
 }
 
+// Guided decoding. The bare arguments of the only tool are told by its schema: no opinion.
+bool json_array(const ReferenceCase& turn, EventLog& log) {
+  JsonFamily family;
+  family.turn.call_open = {{.text = "[", .declared = true},
+                           {.text = "{", .first = true, .declared = true}};
+  if (turn.tools.size() == 1 && trimmed(turn.text).starts_with('{')) return false;
+  return read(turn, log, family);
+}
+
 bool llama3_json(const ReferenceCase& turn, EventLog& log) {
   JsonFamily family;
   family.turn.call_open = {{"<|python_tag|>"},

@@ -188,7 +188,7 @@ std::string escaped_json(std::string_view raw) {
   return out;
 }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';

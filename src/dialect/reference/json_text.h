@@ -31,6 +31,6 @@ std::string json_string_text(std::string_view raw);
 std::string escaped_json(std::string_view raw);
 
 // Text as a JSON string.
-std::string quoted(std::string_view text);
+std::string json_quoted(std::string_view text);
 
 }  // namespace callgate::dialect::reference

@@ -33,7 +33,11 @@ Reading read_rest(std::string_view text, std::size_t at, LoggedCall call, const 
     call.arguments = "{}";
     return whole_call(std::move(call), at);
   }
-  if (text[at] != '{') return find_marker(text, at, enders) == text.npos ? kNoCall : kNoOpinion;
+  if (text[at] != '{') {
+    const bool plain =
+        find_marker(text, at, enders) == text.npos && text.find('{', at) == text.npos;
+    return plain && text[at] != '`' && text[at] != '>' ? kNoCall : kNoOpinion;
+  }
   std::size_t end = 0;
   if (!read_arguments(text, at, call, end)) return kNoOpinion;
   return whole_call(std::move(call), end);
@@ -158,6 +162,7 @@ bool kimi_k2(const ReferenceCase& turn, EventLog& log) {
     const std::string_view id = trimmed(turn.text.substr(at, part.at - at));
     const LoggedCall call = kimi_call(turn, id);
     if (!is_name(call.name)) return kNoCall;
+    if (id.find('\n') != id.npos && id.find(' ') != id.npos) return kNoOpinion;
     // Words with spaces between them are no id; around its parts they are noise.
     for (std::size_t i = 0; i < id.size(); ++i) {
       if (id[i] != ' ' && id[i] != '\t') continue;
@@ -239,6 +244,8 @@ bool functionary_v32(const ReferenceCase& turn, EventLog& log) {
     const LoggedCall call{.name = std::string(trimmed(text.substr(at, part.at - at)))};
     if (part.marker.empty() || !is_name(call.name)) return kNoCall;
     if (part.marker != "\n") return kNoOpinion;
+    // A word that nothing announces is no recipient.
+    if (at == 0 && skip_space(text, part.at) == text.size()) return kNoCall;
     return read_rest(text, part.at + 1, call, enders);
   });
 }
