@@ -194,7 +194,32 @@ class RandomTurns {
       if (random_.one_in(2)) call.id = "call00" + std::to_string(random_.below(900) + 100);
       call.arguments = json_.object();
     }
-    render_calls(dialect_, calls, text);
+    std::string written;
+    render_calls(dialect_, calls, written);
+    if (random_.one_in(3)) respell(written, calls[0]);
+    text += written;
+  }
+
+  // The first call in another of the spellings in which models write JSON objects.
+  void respell(std::string& written, const CallRecord& call) {
+    const std::size_t from = written.find("{\"name\": \"" + call.name + "\", ");
+    const std::size_t arguments = written.find(call.arguments, from);
+    if (from == std::string::npos || arguments == std::string::npos) return;
+    std::string text;
+    json::append_string(text, call.arguments);
+    const std::string name = "\"" + call.name + "\"";
+    const std::string spellings[] = {
+        "{\"arguments\": " + call.arguments + ", \"name\": " + name + "}",
+        "{\"name\": " + name + ", \"arguments\": " + text + "}",
+        "{\"type\": \"function\", \"function\": {\"name\": " + name +
+            ", \"arguments\": " + call.arguments + "}}",
+        "{ \"tool_name\" : " + name + " ,\n \"args\" : " + call.arguments + " }",
+        "{\"function\": " + name + ", \"parameters\": " + call.arguments + ", \"id\": \"x1\"}",
+        "{\"id\": 7, \"name\": " + name + ", \"parameters\": null}",
+        "{\"name\": " + name + "}",
+        "{\"name\": " + name + ", \"arguments\": {\"s\": \"a\nb\tc\x01\", \"n\": 1}}",
+        "{\"name\": " + name + ", \"arguments\": " + call.arguments + ", \"why\": [\"}\"]}"};
+    written.replace(from, arguments + call.arguments.size() + 1 - from, random_.pick(spellings));
   }
 
  public:

@@ -30,7 +30,7 @@ inline std::string parsed(const Dialect& dialect, const ReferenceCase& turn, std
 // More rounds from another seed: CALLGATE_PROPERTY_ROUNDS, CALLGATE_PROPERTY_SEED.
 inline int rounds() {
   const char* text = std::getenv("CALLGATE_PROPERTY_ROUNDS");
-  return text != nullptr ? std::atoi(text) : 100;
+  return text != nullptr ? std::atoi(text) : 150;
 }
 inline std::uint64_t seed() {
   const char* text = std::getenv("CALLGATE_PROPERTY_SEED");

@@ -163,7 +163,7 @@ class CallText {
     const Stop stop = to_stop(skip_json(text_, at_));
     // Where broken arguments end is a guess.
     if (stop == Stop::broken && at_ > from) return Stop::no_opinion;
-    in_arguments_ = first != 'n';
+    in_arguments_ = true;
     if (first != 'n') call_.arguments = escaped_json(text_.substr(from, at_ - from));
     if (stop != Stop::whole) return stop;
     if (first == 'n') call_.arguments = "{}";

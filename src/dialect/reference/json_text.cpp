@@ -21,7 +21,7 @@ std::size_t skip_digits(std::string_view text, std::size_t at) {
   return at;
 }
 
-// A number is cut where the text ends: more digits could follow.
+// A number or word is cut where the text ends: more could follow.
 JsonEnd skip_number(std::string_view text, std::size_t at) {
   const auto digits = [&] {
     const std::size_t from = at;
@@ -53,7 +53,7 @@ JsonEnd skip_word(std::string_view text, std::size_t at, std::string_view word) 
     if (text[at] != c) return {State::broken, at};
     ++at;
   }
-  return {State::whole, at};
+  return {at == text.size() ? State::cut : State::whole, at};
 }
 
 JsonEnd skip_value(std::string_view text, std::size_t at, int depth);
