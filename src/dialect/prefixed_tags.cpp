@@ -257,8 +257,9 @@ void PrefixedTags::take_tag_in_container(std::string_view tag, Output& out) {
 }
 
 void PrefixedTags::begin_call(std::string_view tag, Output& out) {
-  const std::string name =
+  const std::string given =
       attribute(tag.substr(grammar_.call.size()), "name").value_or(std::string());
+  const std::string_view name = trimmed(given);
   if (name.empty()) {
     step_.next = Step::Next::rejected;
     return;

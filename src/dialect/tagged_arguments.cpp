@@ -370,6 +370,16 @@ bool TaggedCalls::is_prefix_of_parameter() const {
   return !partial_.empty() && grammar_->parameter.open.starts_with(partial_);
 }
 
+// And of nothing else that may stand behind a name: the call has no arguments.
+bool TaggedCalls::is_beginning_of_close() const {
+  const auto begins = [&](std::string_view marker) { return marker.starts_with(partial_); };
+  const auto& fillers = grammar_->filler;
+  const auto& closes = grammar_->section_close;
+  return !partial_.empty() && !begins(grammar_->parameter.open) &&
+         std::none_of(fillers.begin(), fillers.end(), begins) &&
+         (begins(grammar_->call_close) || std::any_of(closes.begin(), closes.end(), begins));
+}
+
 void TaggedCalls::finish(Output& out) {
   CallOutcome outcome = CallOutcome::truncated;
   const bool more_was_coming = is_prefix_of_parameter();
@@ -380,14 +390,14 @@ void TaggedCalls::finish(Output& out) {
       return;
     case At::call_text:
       begin_call(out);
+      [[fallthrough]];
+    case At::body:
+      if (parameters_ > 0 ? !more_was_coming : is_beginning_of_close()) {
+        outcome = CallOutcome::complete;
+      }
       break;
     case At::key:
       out.hold(name_.end_so_far());
-      break;
-    case At::body:
-      if (!more_was_coming && (parameters_ > 0 || !partial_.empty())) {
-        outcome = CallOutcome::complete;
-      }
       break;
     case At::value:
     case At::raw_value:

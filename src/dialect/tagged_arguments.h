@@ -92,6 +92,7 @@ class TaggedCalls final : public CallReader {
   bool end_call(CallOutcome outcome, Output& out, std::string_view replay = {});
   bool reject(std::string_view replay);
   bool is_prefix_of_parameter() const;
+  bool is_beginning_of_close() const;
   void finish_lead(Output& out);
 
   std::span<const TaggedGrammar> grammars_;

@@ -22,7 +22,7 @@ bool TaggedCalls::take_token(const TagToken& token, Output& out) {
       if (token.kind == Kind::call_open) begin_name(At::call_name, grammar_->call);
       return true;
     case At::call_text:
-      if (token.kind == Kind::filler) {
+      if (token.kind == Kind::filler || token.kind == Kind::value_close) {
         out.hold(token.text);
         return true;
       }
@@ -88,7 +88,7 @@ bool TaggedCalls::take_in_value(const TagToken& token, Output& out) {
     case Kind::section_close:
       section_closed_ = token.kind == Kind::section_close;
       pending_ = token.text;
-      at_ = At::after_missing;
+      at_ = shown_.any() && !section_closed_ ? At::after_shown : At::after_missing;
       return true;
     case Kind::raw_open:
       if (fresh_value_) {
