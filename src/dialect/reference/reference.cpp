@@ -1,6 +1,7 @@
 #include "dialect/reference/reference.h"
 
 #include "dialect/reference/family.h"
+#include "dialect/reference/tagged.h"
 
 namespace callgate::dialect::reference {
 namespace {
@@ -52,7 +53,7 @@ Reference find_reference(std::string_view dialect) {
   for (const Row& row : kRows) {
     if (row.dialect == dialect) return row.reference;
   }
-  return nullptr;
+  return tagged::find_reference(dialect);
 }
 
 }  // namespace callgate::dialect::reference
