@@ -30,7 +30,7 @@ bool read(const ReferenceCase& turn, TurnGrammar grammar, const std::vector<Spel
     const std::string opener = longest_at(turn.text, at, grammar.openers);
     const auto spelling = std::find_if(spellings.begin(), spellings.end(),
                                        [&](const Spelling& each) { return each.opener == opener; });
-    return read_tagged_call(turn, *spelling->markers, at, opener.size());
+    return read_tagged_call(turn, *spelling->markers, at);
   };
   return read_turn(turn, grammar, read_call, log);
 }

@@ -12,45 +12,39 @@ namespace {
 
 using Found = CallRead::Found;
 
+const CallRead kText{.found = Found::text};
+
 class Reading {
  public:
   Reading(const ReferenceCase& turn, const Markers& markers)
       : text_(turn.text), tools_(turn.tools), markers_(markers) {}
 
-  // From an opener of `size` bytes.
-  CallRead read(std::size_t at, std::size_t size) {
-    const std::size_t least = at + size;
+  CallRead read(std::size_t at) {
     std::string last;
     for (;;) {
       const std::string lead = longest_at(text_, at, markers_.leads);
       if (lead.empty()) break;
-      if (lead == last) return {.found = Found::text, .end = at};
+      if (lead == last) return kText;
       last = lead;
       at = skip_space(text_, at + lead.size());
     }
-    if (at == text_.size()) return {.found = Found::text, .end = at};
+    if (at == text_.size()) return kText;
     if (!last.empty() && !longest_at(text_, at, markers_.section_closes).empty()) {
       return {.found = Found::empty_section, .end = at};
     }
     if (!last.empty() && markers_.json_calls && text_[at] == '{') return read_json_call(at);
-    if (!stands_at(text_, at, markers_.call.open)) {
-      Texts hoped = markers_.leads;
-      hoped.push_back(markers_.call.open);
-      const std::size_t end = begins_any(at, hoped) ? text_.size() : std::max(at, least);
-      return {.found = Found::text, .end = end};
-    }
+    if (!stands_at(text_, at, markers_.call.open)) return kText;
     const TagRead tag = read_tag(markers_.call, text_, at + markers_.call.open.size());
     switch (tag.state) {
       case TagRead::State::no_opinion:
         return {};
       case TagRead::State::ends:
-        return {.found = Found::text, .end = text_.size()};
       case TagRead::State::bad:
-        return {.found = Found::text, .end = tag.end};
+        return kText;
       case TagRead::State::whole:
         break;
     }
-    if (tag.name.empty()) return {.found = Found::text, .end = tag.end};
+    if (tag.name.empty()) return kText;
     name_ = tag.name;
     if (tag.self_closing) return call("{}", CallOutcome::complete, tag.end);
     return read_body(tag.end);
@@ -113,7 +107,7 @@ class Reading {
       } else {
         const bool odd = !arguments_.empty() || !longest_at(text_, at, body_markers()).empty() ||
                          !longest_at(text_, at, markers_.tails).empty();
-        return {.found = odd ? Found::no_opinion : Found::text, .end = at};
+        return {.found = odd ? Found::no_opinion : Found::text};
       }
     }
   }
@@ -240,11 +234,11 @@ class Reading {
                  !longest_at(text_, at, markers_.section_closes).empty()) {
         const bool call = stands_at(text_, at, markers_.call_close);
         const Verdict verdict = behind_missing(at);
-        if (shown > 0 && (verdict == Verdict::ends || closes_to_the_end(at))) {
+        if (shown > 0 && (!call || verdict == Verdict::ends || closes_to_the_end(at))) {
           return Verdict::no_opinion;
         }
         if (shown > 0) {
-          shown -= call ? 1 : 0;
+          --shown;
         } else if (verdict != Verdict::data) {
           return verdict;
         }
@@ -370,9 +364,8 @@ class Reading {
 
 }  // namespace
 
-CallRead read_tagged_call(const ReferenceCase& turn, const Markers& markers, std::size_t at,
-                          std::size_t size) {
-  return Reading(turn, markers).read(at, size);
+CallRead read_tagged_call(const ReferenceCase& turn, const Markers& markers, std::size_t at) {
+  return Reading(turn, markers).read(at);
 }
 
 std::string longest_at(std::string_view text, std::size_t at, const Texts& list) {

@@ -31,9 +31,8 @@ struct Markers {
   bool json_calls = false;  // behind a lead a call may be JSON
 };
 
-// Reads from an opener of `size` bytes at `at`.
-CallRead read_tagged_call(const ReferenceCase& turn, const Markers& markers, std::size_t at,
-                          std::size_t size);
+// Reads from an opener at `at`.
+CallRead read_tagged_call(const ReferenceCase& turn, const Markers& markers, std::size_t at);
 
 // The longest of the texts that stands there, or none.
 std::string longest_at(std::string_view text, std::size_t at, const Texts& list);

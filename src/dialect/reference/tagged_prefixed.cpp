@@ -34,14 +34,14 @@ class Reading {
     if (!stands_at(text_, at, kCall)) {
       const bool ends = kCall.starts_with(text_.substr(at));
       if (!ends && stands_at(text_, at, "]")) return {};
-      return {.found = Found::text, .end = ends ? text_.size() : at};
+      return {.found = Found::text};
     }
     const Tag tag{.open = kCall, .style = Tag::Style::attribute};
     const TagRead read = read_tag(tag, text_, at + kCall.size());
     const bool odd =
         text_.substr(at).find_first_of("\n]", kPrefix.size()) != std::string_view::npos;
     if (read.state == TagRead::State::ends && odd) return {};
-    if (read.state == TagRead::State::ends) return {.found = Found::text, .end = text_.size()};
+    if (read.state == TagRead::State::ends) return {.found = Found::text};
     if (text_.substr(at, read.end - at).find('\n') != std::string_view::npos) return {};
     if (read.name.find_first_of("<>") != std::string::npos) return {};
     if (read.state != TagRead::State::whole || read.name.empty() || read.self_closing) return {};

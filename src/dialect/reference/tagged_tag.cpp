@@ -105,7 +105,8 @@ std::optional<std::map<std::string, std::string, std::less<>>> read_attributes(
     if ((quote != '"' && quote != '\'') || end == std::string_view::npos) return std::nullopt;
     const std::string key(text.substr(at, equals - at));
     const std::string value(text.substr(equals + 2, end - equals - 2));
-    if (!std::all_of(key.begin(), key.end(), is_name_byte)) return std::nullopt;
+    const bool name = !key.empty() && std::all_of(key.begin(), key.end(), is_name_byte);
+    if (!name) return std::nullopt;
     if (value.find("&#") != std::string::npos) return std::nullopt;
     attributes[key] = decoded(value);
     at = end + 1;

@@ -53,7 +53,7 @@ class Turn {
   }
 
   bool take(const std::string& marker, const ReadCall& read_call) {
-    if (has(grammar_.openers, marker)) return take_call(read_call(at_));
+    if (has(grammar_.openers, marker)) return take_call(marker, read_call(at_));
     const std::size_t end = at_ + marker.size();
     if (has(grammar_.closers, marker)) {
       const bool behind_call = before_ == Before::call && is_blank(stretch_);
@@ -94,13 +94,14 @@ class Turn {
     });
   }
 
-  bool take_call(const CallRead& call) {
+  bool take_call(const std::string& opener, const CallRead& call) {
     switch (call.found) {
       case CallRead::Found::no_opinion:
         return false;
       case CallRead::Found::text:
-        stretch_ += text_.substr(at_, call.end - at_);
-        break;
+        stretch_ += opener;
+        at_ += opener.size();
+        return true;
       case CallRead::Found::empty_section:
         leave(After::call, Before::call);
         break;

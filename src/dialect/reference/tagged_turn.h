@@ -27,9 +27,10 @@ struct TurnGrammar {
 
 // What stands behind an opener.
 struct CallRead {
+  // Text: the opener is, what follows it is read again.
   enum class Found { call, empty_section, text, no_opinion };
   Found found = Found::no_opinion;
-  std::size_t end = 0;  // behind it
+  std::size_t end = 0;  // behind a call, or the opener of an empty section
   std::string name;
   std::string arguments;
   CallOutcome outcome = CallOutcome::complete;

@@ -114,14 +114,14 @@ class Reading {
     const std::string tool = opener.substr(1);
     const Tag tag{.open = opener, .style = Tag::Style::attribute};
     const TagRead open = read_tag(tag, text, at + opener.size());
-    if (open.state == TagRead::State::bad) return {.found = Found::text, .end = open.end};
+    if (open.state == TagRead::State::bad) return {.found = Found::text};
     if (open.state != TagRead::State::whole) return {};
     name_ = name_inside_ ? open.name : tool;
     attributes_ = open.attributes;
     if (open.self_closing) return call({}, open.end);
     const std::size_t body = skip_space(text, open.end);
     if (body < text.size() && text[body] != '<' && text[body] != '{') {
-      return {.found = Found::text, .end = body};
+      return {.found = Found::text};
     }
     const std::string close = "</" + tool + ">";
     for (std::size_t end = text.find(close, body); end != std::string_view::npos;
