@@ -163,6 +163,7 @@ void PrefixedTags::take_tag(std::string_view tag, Output& out) {
     case At::lead:
       if (tag.starts_with('/') && tag.substr(1) == grammar_.section) {
         marker_.clear();
+        out.drop_held();
         step_ = {.next = Step::Next::closed, .replay = grammar_.section_close};
         return;
       }

@@ -12,6 +12,7 @@
 // A name alone shows no call: the opener of an argument has to follow it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -66,6 +67,7 @@ class ShownCalls {
     const std::string_view end = grammar_->call.end;
     if (!name.ends_with(end) || name.size() == end.size()) return false;
     name.remove_suffix(end.size());
+    if (end.empty()) name.remove_prefix(std::min(name.find_first_not_of(kSpace), name.size()));
     return name.find_first_of("<>\n") == std::string_view::npos;
   }
 

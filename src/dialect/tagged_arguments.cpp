@@ -38,6 +38,8 @@ TagPlace TaggedCalls::place() const {
     case At::body:
     case At::key:
     case At::after_value:
+    case At::after_apart:
+    case At::apart_key:
     case At::json:
     case At::after_json:
       break;
@@ -93,6 +95,7 @@ Step TaggedCalls::push(std::string_view bytes, Output& out) {
 
 bool TaggedCalls::read(char c, Output& out) {
   if (at_ == At::call_name || at_ == At::key) return read_name(c, out);
+  if (at_ == At::apart_key) return read_apart_key(c, out);
   return read_token(c, out);
 }
 
@@ -123,9 +126,14 @@ bool TaggedCalls::read_token(char c, Output& out) {
     }
   }
   partial_.push_back(c);
+  if (at_ == At::after_value && !shown_.any() && is_apart()) {
+    at_ = At::after_apart;
+    section_closed_ = false;
+  }
   const TagToken* found = nullptr;
   using Match = TagTokens::Match;
-  switch (waits() && is_apart() ? Match::none : tokens_.match(place(), partial_, found)) {
+  const bool words = waits() && at_ != At::after_apart && is_apart();
+  switch (words ? Match::none : tokens_.match(place(), partial_, found)) {
     case Match::whole:
       return take_token(*found, out);
     case Match::partial:
@@ -139,10 +147,11 @@ bool TaggedCalls::read_token(char c, Output& out) {
 
 // Behind something that is structure or data, as what follows will tell.
 bool TaggedCalls::waits() const {
-  return at_ == At::after_value || at_ == At::after_missing || at_ == At::after_shown;
+  return at_ == At::after_value || at_ == At::after_apart || at_ == At::after_missing ||
+         at_ == At::after_shown;
 }
 
-// Markers stand side by side or on lines of their own. Apart by blanks only, they are words of a text.
+// Markers stand side by side or on lines of their own. Apart by blanks only, they may be words of a text.
 bool TaggedCalls::is_apart() const {
   const std::size_t last = pending_.find_last_not_of(" \t\r\n");
   const std::string_view space = std::string_view(pending_).substr(last + 1);
@@ -153,6 +162,13 @@ bool TaggedCalls::read_space(char c, Output& out) {
   if (!waits()) {
     out.hold(byte(c));
     return true;
+  }
+  if (c == '\n' && at_ == At::after_apart && section_closed_) {
+    byte_used_ = false;
+    end_value();
+    out.hold(pending_);
+    pending_.clear();
+    return end_call(CallOutcome::complete, out);
   }
   pending_.push_back(c);
   if (pending_.size() < limit_) return true;
@@ -187,6 +203,7 @@ bool TaggedCalls::no_token(char c, Output& out) {
       }
       [[fallthrough]];
     case At::after_value:
+    case At::after_apart:
     case At::after_shown: {
       if (at_ == At::after_shown) shown_.close();
       const std::string pending = std::move(pending_);
@@ -205,6 +222,7 @@ bool TaggedCalls::no_token(char c, Output& out) {
       return reject(tokens_.kept(place(), partial_).substr(handed_));
     case At::call_name:
     case At::key:
+    case At::apart_key:
     case At::json:
       break;
   }
@@ -403,6 +421,13 @@ void TaggedCalls::finish(Output& out) {
     case At::raw_value:
       if (newline_) value_.push("\n", json_);
       value_.cut(json_);
+      break;
+    case At::apart_key:
+      end_value();
+      break;
+    case At::after_apart:
+      end_value();
+      if (!more_was_coming || section_closed_) outcome = CallOutcome::complete;
       break;
     case At::after_value:
       end_value();

@@ -7,7 +7,8 @@
 //   </function>
 //
 // A value streams while it is written. A close marker inside a value ends it only when what follows is something that
-// may stand behind a value; else it is data. Those few bytes are held back until that is known.
+// may stand behind a value; else it is data. Those few bytes are held back until that is known. Markers that only
+// blanks part may be words of a text: there a parameter has to be one of the tool's, and the line has to end with the call.
 #pragma once
 
 #include <cstddef>
@@ -53,6 +54,8 @@ class TaggedCalls final : public CallReader {
     value,
     raw_value,      // between raw_open and raw_close
     after_value,    // behind a close marker that may be data
+    after_apart,    // the same, behind further markers that only blanks part
+    apart_key,      // there, in a parameter's tag
     after_missing,  // in a value, behind a close marker of the call or section that may be data
     after_shown,    // behind the close markers of a call that the value may only show
     json,           // the arguments are one JSON object
@@ -78,6 +81,8 @@ class TaggedCalls final : public CallReader {
   bool take_after_value(const TagToken& token, Output& out);
   bool take_after_shown(const TagToken& token, Output& out);
   bool take_behind_shown(const TagToken& token, Output& out);
+  bool take_apart(const TagToken& token, Output& out);
+  bool read_apart_key(char c, Output& out);
 
   std::size_t read_value(std::string_view bytes, Output& out);
   std::size_t read_json(std::string_view bytes, Output& out);
@@ -120,12 +125,14 @@ class TaggedCalls final : public CallReader {
   json::Scanner scanner_;
   std::string json_;  // written, not sent yet
   std::size_t parameters_ = 0;
-  char stop_ = '<';              // the first byte of every marker that may stand in a value
-  bool section_closed_ = false;  // pending_ ends with a section's close marker
-  bool broken_ = false;          // a value was no JSON and had left already
-  bool whole_json_ = false;      // the arguments were written as one JSON object
-  bool fresh_value_ = false;     // no byte of the value yet
-  bool newline_ = false;         // the value's last byte is a newline that may be structure
+  char stop_ = '<';           // the first byte of every marker that may stand in a value
+  std::size_t tag_from_ = 0;  // at apart_key: where the tag begins in pending_
+  bool section_closed_ =
+      false;  // pending_ ends with a section's close marker; at after_apart: has one, or a call's
+  bool broken_ = false;       // a value was no JSON and had left already
+  bool whole_json_ = false;   // the arguments were written as one JSON object
+  bool fresh_value_ = false;  // no byte of the value yet
+  bool newline_ = false;      // the value's last byte is a newline that may be structure
 };
 
 std::unique_ptr<DialectParser> make_tagged_parser(const Prose& prose,

@@ -4,6 +4,25 @@
 #include "dialect/tagged_arguments.h"
 
 namespace callgate::dialect {
+namespace {
+
+// `text`, which stands behind the opener of a tag, goes on to the tag's end and no further.
+bool is_rest_of_tag(const NameTag& tag, std::string_view text) {
+  if (!text.ends_with(tag.end)) return false;
+  if (tag.style != NameTag::Style::attribute) {
+    return text.substr(0, text.size() - tag.end.size()).find('<') == std::string_view::npos;
+  }
+  AttributeScan scan;
+  scan.begin(tag.end);
+  AttributeScan::State state = AttributeScan::State::open;
+  for (const char c : text) {
+    if (state != AttributeScan::State::open) return false;
+    state = scan.push(c);
+  }
+  return is_space(text[0]) && state == AttributeScan::State::closed;
+}
+
+}  // namespace
 
 bool TaggedCalls::take_token(const TagToken& token, Output& out) {
   const std::size_t handed = handed_;
@@ -43,8 +62,11 @@ bool TaggedCalls::take_token(const TagToken& token, Output& out) {
       return shown_.any() ? take_after_shown(token, out) : take_after_value(token, out);
     case At::after_shown:
       return take_behind_shown(token, out);
+    case At::after_apart:
+      return take_apart(token, out);
     case At::call_name:
     case At::key:
+    case At::apart_key:
     case At::json:
       break;
   }
@@ -149,6 +171,59 @@ bool TaggedCalls::take_behind_shown(const TagToken& token, Output& out) {
   take_value(pending_, out);
   pending_.clear();
   if (token.text == grammar_->call.open) shown_.call_opener();
+  return true;
+}
+
+bool TaggedCalls::take_apart(const TagToken& token, Output& out) {
+  const auto is_in = [&](const auto& list) {
+    return std::find(list.begin(), list.end(), token.text) != list.end();
+  };
+  const bool closes =
+      token.kind == Kind::call_close || is_in(grammar_->section_close) || is_in(grammar_->tail);
+  if (closes || token.kind == Kind::value_close || token.kind == Kind::filler) {
+    section_closed_ = section_closed_ || closes;
+    pending_ += token.text;
+    return true;
+  }
+  if (token.kind == Kind::parameter_open && !section_closed_) {
+    tag_from_ = pending_.size();
+    pending_ += token.text;
+    at_ = At::apart_key;
+    return true;
+  }
+  at_ = At::value;
+  pending_ += token.text;
+  take_value(pending_, out);
+  pending_.clear();
+  if (token.text == grammar_->call.open) shown_.call_opener();
+  return true;
+}
+
+// The tag is that of a parameter when the tool has one of this name, else it is data.
+bool TaggedCalls::read_apart_key(char c, Output& out) {
+  constexpr std::size_t kMaxTag = 256;
+  const NameTag& tag = grammar_->parameter;
+  pending_.push_back(c);
+  std::string pending = std::move(pending_);
+  pending_.clear();
+  const std::string_view text = std::string_view(pending).substr(tag_from_ + tag.open.size());
+  const bool whole = is_rest_of_tag(tag, text);
+  if (!whole && c != '\n' && text.size() < kMaxTag && pending.size() < limit_) {
+    pending_ = std::move(pending);
+    return true;
+  }
+  const std::string_view inside = text.substr(0, whole ? text.size() - tag.end.size() : 0);
+  const std::string name = tag.style == NameTag::Style::attribute
+                               ? attribute(inside, tag.key).value_or(std::string())
+                               : std::string(trimmed(inside));
+  if (name.empty() || schema_.member(name).is_nothing()) {
+    at_ = At::value;
+    return back_to_value(std::string_view(pending).substr(0, pending.size() - 1), {}, c, out);
+  }
+  end_value();
+  out.hold(std::string_view(pending).substr(0, tag_from_ + tag.open.size()));
+  begin_name(At::key, tag);
+  for (const char b : text) read(b, out);
   return true;
 }
 

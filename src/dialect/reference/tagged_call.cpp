@@ -97,6 +97,9 @@ class Reading {
       } else if (begins_any(at, {markers_.parameter.open}) ||
                  (arguments_.empty() && begins_any(at, markers_.fillers))) {
         return truncated();
+      } else if (arguments_.empty() && begins_any(at, {markers_.value_close}) &&
+                 !begins_any(at, {markers_.call_close})) {
+        return {};
       } else if (arguments_.empty() && !begins_any(at, close_markers()) &&
                  begins_any(at, body_markers())) {
         return {};
@@ -253,11 +256,13 @@ class Reading {
   }
 
   // Only close markers follow, the last one perhaps cut.
-  bool closes_to_the_end(std::size_t at) const {
+  bool closes_to_the_end(std::size_t at, bool perhaps_cut = true) const {
     at = skip_space(text_, at);
     const std::string close = longest_at(text_, at, close_markers());
-    if (at == text_.size() || begins_any(at, close_markers()) || ends_turn(at)) return true;
-    return !close.empty() && closes_to_the_end(at + close.size());
+    if (at == text_.size() || (perhaps_cut && begins_any(at, close_markers())) || ends_turn(at)) {
+      return true;
+    }
+    return !close.empty() && closes_to_the_end(at + close.size(), perhaps_cut);
   }
 
   // A name and the opener of an argument.
@@ -286,8 +291,15 @@ class Reading {
       if (!begins_any(at, body_markers())) return Verdict::data;
       return apart ? Verdict::no_opinion : Verdict::ends;
     }
-    if (apart) return Verdict::data;
     const std::size_t behind = at + marker.size();
+    if (apart && marker == markers_.parameter.open) {
+      const TagRead tag = read_tag(markers_.parameter, text_, behind);
+      if (tag.state != TagRead::State::whole) return Verdict::no_opinion;
+      if (tag.name.find_first_of("<>\n") != std::string::npos) return Verdict::no_opinion;
+      const bool known = !Schema(tools_, name_).member(tag.name).says_nothing();
+      return known ? Verdict::ends : Verdict::data;
+    }
+    if (apart) return closes_to_the_end(at, false) ? Verdict::ends : Verdict::no_opinion;
     if (marker == markers_.call_close) return Verdict::ends;
     if (marker == markers_.parameter.open) {
       const TagRead tag = read_tag(markers_.parameter, text_, behind);

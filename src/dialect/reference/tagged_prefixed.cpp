@@ -89,7 +89,12 @@ class Reading {
         if (!plain) return {};
         return call(arguments + cut(rest, kinds), CallOutcome::truncated, text_.size());
       }
-      if (!append(arguments, text_.substr(from, end - from), place)) return {};
+      const std::string_view value = text_.substr(from, end - from);
+      if (kinds.contains("string")) {
+        arguments += typed(value, kinds).value_or("");
+      } else if (!append(arguments, value, place)) {
+        return {};
+      }
       at = end + close.size();
     }
   }
@@ -152,7 +157,9 @@ class Reading {
     const bool nests = !kinds.contains("string") &&
                        (kinds.empty() || kinds.contains("object") || kinds.contains("array"));
     std::vector<Element> elements;
-    if (!nests || text.find(kPrefix) == std::string_view::npos) {
+    const bool tags = text.find(kPrefix) != std::string_view::npos;
+    if (tags && !nests) return false;
+    if (!tags) {
       const auto json = typed(text, kinds);
       if (json) out += *json;
       return json.has_value();
