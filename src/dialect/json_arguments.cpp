@@ -10,6 +10,9 @@ namespace {
 
 using ScanState = json::Scanner::State;
 
+// A value may end long before the bytes of a push do: it is looked for in no more than this at a time.
+constexpr std::size_t kBlock = 4096;
+
 std::size_t find_control(std::string_view bytes) {
   std::size_t at = 0;
   while (at < bytes.size() && static_cast<unsigned char>(bytes[at]) >= 0x20) ++at;
@@ -42,7 +45,7 @@ void JsonArguments::begin(bool decoded) {
 JsonArguments::Result JsonArguments::push(std::string_view bytes, Output& out) {
   std::size_t at = 0;
   while (at < bytes.size() && !broken_) {
-    const std::string_view rest = bytes.substr(at);
+    const std::string_view rest = bytes.substr(at, kBlock);
     const std::size_t control = find_control(rest);
     if (control == 0 && scan_.in_string()) {
       if (escape_control(rest[0], out)) ++at;
@@ -57,8 +60,12 @@ JsonArguments::Result JsonArguments::push(std::string_view bytes, Output& out) {
     if (scan_.in_string() && tail_.empty() && !decoded_) out.expect_plain(kPlain);
     return {.used = at};
   }
-  Result result = push_broken(bytes.substr(at), out);
-  result.used += at;
+  Result result;
+  do {
+    result = push_broken(bytes.substr(at, kBlock), out);
+    at += result.used;
+  } while (result.state == State::inside && at < bytes.size());
+  result.used = at;
   return result;
 }
 

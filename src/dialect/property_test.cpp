@@ -1,6 +1,7 @@
 // Golden inputs, cut up and put together again at random: whatever comes out, it does not depend on the cuts.
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <random>
 
 #include "dialect/golden_testing.h"
@@ -84,6 +85,38 @@ TEST_P(Property, holds_for_golden_inputs_put_together_at_random) {
                          << (options.commit == Commit::eager ? "" : " whole_call") << " limit "
                          << options.max_held_back << (like.reasoning_open ? " open" : "") << "\n"
                          << shown;
+  }
+}
+
+// Calls that are begun again and again and never end must not be read again and again. A parser that does needs minutes
+// for these; one that does not, a part of a second, with sanitizers a few.
+TEST(Linear, reads_openers_without_end_once) {
+  struct Row {
+    std::string_view dialect;
+    std::string_view text;
+  };
+  constexpr Row kRows[] = {
+      {"auto", R"(<tool_call>{"name": "f", "arguments": {"a": ")"},
+      {"generic_xml", "<f><a>"},
+      {"harmony", R"(<|channel|>commentary to=functions.f<|message|>{"a":")"},
+      {"hermes", R"(<tool_call>{"name": "f", "arguments": {"a": {"b": )"},
+      {"kimi_k2", R"(<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"a":")"},
+      {"qwen3_coder", "<tool_call><function=f><parameter=a>"},
+      {"use_tool", "<use_tool><name>f</name><a>"},
+  };
+  const std::vector<ToolSpec> tools{{.name = "f"}};
+  for (const Row& row : kRows) {
+    for (const Commit commit : {Commit::eager, Commit::whole_call}) {
+      std::string text;
+      while (text.size() < 1'000'000) text += row.text;
+      EventLog log;
+      const std::clock_t begin = std::clock();
+      const auto parser = find(row.dialect)->make({.tools = tools, .commit = commit});
+      parser->push(text, Channel::text, log);
+      parser->finish(log);
+      EXPECT_FALSE(log.events().empty());
+      EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 10) << row.dialect;
+    }
   }
 }
 

@@ -333,12 +333,15 @@ void TurnParser::leave_call(Step::Next next) {
 }
 
 // What the reader has read and is no call is prose: the turn reads it again, for the markers in it. The opener is not
-// read again, and nothing is that came in two channels.
+// read again, and nothing is that came in two channels. A turn of openers alone would be read again from each of them:
+// what is read twice has a limit.
 std::string TurnParser::take_back_read(bool called) {
   if (out_.channel() != prose_channel()) return {};
   const std::string_view held = out_.held();
   const std::size_t opener = called ? 0 : std::min(opener_size_, held.size());
+  if (held.size() - opener > read_again_left_) return {};
   std::string read(held.substr(opener));
+  read_again_left_ -= read.size();
   out_.unhold(read.size());
   return read;
 }

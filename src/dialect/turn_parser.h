@@ -146,6 +146,7 @@ class TurnParser final : public AuditedParser {
   bool section_close_owed_ = false;
   std::string rest_;  // not read: the turn was handed over
   bool line_start_ = true;
+  std::size_t read_again_left_ = 256 << 10;  // bytes
   std::size_t opener_size_ = 0;  // of what is held of a call before the reader got any byte
   CallIndex calls_before_ = 0;   // when the reader got the bytes
 };
