@@ -7,6 +7,8 @@
 #include "callgate/pipeline.h"
 #include "chat/event_grammar.h"
 #include "chat/event_log.h"
+#include "client/chat_contract.h"
+#include "json/reader.h"
 #include "json/writer.h"
 
 namespace callgate {
@@ -136,12 +138,49 @@ void expect_kept(const PolicyOptions& policy, const Request& request, const Obse
   EXPECT_FALSE(*seen.log.reason() == FinishReason::tool_calls && calls.empty());
 }
 
-TEST(PolicyProperty, random_policies_give_turns_that_obey_the_grammar_and_end_once) {
+bool is_json_object(std::string_view text) {
+  json::Reader in(text);
+  if (in.peek() != json::Kind::object) return false;
+  in.skip();
+  return in.finish();
+}
+
+// The client's bytes keep every rule of the contract. Two rules are about what the model wrote, and policies may let that
+// pass: they are broken when a call shows it, and only then.
+void expect_contract(std::string_view bytes, const Request& request, const TurnSummary& summary,
+                     const std::vector<Observer::Seen>& seen) {
+  static constexpr std::string_view kMarkers[] = {"<tool_call>", "<|tool_call"};
+  client::ChatContract contract({.tools = request.tools,
+                                 .choices = request.choices,
+                                 .include_usage = request.include_usage,
+                                 .usage_known = summary.usage.has_value(),
+                                 .markers = kMarkers});
+  contract.push(bytes);
+  contract.finish();
+  bool undeclared = false;
+  bool malformed = false;
+  for (const Observer::Seen& choice : seen) {
+    for (const LoggedCall& call : choice.log.calls()) {
+      if (call.name == "rm") undeclared = true;
+      if (!is_json_object(call.arguments)) malformed = true;
+    }
+  }
+  for (const client::RuleVerdict& verdict : contract.verdicts()) {
+    const bool expected = (verdict.rule == "tool_is_declared" && undeclared) ||
+                          (verdict.rule == "arguments_are_json" && malformed);
+    EXPECT_EQ(verdict.verdict == client::Verdict::fail, expected)
+        << verdict.rule << ": " << verdict.seen << "\n"
+        << bytes;
+  }
+}
+
+TEST(PolicyProperty, random_policies_give_turns_that_obey_the_grammar_and_the_contract) {
   for (std::uint32_t seed = 0; seed < 4000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     Request request{.model = "m", .tools = {{.name = "f"}, {.name = "g"}}};
     request.stream = below(random, 2) == 0;
+    request.include_usage = below(random, 2) == 0;
     request.choices = 1 + below(random, 2);
     if (below(random, 4) == 0) request.parallel_tool_calls = false;
     std::vector<Observer::Seen> seen;
@@ -164,6 +203,7 @@ TEST(PolicyProperty, random_policies_give_turns_that_obey_the_grammar_and_end_on
       EXPECT_EQ(choice.finishes, 1u);
       expect_kept(policy, request, choice);
     }
+    if (request.stream) expect_contract(out, request, pipeline->summary(), seen);
     if (testing::Test::HasFailure()) break;
   }
 }
