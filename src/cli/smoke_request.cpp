@@ -1,0 +1,86 @@
+#include "cli/smoke_request.h"
+
+#include <algorithm>
+
+#include "json/writer.h"
+
+namespace callgate::cli {
+namespace {
+
+constexpr std::string_view kMarkers[] = {
+    "<tool_call>",
+    "<tool_calls>",
+    "</tool_call>",
+    "<function_calls>",
+    "<function_call>",
+    "<function=",
+    "<function name=",
+    "<invoke",
+    "<|tool_call",
+    "<|tool▁call",
+    "<｜tool▁call",
+    "<｜tool_call",
+    "<|function_call|>",
+    "<|python_tag|>",
+    "<|python_start|>",
+    "<|action_start|>",
+    "<|START_ACTION|>",
+    "<|tools_prefix|>",
+    "<|channel|>",
+    "<|open|>",
+    "<|recipient|>",
+    "<｜DSML｜",
+    "<|DSML|",
+    "<TOOLCALL>",
+    "[TOOL_CALLS]",
+    "functools[",
+    "function call<|role_sep|>",
+    "<longcat_tool_call>",
+    "<dots_function_call>",
+    "<seed:tool_call>",
+    "<minimax:tool_call>",
+    "]<]minimax[>[",
+    "<steptml:invoke",
+    "<start_function_call>",
+    "<use_tool",
+    "Action: ```json",
+};
+
+}  // namespace
+
+std::span<const std::string_view> smoke_markers() { return kMarkers; }
+
+const ToolSpec& smoke_tool() {
+  static const ToolSpec tool{
+      .name = "get_weather",
+      .description = "The current weather of a city.",
+      .parameters = {
+          R"({"type":"object","properties":{"city":{"type":"string","description":"The name of the city."}},"required":["city"],"additionalProperties":false})"}};
+  return tool;
+}
+
+std::string smoke_request(const SmokeOptions& options) {
+  const ToolSpec& tool = smoke_tool();
+  std::string out;
+  json::ObjectWriter body(out);
+  body.string("model", options.model);
+  body.boolean("stream", true);
+  if (options.include_usage) body.raw("stream_options", R"({"include_usage":true})");
+  if (!options.temperature.empty()) body.raw("temperature", options.temperature);
+  body.raw("messages",
+           R"([{"role":"user","content":"What is the weather in Paris? Use the tool."}])");
+  body.key("tools") += R"([{"type":"function","function":)";
+  json::ObjectWriter function(out);
+  function.string("name", tool.name);
+  function.string("description", tool.description);
+  function.raw("parameters", tool.parameters.text);
+  function.close();
+  out += "}]";
+  body.raw("tool_choice", options.force_tool
+                              ? R"({"type":"function","function":{"name":"get_weather"}})"
+                              : R"("auto")");
+  body.close();
+  return out;
+}
+
+}  // namespace callgate::cli
