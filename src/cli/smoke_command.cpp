@@ -125,21 +125,22 @@ void add_request_options(CLI::App& command, SmokeArguments& arguments) {
   command.add_flag("--force-tool", options.force_tool, "name the tool in tool_choice, not auto");
   command.add_option("--temperature", options.temperature, "a number, or none to send none")
       ->check(CLI::Number | CLI::IsMember({"none"}))
-      ->capture_default_str();
-  command.add_option("--timeout", arguments.seconds, "seconds that one answer may take")
+      ->option_text("NUMBER [0]");
+  command.add_option("--timeout", arguments.seconds, "what one answer may take")
       ->check(CLI::Range(0.1, 86'400.0))
-      ->capture_default_str();
+      ->option_text("SECONDS [60]");
   command.add_flag("--insecure", options.insecure, "accept any certificate");
 }
 
 void add_run_options(CLI::App& command, SmokeArguments& arguments) {
   command.add_option("--repeat", arguments.options.repeat, "answers; more than one prints times")
       ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
+      ->option_text("N [1]");
   command
       .add_flag("--disconnect-after-first-tool{begin}", arguments.leave,
-                "first leave one answer when its first call begins, or with =end is complete")
-      ->check(CLI::IsMember({"begin", "end"}));
+                "first leave one answer when its first call begins, or ends")
+      ->check(CLI::IsMember({"begin", "end"}))
+      ->option_text("[=begin|end]");
   command.add_option("--out", arguments.record.folder, "folder for NAME.sse and NAME.sha256")
       ->capture_default_str();
   command.add_option("--name", arguments.record.name, "name of these files; the model's if absent");

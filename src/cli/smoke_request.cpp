@@ -1,7 +1,5 @@
 #include "cli/smoke_request.h"
 
-#include <algorithm>
-
 #include "json/writer.h"
 
 namespace callgate::cli {
@@ -43,7 +41,12 @@ constexpr std::string_view kMarkers[] = {
     "<steptml:invoke",
     "<start_function_call>",
     "<use_tool",
-    "Action: ```json",
+    // Calls without markers of their own, of the tool that was asked for.
+    ">>>get_weather",
+    "<get_weather>",
+    "\"name\": \"get_weather\"",
+    "\"name\":\"get_weather\"",
+    "[get_weather(",
 };
 
 }  // namespace

@@ -126,7 +126,9 @@ void ChatContract::Parts::search_secrets(std::string_view bytes) {
     sheet_.fail(no_secrets, progress_.frames == 0 ? found : found + " behind " + where());
     overlap_.clear();
   }
-  if (overlap_.size() > kOverlap) overlap_.erase(0, overlap_.size() - kOverlap);
+  if (overlap_.size() <= kOverlap) return;
+  overlap_.erase(0, overlap_.size() - kOverlap);
+  overlap_.front() = 'x';  // the rest of a word, as far as we know; a key here was seen before
 }
 
 void ChatContract::Parts::accept_frame(const SseFrame& frame) {

@@ -10,8 +10,7 @@ using enum ContractRule;
 
 ContractChoice::ContractChoice(std::uint32_t index, const ContractTerms& terms, VerdictSheet& sheet,
                                ContractProgress& progress)
-    : index_(index),
-      terms_(terms),
+    : terms_(terms),
       sheet_(sheet),
       progress_(progress),
       label_("choice " + std::to_string(index)) {}

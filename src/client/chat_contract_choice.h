@@ -41,7 +41,6 @@ class ContractChoice {
   void check_text() const;
   void mask();
 
-  const std::uint32_t index_;
   const ContractTerms& terms_;
   VerdictSheet& sheet_;
   ContractProgress& progress_;

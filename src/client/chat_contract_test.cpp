@@ -197,6 +197,24 @@ TEST(ChatContract, every_defect_fails_its_rules_and_no_other) {
   }
 }
 
+TEST(ChatContract, any_bytes_get_verdicts_that_do_not_depend_on_cuts) {
+  const std::string stream = good();
+  for (std::size_t at = 0; at < stream.size(); at += 3) {
+    for (const char c : {'"', '\\', '\n', '\xC3'}) {
+      std::string changed = stream;
+      changed[at] = c;
+      EXPECT_EQ(failed(check(changed)), failed(check(changed, kTerms, 97))) << changed;
+    }
+    EXPECT_NE(failed(check(stream.substr(0, at))), Rules{}) << at;
+  }
+}
+
+TEST(ChatContract, a_word_is_no_key_wherever_the_bytes_are_cut) {
+  const std::string words(700, '.');
+  EXPECT_EQ(failed(check(with("Let me", words + "task-abcdefgh12345678" + words), kTerms, 1)),
+            Rules{});
+}
+
 TEST(ChatContract, the_head_has_rules_of_its_own) {
   ChatContract plain(kTerms);
   plain.accept_head(200, "Text/Event-Stream ; charset=utf-8", "x-echo: nothing");

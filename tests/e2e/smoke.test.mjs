@@ -293,6 +293,17 @@ describe('a server that breaks none', () => {
     for (const fault of kHarmless) await expect_failed(context, mock.v1, to_name(fault), []);
   });
 
+  test('may be the demo, which gives the same hash twice', async (context) => {
+    const args = ['serve', '--demo', '--listen', '127.0.0.1:0', '--set', 'store.url=none'];
+    const demo = await new Program(context, args).ready();
+    const out = ['--include-usage', '--out', make_folder(context)];
+    for (const verdict of ['not_applicable', 'pass']) {
+      const run = await smoke(context, demo.v1, 'demo-tools', out);
+      assert.equal(run.code, 0, run.log);
+      assert.equal(run.seen.same_as_last_run.verdict, verdict);
+    }
+  });
+
   test('gives the same hash however its bytes are cut', async (context) => {
     const cuts = ['write all', 'write 7', 'cut 2', 'cut words'];
     const script = cuts.map((cut, i) =>
