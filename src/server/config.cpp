@@ -185,6 +185,9 @@ Result<void> check_config(const Config& config) {
   if (!is_one_of(config.store.synchronous, {"normal", "full"})) {
     return wrong("store.synchronous must be normal or full");
   }
+  if (!config.capture.models.empty() && config.capture.dir.empty()) {
+    return wrong("capture.models: capture.dir is not set");
+  }
   if (config.threads > 256) return wrong("threads: expected at most 256");
   return check_listeners(config);
 }
@@ -285,6 +288,7 @@ std::string print_config(const Config& config) {
   print_table(out, config.log);
   print_table(out, config.cors);
   print_table(out, config.store);
+  print_table(out, config.capture);
   print_list(out, config.keys);
   print_list(out, config.upstreams);
   print_list(out, config.models);

@@ -62,6 +62,14 @@ struct StoreConfig {
   std::int64_t queue = 10'000;
 };
 
+struct CaptureConfig {
+  std::string dir;
+  std::vector<std::string> models;
+  Bytes max_bytes{1u << 20};
+  std::int64_t max_files = 1000;
+  Bytes max_memory{256u << 20};
+};
+
 struct TlsConfig {
   std::string cert;
   std::string key;
@@ -73,6 +81,7 @@ struct KeyConfig {
   std::int64_t requests_per_minute = 0;
   std::int64_t max_streams = 0;
   std::vector<std::string> models{"*"};
+  bool admin = false;
 };
 
 struct UpstreamConfig {
@@ -137,6 +146,7 @@ struct Config {
   LogConfig log;
   CorsConfig cors;
   StoreConfig store;
+  CaptureConfig capture;
   std::vector<KeyConfig> keys;
   std::vector<UpstreamConfig> upstreams;
   std::vector<ModelConfig> models;

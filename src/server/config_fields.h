@@ -99,6 +99,22 @@ struct Section<StoreConfig> {
   };
 };
 template <>
+struct Section<CaptureConfig> {
+  static constexpr std::string_view name = "capture";
+  static constexpr auto fields = std::tuple{
+      Field{"dir", &CaptureConfig::dir,
+            "folder for captures of requests, see capture.md; empty means none are made"},
+      Field{"models", &CaptureConfig::models,
+            "glob patterns of models whose requests are all captured"},
+      Field{"max_bytes", &CaptureConfig::max_bytes,
+            "one capture; what comes later is left out and the capture marked as truncated"},
+      Field{"max_files", &CaptureConfig::max_files,
+            "captures to keep, the oldest are deleted; 0 means no limit"},
+      Field{"max_memory", &CaptureConfig::max_memory,
+            "all captures that are not written yet; beyond it captures are truncated or dropped"},
+  };
+};
+template <>
 struct Section<KeyConfig> {
   static constexpr std::string_view name = "key";
   static constexpr auto fields = std::tuple{
@@ -109,6 +125,8 @@ struct Section<KeyConfig> {
       Field{"max_streams", &KeyConfig::max_streams,
             "model requests of this key at a time; 0 means no limit"},
       Field{"models", &KeyConfig::models, "glob patterns of models that this key may use"},
+      Field{"admin", &KeyConfig::admin,
+            "may capture requests with the header x-callgate-capture, see capture.md"},
   };
 };
 template <>

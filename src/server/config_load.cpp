@@ -246,8 +246,8 @@ class Loader {
     }
   }
 
-  static constexpr std::array<std::string_view, 8> kSections{
-      "tls", "limits", "log", "cors", "store", "key", "upstream", "model"};
+  static constexpr std::array<std::string_view, 9> kSections{
+      "tls", "limits", "log", "cors", "store", "capture", "key", "upstream", "model"};
   std::string_view file_;
   std::optional<Error> error_;
 };
@@ -328,6 +328,7 @@ Result<Config> decode(toml::parse_result parsed, std::string_view name,
   loader.read_table(config.log, root);
   loader.read_table(config.cors, root);
   loader.read_table(config.store, root);
+  loader.read_table(config.capture, root);
   loader.read_list(config.keys, root);
   loader.read_list(config.upstreams, root);
   loader.read_list(config.models, root);

@@ -157,6 +157,10 @@ TEST(Config, resolves_references_between_tables) {
               HasSubstr("must start with http://"));
 }
 
+TEST(Config, needs_a_folder_to_capture_models) {
+  EXPECT_THAT(error_of("[capture]\nmodels = [\"*\"]\n"), HasSubstr("capture.dir is not set"));
+}
+
 TEST(Config, masks_secrets_when_printed_and_reads_its_own_output) {
   const auto config =
       parse_config(std::string(kGood) + "[[key]]\nname=\"k\"\nsecret=\"topsecretvalue\"\n",
@@ -206,6 +210,7 @@ TEST(Config, every_key_has_its_row_in_the_docs) {
   expect_documented<LogConfig>(docs);
   expect_documented<CorsConfig>(docs);
   expect_documented<StoreConfig>(docs);
+  expect_documented<CaptureConfig>(docs);
   expect_documented<KeyConfig>(docs);
   expect_documented<UpstreamConfig>(docs);
   expect_documented<ModelConfig>(docs);

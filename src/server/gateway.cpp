@@ -6,6 +6,7 @@
 
 #include "dialect/render.h"
 #include "json/writer.h"
+#include "server/capture_mask.h"
 #include "server/config_text.h"
 #include "server/observe.h"
 #include "server/request_options.h"
@@ -131,7 +132,10 @@ engine::RequestRules rules_of(const ModelConfig& model, const DialectChoice& cho
 
 }  // namespace
 
-Snapshot::Snapshot(Config given, Access keys) : config(std::move(given)), access(std::move(keys)) {
+Snapshot::Snapshot(Config given, Access keys)
+    : config(std::move(given)),
+      access(std::move(keys)),
+      secrets(std::make_shared<const std::vector<std::string>>(secrets_of(config))) {
   for (const ModelConfig& model : config.models) {
     const DialectChoice dialect = *choose_dialect(model, "");
     const Model known{.config = &model,
@@ -270,7 +274,6 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   if (!body) co_return co_await refuse(ask, body.error());
   auto request = protocol.decode(*body);
   if (!request) co_return co_await refuse(ask, request.error());
-  ask.exchange.drop_body();
   const auto model = choose_model(ask, request->model);
   if (!model) co_return co_await refuse(ask, model.error());
   const std::string_view header =
@@ -280,9 +283,31 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   if (!dialect) co_return co_await refuse(ask, dialect.error());
   const auto options = read_options(ask.exchange.head().headers, model->policy);
   if (!options) co_return co_await refuse(ask, options.error());
+  const auto captured = begin_capture(ask, request->model, *body);
+  if (!captured) co_return co_await refuse(ask, captured.error());
+  ask.exchange.drop_body();
   const StreamGauge gauge(world_);
   Turn turn(*this, ask, std::move(*request), *model, *dialect, *options, protocol);
   co_await turn.run();
+}
+
+Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::string_view body) {
+  const Config& config = ask.snapshot->config;
+  const net::RequestHead& head = ask.exchange.head();
+  const auto wanted = wants_capture(config, head.headers.find(kCaptureHeader).value_or(""),
+                                    ask.key == nullptr ? nullptr : &ask.key->config, model);
+  if (!wanted) return tl::unexpected(wanted.error());
+  if (!*wanted) return {};
+  ask.capture = Capture::make(world_.captures, config.capture,
+                              {.request_id = ask.id,
+                               .time_ms = unix_milliseconds(),
+                               .model = std::string(model),
+                               .protocol = "openai_chat",
+                               .secrets = ask.snapshot->secrets});
+  if (ask.capture == nullptr) return {};
+  ask.capture->client_asked(head, body);
+  ask.headers.add(kCaptureHeader, ask.id);
+  return {};
 }
 
 net::Task<> Gateway::models(Ask& ask) {
@@ -347,7 +372,8 @@ void Gateway::add_cors(Ask& ask) {
       allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config));
   if (allowed.empty()) return;
   ask.headers.add("access-control-allow-origin", allowed);
-  ask.headers.add("access-control-expose-headers", "x-request-id, retry-after, retry-after-ms");
+  ask.headers.add("access-control-expose-headers",
+                  "x-request-id, x-callgate-capture, retry-after, retry-after-ms");
   if (allowed != "*") ask.headers.add("vary", "origin");
 }
 

@@ -17,6 +17,8 @@
 #include "net/server.h"
 #include "net/task.h"
 #include "server/access.h"
+#include "server/capture.h"
+#include "server/capture_writer.h"
 #include "server/config.h"
 #include "server/upstream_call.h"
 #include "store/request_log.h"
@@ -29,10 +31,15 @@ namespace callgate::server {
 struct World {
   World(telemetry::Logger& logger, telemetry::Metrics& all_metrics, store::RequestLog& request_log,
         std::int64_t max_streams)
-      : log(logger), metrics(all_metrics), requests(request_log), streams(max_streams) {}
+      : log(logger),
+        metrics(all_metrics),
+        requests(request_log),
+        captures(logger, all_metrics),
+        streams(max_streams) {}
   telemetry::Logger& log;
   telemetry::Metrics& metrics;
   store::RequestLog& requests;
+  CaptureWriter captures;
   ConcurrencyLimit streams;
   std::atomic<std::int64_t> connections{0};
   std::atomic<bool> draining{false};
@@ -61,6 +68,7 @@ struct Snapshot {
 
   const Config config;
   const Access access;
+  const std::shared_ptr<const std::vector<std::string>> secrets;  // what captures must not show
   std::unordered_map<std::string_view, Model> models;
 };
 
@@ -72,7 +80,8 @@ struct Ask {
   KeyState* key = nullptr;  // nullptr on an open gateway
   net::Headers headers;     // of the answer, whatever it will be
   std::uint64_t started_ms = 0;
-  bool in_turn = false;  // its end is counted by the turn
+  bool in_turn = false;              // its end is counted by the turn
+  std::unique_ptr<Capture> capture;  // nullptr: it is not captured
 };
 
 class Gateway {
@@ -104,6 +113,8 @@ class Gateway {
   net::Task<> respond_json(Ask& ask, int status, std::string_view body);
   Result<void> admit(Ask& ask, const Route& route);
   void add_cors(Ask& ask);
+  // Captures the request if that is configured or asked for. `body` is as received.
+  Result<void> begin_capture(Ask& ask, std::string_view model, std::string_view body);
 
   World& world_;
   net::Loop& loop_;

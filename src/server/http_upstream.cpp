@@ -30,6 +30,7 @@ class HttpCall final : public UpstreamCall {
   std::string_view header(std::string_view name) const override {
     return exchange_.headers().find(name).value_or(std::string_view());
   }
+  net::Headers headers() const override { return exchange_.headers(); }
   net::Task<Result<Piece>> read(net::Millis patience) override {
     auto bytes = co_await exchange_.read(patience);
     if (!bytes) co_return tl::unexpected(std::move(bytes.error()));

@@ -52,36 +52,6 @@ std::int64_t unix_milliseconds() {
       .count();
 }
 
-std::string_view to_string(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_request:
-      return "invalid_request";
-    case ErrorCode::unauthenticated:
-      return "unauthenticated";
-    case ErrorCode::forbidden:
-      return "forbidden";
-    case ErrorCode::not_found:
-      return "not_found";
-    case ErrorCode::not_allowed:
-      return "not_allowed";
-    case ErrorCode::conflict:
-      return "conflict";
-    case ErrorCode::too_large:
-      return "too_large";
-    case ErrorCode::rate_limited:
-      return "rate_limited";
-    case ErrorCode::upstream_failed:
-      return "upstream_failed";
-    case ErrorCode::unavailable:
-      return "unavailable";
-    case ErrorCode::timed_out:
-      return "timed_out";
-    case ErrorCode::internal:
-      return "internal";
-  }
-  return "internal";
-}
-
 void observe_begin(World& world, store::RequestRecord record) {
   world.requests.begin(std::move(record));
 }

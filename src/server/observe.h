@@ -5,13 +5,13 @@
 #include <string_view>
 
 #include "callgate/pipeline.h"
+#include "server/error_word.h"
 #include "server/gateway.h"
 #include "store/request_log.h"
 
 namespace callgate::server {
 
 std::int64_t unix_milliseconds();
-std::string_view to_string(ErrorCode code);
 
 void observe_begin(World& world, store::RequestRecord record);
 void observe_end(World& world, std::string_view model, store::RequestOutcome outcome,

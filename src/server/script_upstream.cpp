@@ -56,6 +56,12 @@ class ScriptCall final : public UpstreamCall {
     return {};
   }
 
+  net::Headers headers() const override {
+    net::Headers all;
+    for (const auto& [name, value] : headers_) all.add(name, value);
+    return all;
+  }
+
   net::Task<Result<Piece>> read(net::Millis patience) override {
     if (has_pending_) {
       has_pending_ = false;

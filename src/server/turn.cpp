@@ -11,7 +11,6 @@
 namespace callgate::server {
 namespace {
 
-constexpr std::size_t kMaxErrorBody = 64 * 1024;
 constexpr net::Millis kTailPatience{50};
 constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
 constexpr Milliseconds kLongestPause{10'000};
@@ -119,6 +118,7 @@ net::Task<> Turn::run() {
   if (step == Step::failed) {
     status_ = client::status_of(error_);
     co_await gateway_.refuse(ask_, error_);
+    if (ask_.capture) ask_.capture->client_got(status_, ask_.headers, protocol_.error_body(error_));
   }
   record_end(step);
 }
@@ -158,16 +158,19 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   if (!accept_dropped(upstream)) co_return Step::failed;
   const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name)->second;
   std::unique_ptr<UpstreamCall> call = target->call(model_);
+  std::optional<CapturedCall> captured;
+  if (ask_.capture) captured.emplace(*call, *ask_.capture, upstream);
+  UpstreamCall& used = captured ? static_cast<UpstreamCall&>(*captured) : *call;
   ask_.exchange.on_client_gone([&call] { call->cancel(); });
-  auto sent = co_await call->send(request_, *encoded_);
+  auto sent = co_await used.send(request_, *encoded_);
   Step step = Step::failed;
   if (!sent) {
     error_ = sent.error();
     if (ask_.exchange.client_gone()) step = Step::gone;
   } else if (call->status() >= 300 || call->status() < 200) {
-    step = co_await reject(*call, wire);
+    step = co_await reject(used, wire);
   } else {
-    step = co_await relay(*call, wire);
+    step = co_await relay(used, wire);
   }
   ask_.exchange.on_client_gone({});
   if (step == Step::answered) gateway_.loop_.spawn(read_away(target, std::move(call)));
@@ -255,7 +258,9 @@ PipelineOptions Turn::pipeline_options(const WireFormat& wire) const {
 }
 
 net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
-  auto made = Pipeline::make(request_, pipeline_options(wire));
+  PipelineOptions options = pipeline_options(wire);
+  if (ask_.capture) ask_.capture->made_pipeline(options);
+  auto made = Pipeline::make(request_, std::move(options));
   if (!made) {
     error_ = made.error();
     co_return Step::failed;
@@ -281,12 +286,14 @@ net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& 
     auto left = grace.left(pipeline.grace(), gateway_.loop_.now());
     if (left && left->count() == 0) {
       pipeline.cut(out);
+      if (ask_.capture) ask_.capture->cut();
       co_return true;
     }
     if (coalesces) {
       const auto wait = coalescing.left(pipeline.held_reasoning(), gateway_.loop_.now());
       if (wait && wait->count() == 0) {
         pipeline.release_reasoning(out);
+        if (ask_.capture) ask_.capture->release_reasoning();
         const bool sent = co_await send(out);
         if (!sent) co_return false;
         continue;
@@ -302,6 +309,7 @@ net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& 
     }
     if (piece->waiting && left) continue;
     if (piece->waiting) {
+      if (ask_.capture) ask_.capture->client_got_comment(kKeepAlive);
       if (auto written = co_await ask_.exchange.write(kKeepAlive); !written) co_return false;
       continue;
     }
@@ -332,7 +340,9 @@ net::Task<bool> Turn::send(std::string& out) {
     add_notices();
     ask_.exchange.start(200, ask_.headers);
     status_ = 200;
+    if (ask_.capture) ask_.capture->client_got(200, ask_.headers, "");
   }
+  if (ask_.capture) ask_.capture->client_got(out);
   const auto written = co_await ask_.exchange.write(out);
   bytes_out_ += out.size();
   out.clear();
@@ -350,11 +360,13 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
   status_ = 200;
   if (request_.stream) {
     if (!ask_.exchange.started() && !co_await send(out)) co_return Step::gone;
+    if (ask_.capture) ask_.capture->client_got(out);
     written = co_await ask_.exchange.end(out);
   } else {
     ask_.headers.add("content-type", "application/json");
     add_notices();
     add_counters();
+    if (ask_.capture) ask_.capture->client_got(200, ask_.headers, out);
     written = co_await ask_.exchange.respond(200, ask_.headers, out);
   }
   if (!written) co_return Step::gone;
@@ -394,6 +406,7 @@ void Turn::record_end(Step step) {
     outcome.error_message = error_.message;
   }
   if (step == Step::answered) outcome.finish_reason = summary_.reason;
+  if (ask_.capture) ask_.capture->finish(store::to_string(outcome.state));
   outcome.upstream = upstream_;
   outcome.calls = summary_.calls;
   outcome.usage = summary_.usage;

@@ -24,6 +24,8 @@ class UpstreamCall {
   virtual int status() const = 0;
   // The value of a header of the answer, empty when there is none.
   virtual std::string_view header(std::string_view name) const = 0;
+  // All of them.
+  virtual net::Headers headers() const = 0;
 
   struct Piece {
     std::string_view bytes;  // valid until the caller next waits; empty at the end

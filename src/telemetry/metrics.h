@@ -50,6 +50,7 @@ class Metrics {
   Counters<0>   store_dropped{registry_, "callgate_store_dropped_total", "Entries of the request log that were lost."};
   Counters<0>   store_errors{registry_, "callgate_store_errors_total", "Failed attempts to open or write the store."};
   Gauges<0>     store_healthy{registry_, "callgate_store_healthy", "1 while the store can be written."};
+  Counters<1>   captures{registry_, "callgate_captures_total", "Captures of requests, by result: written, truncated, dropped, failed.", {"result"}};
   Counters<1>   config_reloads{registry_, "callgate_config_reloads_total", "Reloads of the configuration, by result: ok, failed.", {"result"}};
   Gauges<0>     draining{registry_, "callgate_draining", "1 while the gateway finishes what it has and takes nothing new."};
   Counters<0>   exceptions{registry_, "callgate_exceptions_total", "Exceptions that reached the top of a request. Each is a bug."};

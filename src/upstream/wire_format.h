@@ -71,6 +71,9 @@ struct EncodeOptions {
   bool stream = true;
 };
 
+// So much of an answer with an error status is read.
+inline constexpr std::size_t kMaxErrorBody = 64 * 1024;
+
 struct WireFormat {
   std::string_view name;
   enum class Framing : std::uint8_t { sse, lines } framing = Framing::sse;
