@@ -8,6 +8,7 @@ namespace callgate::cli {
 void add_serve(CLI::App& app, int& exit_code);
 void add_mock(CLI::App& app, int& exit_code);
 void add_parse(CLI::App& app, int& exit_code);
+void add_replay(CLI::App& app, int& exit_code);
 void add_dialects(CLI::App& app, int& exit_code);
 void add_smoke(CLI::App& app, int& exit_code);
 void add_config(CLI::App& app, int& exit_code);

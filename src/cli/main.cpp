@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   callgate::cli::add_serve(app, exit_code);
   callgate::cli::add_mock(app, exit_code);
   callgate::cli::add_parse(app, exit_code);
+  callgate::cli::add_replay(app, exit_code);
   callgate::cli::add_dialects(app, exit_code);
   callgate::cli::add_smoke(app, exit_code);
   callgate::cli::add_config(app, exit_code);
