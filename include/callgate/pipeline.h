@@ -35,10 +35,38 @@ enum class Repair : std::uint8_t {
   arguments_object,       // arguments as an object instead of a string
   markup_in_text,         // a call or reasoning written as text by a model that should not
   frame_invalid,          // a frame that is not JSON, skipped
+  utf8_invalid,           // bytes that are not UTF-8, replaced by U+FFFD; each replacement counts
 };
-inline constexpr std::size_t kRepairCount = 9;
+inline constexpr std::size_t kRepairCount = 10;
 std::string_view to_string(Repair repair);
 using RepairCounts = std::array<std::uint32_t, kRepairCount>;
+
+// Sees the life of each call as the client gets it. Called inside push(), finish(), fail() and cut(), whose pipeline it
+// must not use. Views are valid during the call only.
+class TurnObserver {
+ public:
+  struct CallStart {
+    std::uint32_t choice = 0;
+    CallIndex call = 0;
+    std::string_view name;
+    std::string_view id;
+    std::uint64_t position = 0;  // deltas of the turn that went to the client before it
+    bool in_text = false;        // the dialect found calls of this turn in its text
+  };
+  struct CallEnd {
+    std::uint32_t choice = 0;
+    CallIndex call = 0;
+    CallOutcome outcome = CallOutcome::complete;
+    std::uint64_t bytes = 0;  // of arguments
+    std::uint64_t position = 0;
+    bool usage_emitted = false;  // the turn's usage was known before
+  };
+
+  virtual ~TurnObserver() = default;
+  virtual void turn_started(std::string_view response_id) = 0;
+  virtual void call_started(const CallStart& start) = 0;
+  virtual void call_finished(const CallEnd& end) = 0;
+};
 
 struct PipelineOptions {
   std::string wire = "openai_chat";              // what the upstream speaks
@@ -59,6 +87,7 @@ struct PipelineOptions {
   PolicyOptions policy;  // callgate's own policies
   // Milliseconds since the request came in. Set: the answer's usage tells the time to the first token and the whole.
   std::function<std::int64_t()> elapsed_ms;
+  TurnObserver* observer = nullptr;  // REQUIRES: outlives the pipeline
 };
 
 // What a log line, a metric or the store wants to know of a turn. Complete once finished() is true.
@@ -72,7 +101,11 @@ struct TurnSummary {
   std::uint64_t text_bytes = 0;
   std::uint64_t reasoning_bytes = 0;
   std::uint64_t argument_bytes = 0;
-  std::uint64_t frames_in = 0;  // upstream frames
+  std::uint64_t deltas = 0;      // of text, reasoning, refusal and calls that went to the client
+  std::uint64_t frames_in = 0;   // upstream frames
+  std::uint32_t text_calls = 0;  // calls that the dialect found in text
+  std::uint64_t held_back_deltas = 0;  // text of which nothing could leave at once
+  std::uint64_t held_back_bytes = 0;   // of those
   RepairCounts repairs{};
   std::uint32_t withheld_calls = 0;  // by policies, over all choices
   std::uint64_t withheld_bytes = 0;  // of text, reasoning and arguments

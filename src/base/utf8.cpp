@@ -75,18 +75,21 @@ std::size_t find_invalid(std::string_view text) {
   return std::string_view::npos;
 }
 
-void append_sanitized(std::string& out, std::string_view text) {
+std::size_t append_sanitized(std::string& out, std::string_view text) {
   std::size_t clean = 0;
+  std::size_t replaced = 0;
   for (std::size_t at = skip_ascii(text, 0); at < text.size(); at = skip_ascii(text, at)) {
     const Step seen = step(text, at);
     if (seen.kind != Step::Kind::whole) {
       out.append(text, clean, at - clean);
       out.append(kReplacement);
+      ++replaced;
       clean = at + seen.length;
     }
     at += seen.length;
   }
   out.append(text, clean, text.size() - clean);
+  return replaced;
 }
 
 void append_code_point(std::string& out, char32_t code_point) {

@@ -17,8 +17,9 @@ std::size_t find_invalid(std::string_view text);
 
 inline bool is_valid(std::string_view text) { return find_invalid(text) == std::string_view::npos; }
 
-// Appends `text` with each maximal invalid part replaced by U+FFFD, as a browser's decoder does.
-void append_sanitized(std::string& out, std::string_view text);
+// Appends `text` with each maximal invalid part replaced by U+FFFD, as a browser's decoder does. Gives the number of
+// replacements.
+std::size_t append_sanitized(std::string& out, std::string_view text);
 
 void append_code_point(std::string& out, char32_t code_point);
 

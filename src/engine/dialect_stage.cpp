@@ -5,8 +5,12 @@
 namespace callgate::engine {
 
 DialectStage::DialectStage(const Dialect& dialect, const DialectOptions& options,
-                           std::uint32_t& markup)
-    : dialect_(dialect), options_(options), markup_(markup), parser_(dialect.make(options)) {}
+                           std::uint32_t& markup, TurnSummary& summary)
+    : dialect_(dialect),
+      options_(options),
+      markup_(markup),
+      summary_(summary),
+      parser_(dialect.make(options)) {}
 
 void DialectStage::push(const Event& event, EventSink& next) {
   std::visit(Overloaded{
@@ -36,6 +40,9 @@ void DialectStage::parse(std::string_view text, Channel channel, EventSink& next
   fed_ = true;
   ParserSink sink(*this, next, channel == Channel::text);
   parser_->push(text, channel, sink);
+  if (sink.passed()) return;
+  ++summary_.held_back_deltas;
+  summary_.held_back_bytes += text.size();
 }
 
 // What is held back leaves before anything that does not go through the parser.
@@ -49,11 +56,15 @@ void DialectStage::flush(EventSink& next) {
 }
 
 void DialectStage::ParserSink::accept(const Event& event) {
+  passed_ = true;
   if (std::holds_alternative<ReasoningDelta>(event)) {
     if (from_text_ && !std::exchange(stage_.counted_reasoning_, true)) ++stage_.markup_;
     return next_.accept(event);
   }
-  if (std::holds_alternative<CallStarted>(event)) ++stage_.markup_;
+  if (std::holds_alternative<CallStarted>(event)) {
+    ++stage_.markup_;
+    ++stage_.summary_.text_calls;
+  }
   stage_.pass_call(event, next_);
 }
 

@@ -7,6 +7,7 @@
 
 #include "callgate/dialect.h"
 #include "callgate/event.h"
+#include "callgate/pipeline.h"
 #include "chat/finish_reason.h"
 
 namespace callgate::engine {
@@ -14,8 +15,9 @@ namespace callgate::engine {
 class DialectStage final : public Stage {
  public:
   // `dialect` and what `options` refers to outlive the stage. `markup` counts what was found in the text: each call,
-  // and reasoning once.
-  DialectStage(const Dialect& dialect, const DialectOptions& options, std::uint32_t& markup);
+  // and reasoning once; `summary` counts the calls alone, and what is held back.
+  DialectStage(const Dialect& dialect, const DialectOptions& options, std::uint32_t& markup,
+               TurnSummary& summary);
 
   void push(const Event& event, EventSink& next) override;
 
@@ -26,11 +28,13 @@ class DialectStage final : public Stage {
     ParserSink(DialectStage& stage, EventSink& next, bool from_text)
         : stage_(stage), next_(next), from_text_(from_text) {}
     void accept(const Event& event) override;
+    bool passed() const { return passed_; }
 
    private:
     DialectStage& stage_;
     EventSink& next_;
     bool from_text_;
+    bool passed_ = false;  // an event left
   };
 
   void parse(std::string_view text, Channel channel, EventSink& next);
@@ -40,6 +44,7 @@ class DialectStage final : public Stage {
   const Dialect& dialect_;
   DialectOptions options_;
   std::uint32_t& markup_;
+  TurnSummary& summary_;
   std::unique_ptr<DialectParser> parser_;
   bool fed_ = false;  // the parser may hold something back
   bool counted_reasoning_ = false;

@@ -12,11 +12,12 @@ namespace {
 struct Parsed {
   std::string events;
   std::uint32_t markup = 0;
+  TurnSummary summary;
 };
 
 Parsed parsed(std::initializer_list<Event> events, DialectOptions options = {}) {
   Parsed result;
-  DialectStage stage(kFakeDialect, options, result.markup);
+  DialectStage stage(kFakeDialect, options, result.markup, result.summary);
   EventLog log;
   CheckedSink checked(log);
   for (const Event& event : events) stage.push(event, checked);
@@ -31,6 +32,13 @@ TEST(DialectStage, turns_text_into_calls_and_says_so_at_the_end) {
   EXPECT_EQ(result.events,
             "text \"a\"\ncall 0 find\nargs 0 {}\nend 0 complete\ntext \"b\"\nfinish tool_calls\n");
   EXPECT_EQ(result.markup, 1u);
+  EXPECT_EQ(result.summary.text_calls, 1u);
+}
+
+TEST(DialectStage, counts_text_of_which_nothing_could_leave) {
+  const Parsed result = parsed({TextDelta{"a"}, TextDelta{"[fi"}, TextDelta{"nd:{}]b"}, kStop});
+  EXPECT_EQ(result.summary.held_back_deltas, 1u);
+  EXPECT_EQ(result.summary.held_back_bytes, 3u);
 }
 
 TEST(DialectStage, leaves_plain_text_and_its_reason_alone) {

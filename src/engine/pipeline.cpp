@@ -58,12 +58,15 @@ struct Pipeline::Parts final : ChoiceSinks {
   };
 
   ResponseIdentity identity() {
-    return {.id = options.response_id.empty() ? mint.mint("chatcmpl-", 29) : options.response_id,
-            .model = options.model.empty() ? request.model : options.model,
-            .created = options.created,
-            .reasoning_field = options.policy.reasoning == ReasoningForm::reasoning
-                                   ? "reasoning"
-                                   : "reasoning_content"};
+    ResponseIdentity identity{
+        .id = options.response_id.empty() ? mint.mint("chatcmpl-", 29) : options.response_id,
+        .model = options.model.empty() ? request.model : options.model,
+        .created = options.created,
+        .reasoning_field = options.policy.reasoning == ReasoningForm::reasoning
+                               ? "reasoning"
+                               : "reasoning_content"};
+    if (options.observer != nullptr) options.observer->turn_started(identity.id);
+    return identity;
   }
 
   std::vector<std::unique_ptr<Stage>> make_stages(Line& line);
@@ -95,13 +98,13 @@ struct Pipeline::Parts final : ChoiceSinks {
   std::uint64_t prompt_bytes;
   std::uint32_t markup = 0;
   std::int64_t first_token_ms = 0;
-  bool visible = false;  // the client would have seen something of the turn
   bool finished = false;
   bool answered = false;  // a whole answer was written
   bool cut_short = false;
   policy::Withheld withheld;
   std::optional<Error> error;
   TurnSummary summary;
+  engine::TurnTally tally{.summary = summary, .observer = options.observer};
 };
 
 // The order of stages is code, not configuration. Stages that are off are left out.
@@ -120,7 +123,7 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
         .start = options.reasoning_open ? Channel::reasoning : Channel::text,
         .commit = options.commit.value_or(options.dialect->commit),
         .max_held_back = options.max_held_back};
-    add(std::make_unique<engine::DialectStage>(*options.dialect, dialect, markup));
+    add(std::make_unique<engine::DialectStage>(*options.dialect, dialect, markup, summary));
   }
   // Calls of undeclared tools become text or a note, before anything counts calls or looks for white space before
   // them.
@@ -220,8 +223,7 @@ void Pipeline::Parts::add_reasoning_form(std::vector<std::unique_ptr<Stage>>& st
 EventSink& Pipeline::Parts::choice(std::uint32_t index) {
   Line& line = lines[index];
   if (line.chain == nullptr) {
-    line.tap =
-        std::make_unique<engine::TurnTap>(index == 0, summary, visible, encoder->choice(index));
+    line.tap = std::make_unique<engine::TurnTap>(index, tally, encoder->choice(index));
     line.chain = std::make_unique<engine::ChoiceChain>(make_stages(line), *line.tap);
   }
   return line.chain->first();
@@ -231,9 +233,9 @@ void Pipeline::Parts::feed(const SseFrame& frame) {
   if (cut_short) ++summary.late_frames;
   if (finished) return;
   ++summary.frames_in;
-  const bool seen = visible;
+  const bool seen = tally.visible;
   decoder->push(frame, *this);
-  if (!seen && visible && options.elapsed_ms) first_token_ms = options.elapsed_ms();
+  if (!seen && tally.visible && options.elapsed_ms) first_token_ms = options.elapsed_ms();
   end_if_cut();
 }
 
@@ -296,7 +298,7 @@ void Pipeline::Parts::settle() {
 
 void Pipeline::Parts::conclude_with(const Error& failure) {
   if (finished) return;
-  if (may_pass_over_errors() && visible) {
+  if (may_pass_over_errors() && tally.visible) {
     decoder->abort(*this);
     if (summary.reason != FinishReason::upstream_error) {
       summary.error_passed_over = true;
@@ -305,7 +307,7 @@ void Pipeline::Parts::conclude_with(const Error& failure) {
   }
   error = failure;
   // A whole answer is not written in parts, and what nobody has seen yet is answered with a status.
-  if (request.stream && visible) {
+  if (request.stream && tally.visible) {
     decoder->abort(*this);
     encoder->fail(failure);
   }
@@ -405,7 +407,7 @@ void Pipeline::release_reasoning(std::string& out) {
 bool Pipeline::cut_short() const { return parts_->cut_short; }
 
 bool Pipeline::started() const {
-  return parts_->request.stream ? parts_->visible : parts_->answered;
+  return parts_->request.stream ? parts_->tally.visible : parts_->answered;
 }
 bool Pipeline::finished() const { return parts_->finished; }
 const std::optional<Error>& Pipeline::error() const { return parts_->error; }

@@ -177,6 +177,52 @@ TEST_F(PipelineTest, applies_the_users_policies_last) {
   EXPECT_EQ(pipeline.summary().text_bytes, 4u);
 }
 
+// Writes down what it is told.
+class Notes final : public TurnObserver {
+ public:
+  void turn_started(std::string_view response_id) override {
+    lines += "turn " + std::string(response_id) + "\n";
+  }
+  void call_started(const CallStart& start) override {
+    lines += "start " + std::to_string(start.choice) + " " + std::to_string(start.call) + " " +
+             std::string(start.name) + " " + std::string(start.id) + " at " +
+             std::to_string(start.position) + (start.in_text ? " text\n" : " native\n");
+  }
+  void call_finished(const CallEnd& end) override {
+    lines += "end " + std::to_string(end.choice) + " " + std::to_string(end.call) + " outcome " +
+             std::to_string(static_cast<int>(end.outcome)) + " bytes " + std::to_string(end.bytes) +
+             " at " + std::to_string(end.position) + (end.usage_emitted ? " usage\n" : "\n");
+  }
+  std::string lines;
+};
+
+std::string native_call(std::string_view id, std::string_view arguments) {
+  return frame("{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"" +
+               std::string(id) + "\",\"function\":{\"name\":\"find\",\"arguments\":\"" +
+               std::string(arguments) + "\"}}]}}]}");
+}
+
+TEST_F(PipelineTest, tells_an_observer_when_calls_begin_and_end) {
+  Notes notes;
+  Pipeline pipeline = make({.response_id = "r1", .observer = &notes});
+  pipeline.push(text("a") + text("b") + native_call("c1", "{}") + text("tail") + kStop + kDone,
+                out_);
+  EXPECT_EQ(notes.lines,
+            "turn r1\nstart 0 0 find c1 at 2 native\nend 0 0 outcome 0 bytes 2 at 4\n");
+}
+
+TEST_F(PipelineTest, tells_an_observer_of_calls_in_text_and_of_calls_that_break_off) {
+  Notes notes;
+  Pipeline pipeline = make({.dialect = &engine::kFakeDialect, .observer = &notes});
+  pipeline.push(frame(R"({"choices":[],"usage":{"prompt_tokens":1}})") + text("[find:{}]"), out_);
+  pipeline.push(native_call("c2", "{"), out_);
+  pipeline.fail(kReset, out_);
+  const std::string told = notes.lines.substr(notes.lines.find('\n') + 1);
+  EXPECT_TRUE(contains(told, " at 0 text\nend 0 0 outcome 0 bytes 2 at 3 usage\n")) << told;
+  EXPECT_TRUE(contains(told, "start 0 1 find c2 at 3 text\nend 0 1 outcome 1 bytes 1 at 5 usage\n"))
+      << told;
+}
+
 TEST_F(PipelineTest, names_every_repair) {
   for (std::size_t i = 0; i < kRepairCount; ++i) {
     EXPECT_FALSE(to_string(static_cast<Repair>(i)).empty());

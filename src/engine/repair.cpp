@@ -22,6 +22,8 @@ std::string_view to_string(Repair repair) {
       return "markup_in_text";
     case Repair::frame_invalid:
       return "frame_invalid";
+    case Repair::utf8_invalid:
+      return "utf8_invalid";
   }
   return {};
 }

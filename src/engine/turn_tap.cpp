@@ -3,37 +3,58 @@
 namespace callgate::engine {
 
 void TurnTap::accept(const Event& event) {
-  std::visit(
-      Overloaded{
-          [&](const TextDelta& e) {
-            visible_ = true;
-            summary_.text_bytes += e.text.size();
-          },
-          [&](const ReasoningDelta& e) {
-            visible_ = true;
-            summary_.reasoning_bytes += e.text.size();
-          },
-          [&](const RefusalDelta& e) {
-            visible_ = true;
-            summary_.text_bytes += e.text.size();
-          },
-          [&](const CallStarted&) {
-            visible_ = true;
-            ++summary_.calls;
-          },
-          [&](const ArgumentsDelta& e) { summary_.argument_bytes += e.bytes.size(); },
-          [&](const CallFinished& e) { ++summary_.outcomes[static_cast<std::size_t>(e.outcome)]; },
-          [&](const FieldReported& e) {
-            if (e.scope == FieldReported::Scope::message) visible_ = true;
-          },
-          [&](const UsageReported& e) { summary_.usage = e.usage; },
-          [&](const TurnFinished& e) {
-            if (e.reason != FinishReason::upstream_error) visible_ = true;
-            if (first_) summary_.reason = e.reason;
-          },
-      },
-      event);
+  TurnSummary& summary = turn_.summary;
+  const auto see = [&](std::uint64_t& bytes, std::string_view text) {
+    turn_.visible = true;
+    ++summary.deltas;
+    bytes += text.size();
+  };
+  std::visit(Overloaded{
+                 [&](const TextDelta& e) { see(summary.text_bytes, e.text); },
+                 [&](const ReasoningDelta& e) { see(summary.reasoning_bytes, e.text); },
+                 [&](const RefusalDelta& e) { see(summary.text_bytes, e.text); },
+                 [&](const CallStarted& e) { call_started(e); },
+                 [&](const ArgumentsDelta& e) {
+                   call_bytes_ += e.bytes.size();
+                   see(summary.argument_bytes, e.bytes);
+                 },
+                 [&](const CallFinished& e) { call_finished(e); },
+                 [&](const FieldReported& e) {
+                   if (e.scope == FieldReported::Scope::message) turn_.visible = true;
+                 },
+                 [&](const UsageReported& e) { summary.usage = e.usage; },
+                 [&](const TurnFinished& e) {
+                   if (e.reason != FinishReason::upstream_error) turn_.visible = true;
+                   if (choice_ == 0) summary.reason = e.reason;
+                 },
+             },
+             event);
   next_.accept(event);
+}
+
+void TurnTap::call_started(const CallStarted& event) {
+  turn_.visible = true;
+  call_bytes_ = 0;
+  ++turn_.summary.calls;
+  const std::uint64_t position = turn_.summary.deltas++;
+  if (turn_.observer == nullptr) return;
+  turn_.observer->call_started({.choice = choice_,
+                                .call = event.call,
+                                .name = event.name,
+                                .id = event.native_id,
+                                .position = position,
+                                .in_text = turn_.summary.text_calls > 0});
+}
+
+void TurnTap::call_finished(const CallFinished& event) {
+  ++turn_.summary.outcomes[static_cast<std::size_t>(event.outcome)];
+  if (turn_.observer == nullptr) return;
+  turn_.observer->call_finished({.choice = choice_,
+                                 .call = event.call,
+                                 .outcome = event.outcome,
+                                 .bytes = call_bytes_,
+                                 .position = turn_.summary.deltas,
+                                 .usage_emitted = turn_.summary.usage.has_value()});
 }
 
 }  // namespace callgate::engine

@@ -1,23 +1,35 @@
 // The last thing before the encoder: sees what the client will see, counts it, changes nothing.
 #pragma once
 
+#include <cstdint>
+
 #include "callgate/event.h"
 #include "callgate/pipeline.h"
 
 namespace callgate::engine {
 
+// What the taps of all choices of a turn share.
+struct TurnTally {
+  TurnSummary& summary;
+  bool visible = false;  // the client would have seen something of the turn
+  TurnObserver* observer = nullptr;
+};
+
 class TurnTap final : public EventSink {
  public:
-  // `first`: this choice gives the turn its finish reason. `visible` is set by the first event that a client sees.
-  TurnTap(bool first, TurnSummary& summary, bool& visible, EventSink& next)
-      : first_(first), summary_(summary), visible_(visible), next_(next) {}
+  // Choice 0 gives the turn its finish reason.
+  TurnTap(std::uint32_t choice, TurnTally& turn, EventSink& next)
+      : choice_(choice), turn_(turn), next_(next) {}
 
   void accept(const Event& event) override;
 
  private:
-  bool first_;
-  TurnSummary& summary_;
-  bool& visible_;
+  void call_started(const CallStarted& event);
+  void call_finished(const CallFinished& event);
+
+  std::uint32_t choice_;
+  TurnTally& turn_;
+  std::uint64_t call_bytes_ = 0;  // of the open call
   EventSink& next_;
 };
 

@@ -105,6 +105,8 @@ class AnswerReader {
   // REQUIRES: `document` lives as long as answer() is used.
   bool read(std::string_view document);
   const Answer& answer() const { return answer_; }
+  // U+FFFD that replaced invalid bytes of the last document.
+  std::size_t replaced() const { return replaced_; }
 
  private:
   bool read_document();
@@ -127,6 +129,7 @@ class AnswerReader {
   json::Reader in_;
   std::string_view document_;
   std::string sanitized_;
+  std::size_t replaced_ = 0;
   Answer answer_;
 
   // The chunks of one stream differ in their choices alone. What stood around the choices of the last document that

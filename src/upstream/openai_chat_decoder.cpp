@@ -45,6 +45,7 @@ void OpenaiChatDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
     if (frame.event == "error") return fail_with(decode_openai_error(0, data));
     return count(Repair::frame_invalid);
   }
+  count(Repair::utf8_invalid, reader_.replaced());
   if (frame.event == "error" && reader_.answer().error.empty()) {
     return fail_with(decode_openai_error(0, data));
   }
@@ -58,6 +59,7 @@ void OpenaiChatDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream answered with a body that is not a JSON object"});
   }
+  count(Repair::utf8_invalid, reader_.replaced());
   const Answer& answer = reader_.answer();
   if (answer.error.empty() && answer.choices.empty()) {
     return fail_with({.code = ErrorCode::upstream_failed,

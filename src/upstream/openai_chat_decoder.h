@@ -47,7 +47,9 @@ class OpenaiChatDecoder final : public ResponseDecoder {
   void end(Ending ending, ChoiceSinks& sinks);
   FinishReason reason_of(const Choice& choice, Ending ending);
   void fail_with(Error error);
-  void count(Repair repair) { ++repairs_[static_cast<std::size_t>(repair)]; }
+  void count(Repair repair, std::size_t times = 1) {
+    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
+  }
 
   AnswerReader reader_;
   std::vector<Choice> choices_;
