@@ -17,7 +17,7 @@ callgate_pch(callgate_pch_asio <boost/asio/awaitable.hpp> <boost/asio/io_context
 target_link_libraries(callgate_pch_asio PRIVATE Boost::headers Threads::Threads)
 
 callgate_room(net USES base LIBS llhttp OpenSSL::SSL OpenSSL::Crypto Boost::headers Threads::Threads ASIO)
-callgate_room(telemetry USES engine LIBS spdlog::spdlog Threads::Threads)
+callgate_room(telemetry USES engine net LIBS spdlog::spdlog Threads::Threads)
 callgate_room(store USES engine LIBS SQLite::SQLite3 Threads::Threads)
 include(cmake/migrations.cmake)
 callgate_room(server USES engine script net telemetry store)

@@ -1,0 +1,75 @@
+#include "telemetry/trace_context.h"
+
+#include <gtest/gtest.h>
+
+namespace callgate::telemetry {
+namespace {
+
+constexpr std::string_view kTrace = "4bf92f3577b34da6a3ce929d0e0e4736";
+constexpr std::string_view kGood = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+TEST(TraceContext, reads_and_writes_what_the_standard_shows) {
+  const auto context = parse_trace_context(kGood, "congo=t61rcWkgMzE, rojo=00f067aa0ba902b7");
+  ASSERT_TRUE(context);
+  EXPECT_EQ(to_hex(context->trace), kTrace);
+  EXPECT_EQ(to_hex(context->span), "00f067aa0ba902b7");
+  EXPECT_TRUE(context->sampled);
+  EXPECT_EQ(context->state, "congo=t61rcWkgMzE, rojo=00f067aa0ba902b7");
+  EXPECT_EQ(to_traceparent(*context), kGood);
+}
+
+TEST(TraceContext, takes_nothing_that_is_not_right_to_the_letter) {
+  const std::string_view rows[] = {
+      "",
+      "00",
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",      // no flags
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-1",    // one digit
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-",  // version 00 says no more
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-011",
+      "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",  // capitals
+      "00-4bf92f3577b34da6a3ce929d0e0e473g-00f067aa0ba902b7-01",
+      "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+      "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      "0g-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      "00_4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7_01",
+      "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01.more",
+      " 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+  };
+  for (const std::string_view row : rows) EXPECT_FALSE(parse_trace_context(row, "")) << row;
+}
+
+TEST(TraceContext, reads_a_later_version_as_far_as_it_knows_it) {
+  const auto context = parse_trace_context(
+      "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-fe-what-comes-later", "");
+  ASSERT_TRUE(context);
+  EXPECT_FALSE(context->sampled);
+  EXPECT_EQ(to_traceparent(*context), std::string(kGood.substr(0, 53)) + "00");
+}
+
+TEST(TraceContext, drops_a_wrong_tracestate_alone) {
+  std::string many;
+  for (int i = 0; i < 33; ++i) many.append("k").append(std::to_string(i)).append("=v,");
+  std::string value = "a=";
+  value.append(257, 'x');
+  const std::string commas(600, ',');
+  const std::string_view rows[] = {"congo",         "=x",      "Congo=x", "a=1,a=2",
+                                   "a=b=c",         "a@b@c=1", "a=\t1",   "a=\x01z",
+                                   "a=caf\xc3\xa9", many,      value,     commas};
+  for (const std::string_view row : rows) {
+    const auto context = parse_trace_context(kGood, row);
+    ASSERT_TRUE(context) << row;
+    EXPECT_EQ(context->state, "") << row;
+  }
+  EXPECT_EQ(parse_trace_context(kGood, "1a@sys*/_-=x y,,b= ")->state, "1a@sys*/_-=x y,,b= ");
+}
+
+TEST(TraceContext, joins_states_and_refuses_two_parents) {
+  const net::Headers one{{"Traceparent", kGood}, {"tracestate", "a=1"}, {"TraceState", "b=2"}};
+  EXPECT_EQ(trace_context_of(one)->state, "a=1,b=2");
+  EXPECT_FALSE(trace_context_of({{"traceparent", kGood}, {"traceparent", kGood}}));
+  EXPECT_FALSE(trace_context_of({{"tracestate", "a=1"}}));
+}
+
+}  // namespace
+}  // namespace callgate::telemetry
