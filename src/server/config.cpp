@@ -1,6 +1,7 @@
 #include "server/config.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <set>
@@ -97,6 +98,23 @@ Result<void> check_aliases(const Config& config) {
   return {};
 }
 
+Result<void> check_otlp(const OtlpConfig& otlp) {
+  const bool is_url = otlp.endpoint.starts_with("http://") || otlp.endpoint.starts_with("https://");
+  if (!otlp.endpoint.empty() && !is_url) {
+    return wrong("otlp.endpoint must start with http:// or https://");
+  }
+  if (otlp.batch == 0 || otlp.batch > otlp.queue) {
+    return wrong("otlp.batch: expected 1 to otlp.queue");
+  }
+  if (otlp.interval.count() == 0 || otlp.timeout.count() == 0) {
+    return wrong("otlp.interval and otlp.timeout must be longer than 0");
+  }
+  if (!(otlp.sample_ratio >= 0 && otlp.sample_ratio <= 1)) {
+    return wrong("otlp.sample_ratio: expected 0 to 1");
+  }
+  return {};
+}
+
 Result<void> check_listeners(const Config& config) {
   if (config.listen.empty()) return wrong("listen: at least one address is needed");
   if (config.tls.cert.empty() != config.tls.key.empty()) {
@@ -188,6 +206,7 @@ Result<void> check_config(const Config& config) {
   if (!config.capture.models.empty() && config.capture.dir.empty()) {
     return wrong("capture.models: capture.dir is not set");
   }
+  if (auto ok = check_otlp(config.otlp); !ok) return ok;
   if (config.threads > 256) return wrong("threads: expected at most 256");
   return check_listeners(config);
 }
@@ -221,6 +240,11 @@ void print_value(std::string& out, const std::string& value) { json::append_stri
 void print_value(std::string& out, const Secret& value) { json::append_string(out, value.mask()); }
 void print_value(std::string& out, bool value) { out += value ? "true" : "false"; }
 void print_value(std::string& out, std::int64_t value) { json::append_integer(out, value); }
+void print_value(std::string& out, double value) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  out.append(digits.data(), end);
+}
 void print_value(std::string& out, Milliseconds value) {
   json::append_string(out, print_duration(value));
 }
@@ -289,6 +313,7 @@ std::string print_config(const Config& config) {
   print_table(out, config.cors);
   print_table(out, config.store);
   print_table(out, config.capture);
+  print_table(out, config.otlp);
   print_list(out, config.keys);
   print_list(out, config.upstreams);
   print_list(out, config.models);

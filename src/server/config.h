@@ -70,6 +70,18 @@ struct CaptureConfig {
   Bytes max_memory{256u << 20};
 };
 
+struct OtlpConfig {
+  std::string endpoint;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string service_name = "callgate";
+  std::string ca_file;
+  std::int64_t queue = 2048;
+  std::int64_t batch = 512;
+  Milliseconds interval{5'000};
+  Milliseconds timeout{10'000};
+  double sample_ratio = 1;
+};
+
 struct TlsConfig {
   std::string cert;
   std::string key;
@@ -147,6 +159,7 @@ struct Config {
   CorsConfig cors;
   StoreConfig store;
   CaptureConfig capture;
+  OtlpConfig otlp;
   std::vector<KeyConfig> keys;
   std::vector<UpstreamConfig> upstreams;
   std::vector<ModelConfig> models;

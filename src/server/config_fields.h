@@ -115,6 +115,27 @@ struct Section<CaptureConfig> {
   };
 };
 template <>
+struct Section<OtlpConfig> {
+  static constexpr std::string_view name = "otlp";
+  static constexpr auto fields = std::tuple{
+      Field{"endpoint", &OtlpConfig::endpoint,
+            "where spans go, such as http://localhost:4318; /v1/traces is added; empty means "
+            "nowhere"},
+      Field{"headers", &OtlpConfig::headers,
+            "request headers for the receiver, a table of name and value"},
+      Field{"service_name", &OtlpConfig::service_name, "what the receiver calls this gateway"},
+      Field{"ca_file", &OtlpConfig::ca_file,
+            "PEM certificates to trust for the receiver instead of the system's"},
+      Field{"queue", &OtlpConfig::queue,
+            "spans that may wait to be sent; more are dropped and counted"},
+      Field{"batch", &OtlpConfig::batch, "spans of one request to the receiver"},
+      Field{"interval", &OtlpConfig::interval, "how long a batch that is not full waits"},
+      Field{"timeout", &OtlpConfig::timeout, "one request to the receiver"},
+      Field{"sample_ratio", &OtlpConfig::sample_ratio,
+            "share of traces that are recorded, 0 to 1; a caller's traceparent decides for itself"},
+  };
+};
+template <>
 struct Section<KeyConfig> {
   static constexpr std::string_view name = "key";
   static constexpr auto fields = std::tuple{

@@ -171,6 +171,11 @@ class Loader {
       return expected(node, path, key, "a whole number, 0 or more");
     into = node.as_integer()->get();
   }
+  void read(double& into, const toml::node& node, std::string_view path, std::string_view key) {
+    const std::optional<double> value = node.value<double>();
+    if (!node.is_number() || !value) return expected(node, path, key, "a number");
+    into = *value;
+  }
   void read(Milliseconds& into, const toml::node& node, std::string_view path,
             std::string_view key) {
     const auto value = node.is_string() ? parse_duration(node.as_string()->get()) : std::nullopt;
@@ -246,8 +251,8 @@ class Loader {
     }
   }
 
-  static constexpr std::array<std::string_view, 9> kSections{
-      "tls", "limits", "log", "cors", "store", "capture", "key", "upstream", "model"};
+  static constexpr std::array<std::string_view, 10> kSections{
+      "tls", "limits", "log", "cors", "store", "capture", "otlp", "key", "upstream", "model"};
   std::string_view file_;
   std::optional<Error> error_;
 };
@@ -329,6 +334,7 @@ Result<Config> decode(toml::parse_result parsed, std::string_view name,
   loader.read_table(config.cors, root);
   loader.read_table(config.store, root);
   loader.read_table(config.capture, root);
+  loader.read_table(config.otlp, root);
   loader.read_list(config.keys, root);
   loader.read_list(config.upstreams, root);
   loader.read_list(config.models, root);

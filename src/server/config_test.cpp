@@ -161,6 +161,22 @@ TEST(Config, needs_a_folder_to_capture_models) {
   EXPECT_THAT(error_of("[capture]\nmodels = [\"*\"]\n"), HasSubstr("capture.dir is not set"));
 }
 
+TEST(Config, checks_where_spans_go) {
+  const auto config = parse_config(
+      "[otlp]\nendpoint = \"http://h:4318\"\nsample_ratio = 0.25\nheaders = { a = \"hidden\" }\n",
+      "test.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->otlp.sample_ratio, 0.25);
+  EXPECT_THAT(print_config(*config), HasSubstr("sample_ratio = 0.25"));
+  EXPECT_THAT(print_config(*config), testing::Not(HasSubstr("hidden")));
+  EXPECT_EQ(error_of("[otlp]\nsample_ratio = 1\n"), "no error");
+  EXPECT_THAT(error_of("[otlp]\nsample_ratio = 1.5\n"), HasSubstr("expected 0 to 1"));
+  EXPECT_THAT(error_of("[otlp]\nsample_ratio = \"1\"\n"), HasSubstr("expected a number"));
+  EXPECT_THAT(error_of("[otlp]\nendpoint = \"h:4318\"\n"), HasSubstr("must start with http://"));
+  EXPECT_THAT(error_of("[otlp]\nbatch = 5000\n"), HasSubstr("expected 1 to otlp.queue"));
+  EXPECT_THAT(error_of("[otlp]\ninterval = \"0s\"\n"), HasSubstr("longer than 0"));
+}
+
 TEST(Config, masks_secrets_when_printed_and_reads_its_own_output) {
   const auto config =
       parse_config(std::string(kGood) + "[[key]]\nname=\"k\"\nsecret=\"topsecretvalue\"\n",
@@ -211,6 +227,7 @@ TEST(Config, every_key_has_its_row_in_the_docs) {
   expect_documented<CorsConfig>(docs);
   expect_documented<StoreConfig>(docs);
   expect_documented<CaptureConfig>(docs);
+  expect_documented<OtlpConfig>(docs);
   expect_documented<KeyConfig>(docs);
   expect_documented<UpstreamConfig>(docs);
   expect_documented<ModelConfig>(docs);

@@ -11,6 +11,7 @@
 #include "server/observe.h"
 #include "server/request_options.h"
 #include "server/turn.h"
+#include "server/turn_trace.h"
 
 namespace callgate::server {
 
@@ -386,7 +387,11 @@ net::Task<> Gateway::refuse(Ask& ask, const Error& error) {
   if (!error.retry_after.empty()) ask.headers.add("retry-after", error.retry_after);
   if (error.upstream_code == "insufficient_quota") ask.headers.add("x-should-retry", "false");
   const int status = client::status_of(error);
-  if (!ask.in_turn) observe_refusal(world_, ask.id, status, error);
+  if (!ask.in_turn) {
+    observe_refusal(world_, ask, status, error);
+    const Milliseconds waited(loop_.now() - ask.started_ms);
+    trace_refusal(world_, mint_, ask, status, error, waited);
+  }
   co_await respond_json(ask, status, client::find("openai_chat")->error_body(error));
 }
 

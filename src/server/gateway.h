@@ -25,6 +25,10 @@
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
 
+namespace callgate::telemetry {
+class SpanExporter;
+}
+
 namespace callgate::server {
 
 // What all loops share. Everything in it may be used from any thread.
@@ -40,6 +44,7 @@ struct World {
   telemetry::Metrics& metrics;
   store::RequestLog& requests;
   CaptureWriter captures;
+  telemetry::SpanExporter* spans = nullptr;  // nullptr: nothing is traced
   ConcurrencyLimit streams;
   std::atomic<std::int64_t> connections{0};
   std::atomic<bool> draining{false};

@@ -3,6 +3,8 @@
 #include <chrono>
 
 #include "chat/event_log.h"
+#include "telemetry/span_exporter.h"
+#include "telemetry/trace_context.h"
 
 namespace callgate::server {
 namespace {
@@ -24,13 +26,26 @@ void count_usage(telemetry::Metrics& metrics, std::string_view model, const Usag
   add("reasoning", usage.reasoning_tokens);
 }
 
-void count_turn(telemetry::Metrics& metrics, std::string_view model, const TurnSummary& summary) {
+std::string_view trace_field(const std::string& trace) { return trace.empty() ? "" : "trace"; }
+
+void count_calls(telemetry::Metrics& metrics, const TurnLabels& turn, const TurnSummary& summary) {
   constexpr CallOutcome kOutcomes[] = {CallOutcome::complete, CallOutcome::truncated,
                                        CallOutcome::malformed};
+  const std::string_view dialect = summary.text_calls > 0 ? turn.dialect : "native";
   for (const CallOutcome outcome : kOutcomes) {
     const std::uint32_t count = summary.outcomes[static_cast<std::size_t>(outcome)];
-    if (count > 0) metrics.calls.with(kAnyShard, model, callgate::to_string(outcome)).add(count);
+    if (count == 0) continue;
+    metrics.calls.with(kAnyShard, turn.model, dialect, callgate::to_string(outcome)).add(count);
   }
+  if (summary.held_back_deltas > 0) {
+    metrics.held_back_deltas.with(kAnyShard, turn.dialect).add(summary.held_back_deltas);
+    metrics.held_back_bytes.with(kAnyShard, turn.dialect).add(summary.held_back_bytes);
+  }
+}
+
+void count_turn(telemetry::Metrics& metrics, const TurnLabels& turn, const TurnSummary& summary) {
+  const std::string_view model = turn.model;
+  count_calls(metrics, turn, summary);
   for (std::size_t i = 0; i < kRepairCount; ++i) {
     if (summary.repairs[i] == 0) continue;
     metrics.repairs.with(kAnyShard, model, callgate::to_string(static_cast<Repair>(i)))
@@ -42,6 +57,18 @@ void count_turn(telemetry::Metrics& metrics, std::string_view model, const TurnS
   if (summary.cut) metrics.turns_cut.with(kAnyShard, model).add();
   if (summary.usage) count_usage(metrics, model, *summary.usage);
   if (summary.frames_in > 0) metrics.upstream_frames.with(kAnyShard).add(summary.frames_in);
+}
+
+// Once per stream, however many there were.
+void log_invalid_frames(World& world, const TurnLabels& turn, std::string_view upstream,
+                        const TurnSummary& summary) {
+  const std::uint32_t count = summary.repairs[static_cast<std::size_t>(Repair::frame_invalid)];
+  if (count == 0) return;
+  world.log.warning("upstream sent frames that are not JSON",
+                    {{"request", turn.request},
+                     {trace_field(turn.trace), turn.trace},
+                     {"upstream", upstream},
+                     {"frames", count}});
 }
 
 }  // namespace
@@ -56,8 +83,9 @@ void observe_begin(World& world, store::RequestRecord record) {
   world.requests.begin(std::move(record));
 }
 
-void observe_end(World& world, std::string_view model, store::RequestOutcome outcome,
+void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome outcome,
                  const TurnSummary& summary) {
+  const std::string_view model = turn.model;
   telemetry::Metrics& metrics = world.metrics;
   const bool gone = outcome.state == store::RequestState::disconnected;
   if (gone) metrics.client_disconnects.with(kAnyShard).add();
@@ -69,31 +97,45 @@ void observe_end(World& world, std::string_view model, store::RequestOutcome out
     metrics.time_to_first_token.with(kAnyShard, model)
         .observe(milliseconds(*outcome.first_token_ms));
   }
-  count_turn(metrics, model, summary);
+  count_turn(metrics, turn, summary);
+  log_invalid_frames(world, turn, outcome.upstream, summary);
   if (outcome.state == store::RequestState::failed) {
-    world.log.warning(
-        "request failed",
-        {{"request", outcome.id}, {"code", outcome.error_code}, {"error", outcome.error_message}});
+    metrics.errors.with(kAnyShard, outcome.error_code).add();
+    world.log.warning("request failed", {{"request", outcome.id},
+                                         {trace_field(turn.trace), turn.trace},
+                                         {"code", outcome.error_code},
+                                         {"error", outcome.error_message}});
   }
   world.requests.complete(std::move(outcome));
 }
 
-void observe_retry(World& world, std::string_view upstream, const Error& error) {
+void observe_retry(World& world, const TurnLabels& turn, std::string_view upstream,
+                   const Error& error) {
   world.metrics.upstream_retries.with(kAnyShard, upstream).add();
-  world.log.info("trying again", {{"upstream", upstream}, {"error", error.message}});
+  world.log.info("trying again", {{"request", turn.request},
+                                  {trace_field(turn.trace), turn.trace},
+                                  {"upstream", upstream},
+                                  {"error", error.message}});
 }
 
 void observe_upstream(World& world, std::string_view upstream, const Error* error) {
   world.metrics.upstream_requests.with(kAnyShard, upstream, error == nullptr ? "ok" : "failed")
       .add();
+  world.metrics.upstream_up.with(kAnyShard, upstream).set(error == nullptr ? 1 : 0);
   if (error != nullptr)
     world.metrics.upstream_errors.with(kAnyShard, upstream, to_string(error->code)).add();
 }
 
-void observe_refusal(World& world, std::string_view request_id, int status, const Error& error) {
+void observe_refusal(World& world, const Ask& ask, int status, const Error& error) {
   world.metrics.requests.with(kAnyShard, "", telemetry::status_class(status)).add();
-  world.log.debug("request refused",
-                  {{"request", request_id}, {"status", status}, {"error", error.message}});
+  world.metrics.errors.with(kAnyShard, to_string(error.code)).add();
+  if (!world.log.is_enabled(telemetry::LogLevel::debug)) return;
+  const auto context = telemetry::trace_context_of(ask.exchange.head().headers);
+  const std::string trace = context ? telemetry::to_hex(context->trace) : std::string();
+  world.log.debug("request refused", {{"request", ask.id},
+                                      {trace_field(trace), trace},
+                                      {"status", status},
+                                      {"error", error.message}});
 }
 
 void observe_auth_failure(World& world) { world.metrics.auth_failures.with(kAnyShard).add(); }
@@ -105,6 +147,7 @@ void observe_rate_limited(World& world, std::string_view key) {
 std::string render_metrics(World& world) {
   const store::Health health = world.requests.health();
   world.metrics.store_queue_depth.with(kAnyShard).set(static_cast<std::int64_t>(health.queued));
+  world.metrics.store_lag.with(kAnyShard).set(health.lag.count());
   world.metrics.store_dropped.with(kAnyShard).raise_to(health.dropped);
   world.metrics.store_errors.with(kAnyShard).raise_to(health.errors);
   world.metrics.connections_active.with(kAnyShard).set(
@@ -112,6 +155,13 @@ std::string render_metrics(World& world) {
   world.metrics.store_healthy.with(kAnyShard).set(health.healthy ? 1 : 0);
   world.metrics.draining.with(kAnyShard).set(world.draining.load(std::memory_order_relaxed) ? 1
                                                                                             : 0);
+  if (world.spans != nullptr) {
+    const telemetry::SpanExporter::Counts counts = world.spans->counts();
+    world.metrics.otlp_queue_depth.with(kAnyShard).set(static_cast<std::int64_t>(counts.queued));
+    world.metrics.otlp_sent.with(kAnyShard).raise_to(counts.sent);
+    world.metrics.otlp_dropped.with(kAnyShard).raise_to(counts.dropped);
+    world.metrics.otlp_failures.with(kAnyShard).raise_to(counts.failures);
+  }
   return world.metrics.render();
 }
 

@@ -14,12 +14,20 @@ namespace callgate::server {
 std::int64_t unix_milliseconds();
 
 void observe_begin(World& world, store::RequestRecord record);
-void observe_end(World& world, std::string_view model, store::RequestOutcome outcome,
+// What a turn is known by. An empty trace: it is in none.
+struct TurnLabels {
+  std::string_view request;
+  std::string trace;
+  std::string_view model;
+  std::string_view dialect;
+};
+void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome outcome,
                  const TurnSummary& summary);
-void observe_retry(World& world, std::string_view upstream, const Error& error);
+void observe_retry(World& world, const TurnLabels& turn, std::string_view upstream,
+                   const Error& error);
 // One try at an upstream; nullptr: it answered.
 void observe_upstream(World& world, std::string_view upstream, const Error* error);
-void observe_refusal(World& world, std::string_view request_id, int status, const Error& error);
+void observe_refusal(World& world, const Ask& ask, int status, const Error& error);
 void observe_auth_failure(World& world);
 void observe_rate_limited(World& world, std::string_view key);
 std::string render_metrics(World& world);

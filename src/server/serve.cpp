@@ -13,6 +13,7 @@
 #include "net/server.h"
 #include "server/demo.h"
 #include "server/gateway.h"
+#include "telemetry/span_exporter.h"
 
 namespace callgate::server {
 namespace {
@@ -58,6 +59,23 @@ store::RequestLogOptions store_options(const StoreConfig& config, telemetry::Log
   return options;
 }
 
+// nullptr when nothing is to be traced.
+Result<std::unique_ptr<telemetry::SpanExporter>> make_span_exporter(const OtlpConfig& config,
+                                                                    telemetry::Logger& log) {
+  if (config.endpoint.empty()) return std::unique_ptr<telemetry::SpanExporter>();
+  telemetry::SpanExporterOptions options;
+  options.endpoint = config.endpoint;
+  options.headers = config.headers;
+  options.service = config.service_name;
+  options.ca_file = config.ca_file;
+  options.queue = static_cast<std::size_t>(config.queue);
+  options.batch = static_cast<std::size_t>(config.batch);
+  options.interval = net::Millis(config.interval.count());
+  options.timeout = net::Millis(config.timeout.count());
+  options.sample_ratio = config.sample_ratio;
+  return telemetry::SpanExporter::make(std::move(options), log);
+}
+
 // One loop with its gateway and its listeners.
 struct Worker {
   Worker(net::Loop& own_loop, World& world, const Config& config)
@@ -73,12 +91,13 @@ struct Worker {
 class Service {
  public:
   Service(ServeOptions options, const Config& config, telemetry::Logger& log,
-          telemetry::Metrics& metrics, store::RequestLog& requests)
+          telemetry::Metrics& metrics, store::RequestLog& requests, telemetry::SpanExporter* spans)
       : options_(std::move(options)),
         log_(log),
         world_(log, metrics, requests, config.limits.max_streams),
         loops_(config.threads > 0 ? static_cast<std::size_t>(config.threads)
                                   : std::max(1u, std::thread::hardware_concurrency())) {
+    world_.spans = spans;
     for (std::size_t i = 0; i < loops_.size(); ++i) {
       workers_.push_back(std::make_unique<Worker>(loops_[i], world_, config));
     }
@@ -140,7 +159,7 @@ class Service {
           [worker = workers_[i].get(), next] { static_cast<void>(worker->gateway.apply(next)); });
     }
     world_.metrics.config_reloads.with(0, "ok").add();
-    log_.info("configuration reloaded; listen, threads, tls, log and store need a restart");
+    log_.info("configuration reloaded; listen, threads, tls, log, store and otlp need a restart");
   }
 
   void drain_or_stop() {
@@ -218,7 +237,9 @@ Result<void> run_serve(const ServeOptions& options) {
   metrics.build.with(0, kVersion).set(1);
   auto requests = store::make_request_log(config->store.url, store_options(config->store, log));
   if (!requests) return tl::unexpected(requests.error());
-  Service service(options, *config, log, metrics, **requests);
+  auto spans = make_span_exporter(config->otlp, log);
+  if (!spans) return tl::unexpected(spans.error());
+  Service service(options, *config, log, metrics, **requests, spans->get());
   if (auto started = service.start(*config); !started) return started;
   announce(service.endpoints(), !config->tls.cert.empty(), options.demo);
   service.join();

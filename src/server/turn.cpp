@@ -88,7 +88,8 @@ Turn::Turn(Gateway& gateway, Ask& ask, Request request, const Snapshot::Model& m
       options_(options),
       protocol_(protocol),
       dialect_(dialect.dialect),
-      dialect_is_default_(dialect.is_default) {
+      dialect_is_default_(dialect.is_default),
+      trace_(gateway.world_, gateway.mint_, ask.exchange.head().headers, subject()) {
   keepalive_ = ask.exchange.head().headers.find("x-no-keepalive").value_or("") != "1";
 }
 
@@ -108,7 +109,7 @@ net::Task<> Turn::run() {
     const bool same = model_.upstream[(tried + 1) % model_.upstream.size()] == name;
     const auto pause = next_try(tried, same);
     if (!pause) break;
-    observe_retry(gateway_.world_, name, error_);
+    observe_retry(gateway_.world_, labels(), name, error_);
     if (pause->count() > 0) co_await gateway_.loop_.sleep(net::Millis(pause->count()));
     if (ask_.exchange.client_gone()) {
       step = Step::gone;
@@ -156,6 +157,7 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   }
   encoded_ = std::move(*encoded);
   if (!accept_dropped(upstream)) co_return Step::failed;
+  trace_.begin_attempt(upstream, encoded_->headers);
   const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name)->second;
   std::unique_ptr<UpstreamCall> call = target->call(model_);
   std::optional<CapturedCall> captured;
@@ -173,6 +175,7 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
     step = co_await relay(used, wire);
   }
   ask_.exchange.on_client_gone({});
+  trace_.end_attempt(sent ? call->status() : 0, step == Step::failed ? &error_ : nullptr);
   if (step == Step::answered) gateway_.loop_.spawn(read_away(target, std::move(call)));
   observe_upstream(gateway_.world_, upstream_, step == Step::failed ? &error_ : nullptr);
   co_return step;
@@ -260,6 +263,7 @@ PipelineOptions Turn::pipeline_options(const WireFormat& wire) const {
 net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
   PipelineOptions options = pipeline_options(wire);
   if (ask_.capture) ask_.capture->made_pipeline(options);
+  options.observer = trace_.observer();
   auto made = Pipeline::make(request_, std::move(options));
   if (!made) {
     error_ = made.error();
@@ -343,6 +347,7 @@ net::Task<bool> Turn::send(std::string& out) {
     if (ask_.capture) ask_.capture->client_got(200, ask_.headers, "");
   }
   if (ask_.capture) ask_.capture->client_got(out);
+  trace_.wrote();
   const auto written = co_await ask_.exchange.write(out);
   bytes_out_ += out.size();
   out.clear();
@@ -361,6 +366,7 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
   if (request_.stream) {
     if (!ask_.exchange.started() && !co_await send(out)) co_return Step::gone;
     if (ask_.capture) ask_.capture->client_got(out);
+    trace_.wrote();
     written = co_await ask_.exchange.end(out);
   } else {
     ask_.headers.add("content-type", "application/json");
@@ -380,17 +386,37 @@ void Turn::forget_request() {
   ask_.exchange.drop_body();
 }
 
+std::string_view Turn::dialect_name() const {
+  return dialect_ == nullptr ? "native" : dialect_->name;
+}
+
+TurnSubject Turn::subject() const {
+  return {.request = ask_.id,
+          .key = ask_.key == nullptr ? std::string_view() : ask_.key->config.name,
+          .model = model_.name,
+          .model_id = model_.id.empty() ? model_.name : model_.id,
+          .dialect = dialect_name(),
+          .stream = request_.stream,
+          .waited = Milliseconds(gateway_.loop_.now() - ask_.started_ms)};
+}
+
+TurnLabels Turn::labels() const {
+  return {.request = ask_.id,
+          .trace = trace_.trace_text(),
+          .model = model_.name,
+          .dialect = dialect_name()};
+}
+
 void Turn::record_begin() {
-  observe_begin(gateway_.world_,
-                {.id = ask_.id,
-                 .received_at = unix_milliseconds(),
-                 .key_name = ask_.key == nullptr ? "" : ask_.key->config.name,
-                 .protocol = std::string(protocol_.name),
-                 .model = model_.name,
-                 .upstream = model_.upstream.front(),
-                 .dialect = std::string(dialect_ == nullptr ? "native" : dialect_->name),
-                 .client_address = ask_.exchange.peer(),
-                 .stream = request_.stream});
+  observe_begin(gateway_.world_, {.id = ask_.id,
+                                  .received_at = unix_milliseconds(),
+                                  .key_name = ask_.key == nullptr ? "" : ask_.key->config.name,
+                                  .protocol = std::string(protocol_.name),
+                                  .model = model_.name,
+                                  .upstream = model_.upstream.front(),
+                                  .dialect = std::string(dialect_name()),
+                                  .client_address = ask_.exchange.peer(),
+                                  .stream = request_.stream});
 }
 
 void Turn::record_end(Step step) {
@@ -417,7 +443,8 @@ void Turn::record_end(Step step) {
   outcome.first_byte_ms = first_byte_ms_;
   outcome.first_token_ms = first_token_ms_;
   outcome.total_ms = static_cast<std::int64_t>(gateway_.loop_.now() - ask_.started_ms);
-  observe_end(gateway_.world_, model_.name, std::move(outcome), summary_);
+  trace_.end(outcome, summary_);
+  observe_end(gateway_.world_, labels(), std::move(outcome), summary_);
 }
 
 }  // namespace callgate::server

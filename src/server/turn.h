@@ -10,6 +10,7 @@
 #include "callgate/request.h"
 #include "server/gateway.h"
 #include "server/request_options.h"
+#include "server/turn_trace.h"
 #include "server/upstream_call.h"
 
 namespace callgate::server {
@@ -49,6 +50,9 @@ class Turn {
   // The request has done its work: an answer that streams for long should not hold it.
   void forget_request();
 
+  std::string_view dialect_name() const;
+  TurnSubject subject() const;
+  TurnLabels labels() const;
   void record_begin();
   void record_end(Step step);
 
@@ -74,6 +78,7 @@ class Turn {
   std::optional<std::uint64_t> first_byte_ms_;
   std::optional<std::uint64_t> first_token_ms_;
   TurnSummary summary_;
+  TurnTrace trace_;
 };
 
 // Whether another try can help.

@@ -1,5 +1,7 @@
 #include "store/entry_queue.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace callgate::store {
@@ -13,6 +15,7 @@ void EntryQueue::push(Entry entry, std::size_t limit) {
       return;
     }
     ++pushed_count_;
+    if (entries_.empty()) entries_since_ = std::chrono::steady_clock::now();
     entries_.push_back(std::move(entry));
     wake = entries_.size() == 1 || entries_.size() == batch_;
   }
@@ -26,12 +29,15 @@ bool EntryQueue::take(std::vector<Entry>& taken) {
   work_.wait_for(lock, linger_,
                  [this] { return stopped_ || flushing_ > 0 || entries_.size() >= batch_; });
   std::swap(entries_, taken);
+  taken_since_ = entries_since_;
+  taken_count_ = taken.size();
   return !taken.empty();
 }
 
 void EntryQueue::settle(std::size_t count) {
   const std::lock_guard lock(mutex_);
   settled_count_ += count;
+  taken_count_ -= std::min(taken_count_, count);
   CALLGATE_CHECK(settled_count_ <= pushed_count_);
   if (flushing_ > 0) settled_.notify_all();
 }
@@ -57,6 +63,15 @@ void EntryQueue::stop() {
     stopped_ = true;
   }
   work_.notify_all();
+}
+
+std::chrono::milliseconds EntryQueue::lag() const {
+  using std::chrono::milliseconds;
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(mutex_);
+  if (taken_count_ == 0 && entries_.empty()) return milliseconds(0);
+  return std::chrono::duration_cast<milliseconds>(
+      now - (taken_count_ > 0 ? taken_since_ : entries_since_));
 }
 
 std::size_t EntryQueue::depth() const {

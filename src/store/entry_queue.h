@@ -42,6 +42,8 @@ class EntryQueue {
   void stop();
 
   std::size_t depth() const;
+  // How long the oldest entry has waited to be settled; for entries of one batch, its oldest.
+  std::chrono::milliseconds lag() const;
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
@@ -55,6 +57,9 @@ class EntryQueue {
   std::condition_variable work_;     // for the writer
   std::condition_variable settled_;  // for flush()
   std::vector<Entry> entries_;
+  std::chrono::steady_clock::time_point entries_since_;  // of the first of them
+  std::chrono::steady_clock::time_point taken_since_;    // of the first that was taken
+  std::size_t taken_count_ = 0;                          // and is not settled yet
   std::uint64_t pushed_count_ = 0;
   std::uint64_t settled_count_ = 0;
   int flushing_ = 0;

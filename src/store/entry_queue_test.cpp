@@ -44,6 +44,19 @@ TEST(EntryQueue, counts_taken_entries_until_they_are_settled) {
   EXPECT_EQ(queue.dropped(), 1u);
 }
 
+TEST(EntryQueue, lags_while_an_entry_is_not_settled) {
+  EntryQueue queue(10, 1, milliseconds(0));
+  EXPECT_EQ(queue.lag(), milliseconds(0));
+  queue.push(RequestRecord{.id = "a"});
+  std::this_thread::sleep_for(milliseconds(3));
+  EXPECT_GE(queue.lag(), milliseconds(2));
+  std::vector<Entry> taken;
+  ASSERT_TRUE(queue.take(taken));
+  EXPECT_GE(queue.lag(), milliseconds(2));
+  queue.settle(1);
+  EXPECT_EQ(queue.lag(), milliseconds(0));
+}
+
 TEST(EntryQueue, a_full_batch_ends_the_linger) {
   EntryQueue queue(100, 3, kLong);
   for (int i = 0; i < 3; ++i) queue.push(RequestRecord{.id = "a"});

@@ -84,12 +84,13 @@ struct RequestRow {
 
 struct Health {
   bool healthy = true;
-  std::string problem;         // why not, as directions; empty when healthy
-  std::string notice;          // something an operator should know although all is well
-  std::uint64_t recorded = 0;  // entries (begins and completes) acknowledged
-  std::uint64_t dropped = 0;   // entries lost: the queue was full, or the row was refused
-  std::uint64_t errors = 0;    // failed attempts to open or write
-  std::size_t queued = 0;      // entries that wait
+  std::string problem;               // why not, as directions; empty when healthy
+  std::string notice;                // something an operator should know although all is well
+  std::uint64_t recorded = 0;        // entries (begins and completes) acknowledged
+  std::uint64_t dropped = 0;         // entries lost: the queue was full, or the row was refused
+  std::uint64_t errors = 0;          // failed attempts to open or write
+  std::size_t queued = 0;            // entries that wait
+  std::chrono::milliseconds lag{0};  // how long the oldest of them has waited
 };
 
 class RequestLog {

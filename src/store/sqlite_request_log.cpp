@@ -97,6 +97,7 @@ Health SqliteRequestLog::health() const {
   health.dropped = queue_.dropped() + lost_.load(std::memory_order_relaxed);
   health.errors = errors_.load(std::memory_order_relaxed);
   health.queued = queue_.depth();
+  health.lag = queue_.lag();
   return health;
 }
 

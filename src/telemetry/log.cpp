@@ -102,6 +102,7 @@ void append_value(std::string& out, const LogField& field, LogFormat format) {
 }
 
 void append_field(std::string& out, const LogField& field, LogFormat format) {
+  if (field.name.empty()) return;
   if (format == LogFormat::json) {
     out += ',';
     json::append_string(out, field.name);

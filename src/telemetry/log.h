@@ -25,7 +25,7 @@ enum class LogFormat : std::uint8_t { text, json };
 std::optional<LogLevel> to_log_level(std::string_view name);
 std::optional<LogFormat> to_log_format(std::string_view name);
 
-// One `name=value` of a line. Borrows its texts. A secret leaves as `***`.
+// One `name=value` of a line. Borrows its texts. A secret leaves as `***`; a field without a name is left out.
 struct LogField {
   std::string_view name;
   std::variant<std::string_view, std::int64_t, double, bool> value;

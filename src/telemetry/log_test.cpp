@@ -156,5 +156,12 @@ TEST(Logger, reads_the_names_of_levels_and_formats) {
   EXPECT_EQ(to_log_format("xml"), std::nullopt);
 }
 
+TEST(Logger, leaves_out_a_field_without_a_name) {
+  std::string lines;
+  Logger log({.write = [&](std::string_view line) { lines += line; }});
+  log.info("x", {{"", "gone"}, {"a", 1}});
+  EXPECT_TRUE(lines.ends_with(" info x a=1\n")) << lines;
+}
+
 }  // namespace
 }  // namespace callgate::telemetry

@@ -44,7 +44,7 @@ TEST(TraceContext, reads_a_later_version_as_far_as_it_knows_it) {
       "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-fe-what-comes-later", "");
   ASSERT_TRUE(context);
   EXPECT_FALSE(context->sampled);
-  EXPECT_EQ(to_traceparent(*context), std::string(kGood.substr(0, 53)) + "00");
+  EXPECT_EQ(to_traceparent(*context), "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00");
 }
 
 TEST(TraceContext, drops_a_wrong_tracestate_alone) {
