@@ -60,6 +60,7 @@ class TurnObserver {
     std::uint64_t bytes = 0;  // of arguments
     std::uint64_t position = 0;
     bool usage_emitted = false;  // the turn's usage was known before
+    bool in_text = false;
   };
 
   virtual ~TurnObserver() = default;

@@ -54,7 +54,8 @@ void TurnTap::call_finished(const CallFinished& event) {
                                  .outcome = event.outcome,
                                  .bytes = call_bytes_,
                                  .position = turn_.summary.deltas,
-                                 .usage_emitted = turn_.summary.usage.has_value()});
+                                 .usage_emitted = turn_.summary.usage.has_value(),
+                                 .in_text = turn_.summary.text_calls > 0});
 }
 
 }  // namespace callgate::engine

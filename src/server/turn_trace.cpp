@@ -234,7 +234,8 @@ void TurnTrace::call_finished(const CallEnd& end) {
                                        {"delta_position", end.position},
                                        {"bytes", end.bytes},
                                        {"outcome", callgate::to_string(end.outcome)},
-                                       {"usage_emitted", end.usage_emitted}});
+                                       {"usage_emitted", end.usage_emitted},
+                                       {"dialect", dialect_of(end.in_text)}});
   }
   if (recording_ == nullptr) return;
   auto& calls = recording_->calls;

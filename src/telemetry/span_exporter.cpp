@@ -202,7 +202,7 @@ net::Task<SpanExporter::Reply> SpanExporter::post(const std::string& body) {
 }
 
 net::Task<> SpanExporter::stop_later() {
-  co_await loop_.sleep(options_.close_timeout);
+  co_await loop_.sleep(std::min(options_.close_timeout, options_.timeout));
   out_of_time_ = true;
   if (exchange_ != nullptr) exchange_->cancel();
 }

@@ -38,7 +38,8 @@ struct SpanExporterOptions {
   int tries = 6;                // of one batch
   net::Millis first_retry{1'000};
   net::Millis last_retry{30'000};
-  net::Millis close_timeout{3'000};  // how long the destructor sends on
+  net::Millis close_timeout{
+      3'000};  // how long the destructor sends on, or `timeout` when that is shorter
 };
 
 class SpanExporter {

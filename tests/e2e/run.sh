@@ -8,6 +8,8 @@ CALLGATE=$(realpath -- "$1")
 shift
 [ -x "$CALLGATE" ] || { echo "run.sh: $CALLGATE is not a program" >&2; exit 2; }
 export CALLGATE
+E2E_SOURCE=$(cd "$here/../.." && pwd)  # the repository
+export E2E_SOURCE
 room=${E2E_DIR:-$here/../../build/e2e}
 mkdir -p "$room"
 room=$(cd "$room" && pwd)
