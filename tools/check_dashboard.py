@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Checks that contrib/grafana-callgate.json names only metrics and labels of docs/metrics.md, and leaves none of callgate's out."""
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROW = re.compile(r"^\| `(\w+)` \| (\w+) \|([^|]*)\|", re.M)
+NAME = re.compile(r"\b(?:callgate|process)_\w+")
+SUFFIX = re.compile(r"_(bucket|sum|count)$")
+BY = re.compile(r"by \(([^)]*)\)")
+SELECTOR = re.compile(r"(\w+)=~")
+
+
+def documented():
+    page = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+    return {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in ROW.findall(page)}
+
+
+def queries(node):
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("expr", "definition"):
+                yield value
+            else:
+                yield from queries(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from queries(value)
+
+
+def check_query(query, metrics, used):
+    labels = set()
+    for name in NAME.findall(query):
+        family = name if name in metrics else SUFFIX.sub("", name)
+        if family not in metrics or (family != name) != (metrics[family][0] == "histogram"):
+            yield f"there is no metric {name}: {query}"
+            continue
+        used.add(family)
+        labels |= metrics[family][1]
+    wanted = {label.strip() for group in BY.findall(query) for label in group.split(",")}
+    wanted |= set(SELECTOR.findall(query))
+    for label in sorted(wanted - labels - {"le"}):
+        yield f"there is no label {label}: {query}"
+
+
+def main():
+    metrics = documented()
+    dashboard = json.loads((ROOT / "contrib/grafana-callgate.json").read_text(encoding="utf-8"))
+    used = set()
+    faults = [fault for query in queries(dashboard) for fault in check_query(query, metrics, used)]
+    faults += [f"not on the dashboard: {name}" for name in metrics
+               if name.startswith("callgate_") and name not in used]
+    ids = [panel["id"] for panel in dashboard["panels"]]
+    if len(ids) != len(set(ids)):
+        faults.append("two panels have the same id")
+    for fault in faults:
+        print(f"contrib/grafana-callgate.json: {fault}")
+    print(f"dashboard: {len(used)} metrics, {len(faults)} faults")
+    return 1 if faults or not used else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
