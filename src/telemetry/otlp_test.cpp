@@ -25,17 +25,20 @@ std::string spans_of(const std::vector<Span>& spans) {
 }
 
 TEST(Otlp, writes_a_batch_as_the_specification_shows_it) {
-  const std::string version(kVersion);
   std::string out;
   append_traces(out, "my gate", std::vector<Span>{sample()});
-  EXPECT_EQ(out, R"({"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":)"
-                 R"({"stringValue":"my gate"}},{"key":"service.version","value":{"stringValue":")" +
-                     version + R"("}}]},"scopeSpans":[{"scope":{"name":"callgate","version":")" +
-                     version +
-                     R"("},"spans":[{"traceId":"4bf92f3577b34da6a3ce929d0e0e4736",)"
-                     R"("spanId":"00f067aa0ba902b7","name":"chat \"m\"","kind":2,)"
-                     R"("startTimeUnixNano":"1700000000000000001",)"
-                     R"("endTimeUnixNano":"1700000000000000002","attributes":[]}]}]}]})");
+  std::string want =
+      R"({"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":)"
+      R"({"stringValue":"my gate"}},{"key":"service.version","value":{"stringValue":"VERSION"}}]},)"
+      R"("scopeSpans":[{"scope":{"name":"callgate","version":"VERSION"},)"
+      R"("spans":[{"traceId":"4bf92f3577b34da6a3ce929d0e0e4736","spanId":"00f067aa0ba902b7",)"
+      R"("name":"chat \"m\"","kind":2,"startTimeUnixNano":"1700000000000000001",)"
+      R"("endTimeUnixNano":"1700000000000000002","attributes":[]}]}]}]})";
+  constexpr std::string_view kPlace = "VERSION";
+  for (std::size_t at; (at = want.find(kPlace)) != std::string::npos;) {
+    want.replace(at, kPlace.size(), kVersion);
+  }
+  EXPECT_EQ(out, want);
 }
 
 TEST(Otlp, writes_every_kind_of_attribute) {
@@ -64,7 +67,9 @@ TEST(Otlp, writes_every_kind_of_attribute) {
 
 TEST(Otlp, cuts_long_texts_between_characters) {
   EXPECT_EQ(attribute_text(std::string(300, 'x')).size(), kLongestAttribute);
-  EXPECT_EQ(attribute_text(std::string(255, 'x') + "\xC3\xA9").size(), 255u);
+  std::string accented(255, 'x');
+  accented.append("\xC3\xA9");
+  EXPECT_EQ(attribute_text(accented).size(), 255u);
   EXPECT_EQ(attribute_text("short"), "short");
 }
 
