@@ -75,21 +75,20 @@ void set_error(Span& span, std::string_view type) {
 
 }  // namespace
 
+struct TurnTrace::Call {
+  std::uint32_t choice = 0;
+  CallIndex call = 0;
+  bool in_text = false;
+  std::string name;
+  std::string call_id;
+  std::uint64_t position = 0;
+  std::int64_t started_at = 0;
+  std::int64_t ended_at = 0;  // 0: still open
+  CallEnd end;
+};
+
 // Spans of a turn until it ends. The first is the request's.
 struct TurnTrace::Recording {
-  struct Call {
-    SpanId id = 0;
-    std::uint32_t choice = 0;
-    CallIndex call = 0;
-    bool in_text = false;
-    std::string name;
-    std::string call_id;
-    std::uint64_t position = 0;
-    std::int64_t started_at = 0;
-    std::int64_t ended_at = 0;  // 0: still open
-    CallEnd end;
-  };
-
   Span request;
   std::vector<Span> attempts;
   std::uint32_t attempt_count = 0;
@@ -144,7 +143,13 @@ std::int64_t TurnTrace::now() const {
   return recording_->unix_start + (steady_now() - recording_->steady_start).count();
 }
 
-SpanId TurnTrace::mint_span() { return next_span(mint_); }
+Span TurnTrace::child_span(SpanKind kind, const std::string& name) {
+  return {.trace = context_->trace,
+          .id = next_span(mint_),
+          .parent = context_->span,
+          .kind = kind,
+          .name = telemetry::attribute_text(name)};
+}
 
 void TurnTrace::begin_attempt(const UpstreamConfig& upstream, HeaderList& headers) {
   if (!context_) return;
@@ -152,28 +157,27 @@ void TurnTrace::begin_attempt(const UpstreamConfig& upstream, HeaderList& header
   if (recording_ != nullptr) {
     recording_->provider = provider_of(upstream.wire);
     ++recording_->attempt_count;
-    if (recording_->attempts.size() < kMostAttempts) {
-      Span& span = recording_->attempts.emplace_back();
-      recording_->attempt_open = true;
-      span.trace = context_->trace;
-      span.id = outgoing.span = mint_span();
-      span.parent = context_->span;
-      span.kind = SpanKind::client;
-      span.name = telemetry::attribute_text("chat " + std::string(subject_.model_id));
-      span.started_at = now();
-      span.set("gen_ai.operation.name", "chat");
-      span.set("gen_ai.provider.name", recording_->provider);
-      span.set("gen_ai.request.model", subject_.model_id);
-      span.set("callgate.upstream", upstream.name);
-      span.set("http.request.resend_count", std::int64_t{recording_->attempt_count} - 1);
-      if (const auto target = net::parse_url(upstream.url); target && !target->host.empty()) {
-        span.set("server.address", target->host);
-        span.set("server.port", std::int64_t{target->port});
-      }
-    }
+    if (recording_->attempts.size() < kMostAttempts) outgoing.span = open_attempt(upstream).id;
   }
   headers.emplace_back("traceparent", telemetry::to_traceparent(outgoing));
   if (!outgoing.state.empty()) headers.emplace_back("tracestate", outgoing.state);
+}
+
+const Span& TurnTrace::open_attempt(const UpstreamConfig& upstream) {
+  Span& span = recording_->attempts.emplace_back(
+      child_span(SpanKind::client, "chat " + std::string(subject_.model_id)));
+  recording_->attempt_open = true;
+  span.started_at = now();
+  span.set("gen_ai.operation.name", "chat");
+  span.set("gen_ai.provider.name", recording_->provider);
+  span.set("gen_ai.request.model", subject_.model_id);
+  span.set("callgate.upstream", upstream.name);
+  span.set("http.request.resend_count", std::int64_t{recording_->attempt_count} - 1);
+  if (const auto target = net::parse_url(upstream.url); target && !target->host.empty()) {
+    span.set("server.address", target->host);
+    span.set("server.port", std::int64_t{target->port});
+  }
+  return span;
 }
 
 void TurnTrace::end_attempt(int status, const Error* error) {
@@ -214,8 +218,7 @@ void TurnTrace::call_started(const CallStart& start) {
     ++recording_->more_calls;
     return;
   }
-  recording_->calls.push_back({.id = mint_span(),
-                               .choice = start.choice,
+  recording_->calls.push_back({.choice = start.choice,
                                .call = start.call,
                                .in_text = start.in_text,
                                .name = telemetry::attribute_text(start.name),
@@ -239,7 +242,7 @@ void TurnTrace::call_finished(const CallEnd& end) {
   }
   if (recording_ == nullptr) return;
   auto& calls = recording_->calls;
-  const auto open = std::find_if(calls.rbegin(), calls.rend(), [&](const Recording::Call& call) {
+  const auto open = std::find_if(calls.rbegin(), calls.rend(), [&](const Call& call) {
     return call.choice == end.choice && call.call == end.call && call.ended_at == 0;
   });
   if (open == calls.rend()) return;
@@ -291,6 +294,29 @@ void TurnTrace::end(const store::RequestOutcome& outcome, const TurnSummary& sum
   hand_over();
 }
 
+// `turn_end`: when a call that is still open ends.
+Span TurnTrace::call_span(const Call& call, std::int64_t turn_end) {
+  const bool finished = call.ended_at != 0;
+  const std::string_view outcome = finished ? callgate::to_string(call.end.outcome) : "interrupted";
+  Span span = child_span(SpanKind::internal, "execute_tool " + call.name);
+  span.started_at = call.started_at;
+  span.ended_at = finished ? call.ended_at : turn_end;
+  span.set("gen_ai.operation.name", "execute_tool");
+  span.set("gen_ai.tool.name", call.name);
+  span.set("gen_ai.tool.call.id", call.call_id);
+  span.set("gen_ai.tool.type", "function");
+  span.set("callgate.tool_call_index", std::int64_t{call.call});
+  span.set("callgate.delta_position", static_cast<std::int64_t>(call.position));
+  span.set("callgate.dialect", dialect_of(call.in_text));
+  span.set("callgate.outcome", outcome);
+  if (finished) {
+    span.set("callgate.bytes", static_cast<std::int64_t>(call.end.bytes));
+    span.set("callgate.usage_emitted", call.end.usage_emitted);
+  }
+  if (outcome != "complete") set_error(span, outcome);
+  return span;
+}
+
 void TurnTrace::hand_over() {
   const std::int64_t end = now();
   Recording& recording = *recording_;
@@ -305,31 +331,7 @@ void TurnTrace::hand_over() {
     if (attempt.ended_at == 0) attempt.ended_at = end;
     spans.push_back(std::move(attempt));
   }
-  for (Recording::Call& call : recording.calls) {
-    const bool finished = call.ended_at != 0;
-    Span& span = spans.emplace_back();
-    span.trace = context_->trace;
-    span.id = call.id;
-    span.parent = context_->span;
-    span.name = "execute_tool " + call.name;
-    span.started_at = call.started_at;
-    span.ended_at = finished ? call.ended_at : end;
-    span.set("gen_ai.operation.name", "execute_tool");
-    span.set("gen_ai.tool.name", call.name);
-    span.set("gen_ai.tool.call.id", call.call_id);
-    span.set("gen_ai.tool.type", "function");
-    span.set("callgate.tool_call_index", std::int64_t{call.call});
-    span.set("callgate.delta_position", static_cast<std::int64_t>(call.position));
-    span.set("callgate.dialect", dialect_of(call.in_text));
-    const std::string_view outcome =
-        finished ? callgate::to_string(call.end.outcome) : "interrupted";
-    span.set("callgate.outcome", outcome);
-    if (finished) {
-      span.set("callgate.bytes", static_cast<std::int64_t>(call.end.bytes));
-      span.set("callgate.usage_emitted", call.end.usage_emitted);
-    }
-    if (outcome != "complete") set_error(span, outcome);
-  }
+  for (const Call& call : recording.calls) spans.push_back(call_span(call, end));
   recording_.reset();
   world_.spans->push(std::move(spans));
 }

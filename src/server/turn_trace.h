@@ -17,6 +17,7 @@
 #include "server/gateway.h"
 #include "server/observe.h"
 #include "store/request_log.h"
+#include "telemetry/span.h"
 #include "telemetry/trace_context.h"
 
 namespace callgate::server {
@@ -61,8 +62,11 @@ class TurnTrace final : public TurnObserver {
 
  private:
   struct Recording;
+  struct Call;
   std::int64_t now() const;  // Unix nanoseconds
-  telemetry::SpanId mint_span();
+  telemetry::Span child_span(telemetry::SpanKind kind, const std::string& name);
+  const telemetry::Span& open_attempt(const UpstreamConfig& upstream);
+  telemetry::Span call_span(const Call& call, std::int64_t turn_end);
   std::string_view dialect_of(bool in_text) const { return in_text ? subject_.dialect : "native"; }
   void hand_over();
 
