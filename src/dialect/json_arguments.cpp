@@ -172,7 +172,9 @@ CallOutcome JsonArguments::finish(Output& out, CallOutcome when_open) {
     if (!decoded_) out.arguments(ender_scan_->finish().held);
     return CallOutcome::malformed;
   }
-  if (scan_.state() == ScanState::closed || scan_.finish()) return CallOutcome::complete;
+  // A number that runs into the end of the turn may go on; in a string it has ended.
+  const bool whole = scan_.state() == ScanState::closed || (decoded_ && scan_.finish());
+  if (whole) return CallOutcome::complete;
   pass({}, true, out);
   return when_open;
 }

@@ -248,6 +248,7 @@ void TurnParser::open_call(std::size_t opener, std::string_view text) {
   calls_before_ = out_.calls();
   out_.hold(text);
   opener_size_ = out_.held_size();
+  opener_readings_ = readings_;
   reader_->open(opener, out_);
 }
 
@@ -329,19 +330,19 @@ void TurnParser::leave_call(Step::Next next) {
   if (out_.channel() != prose_channel()) {
     out_.begin_stretch(prose_channel(), called ? Lead::call : Lead::turn);
   }
+  const int outer = std::exchange(readings_, opener_readings_ + 1);
   consume(read);
+  readings_ = outer;
 }
 
 // What the reader has read and is no call is prose: the turn reads it again, for the markers in it. The opener is not
-// read again, and nothing is that came in two channels. A turn of openers alone would be read again from each of them:
-// what is read twice has a limit.
+// read again, nothing is that came in two channels, and no byte is more often than keeps this linear.
 std::string TurnParser::take_back_read(bool called) {
-  if (out_.channel() != prose_channel()) return {};
+  constexpr int kMostReadings = 8;
+  if (out_.channel() != prose_channel() || opener_readings_ == kMostReadings) return {};
   const std::string_view held = out_.held();
   const std::size_t opener = called ? 0 : std::min(opener_size_, held.size());
-  if (held.size() - opener > read_again_left_) return {};
   std::string read(held.substr(opener));
-  read_again_left_ -= read.size();
   out_.unhold(read.size());
   return read;
 }

@@ -146,8 +146,9 @@ class TurnParser final : public AuditedParser {
   bool section_close_owed_ = false;
   std::string rest_;  // not read: the turn was handed over
   bool line_start_ = true;
-  std::size_t read_again_left_ = 256 << 10;  // bytes
   std::size_t opener_size_ = 0;  // of what is held of a call before the reader got any byte
+  int readings_ = 0;             // of the bytes that are being read, before this one
+  int opener_readings_ = 0;      // of the opener of the call that is being read
   CallIndex calls_before_ = 0;   // when the reader got the bytes
 };
 

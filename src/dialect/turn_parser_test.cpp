@@ -44,6 +44,18 @@ TEST(TurnParser, gives_an_unfinished_call_back_to_its_channel) {
             "reasoning \"<tool_call>{\\\"x\\\": \"\ntext \"oops\"\n");
 }
 
+// Every one of these may open a call that holds back all the others. Read again for each, they would take minutes.
+TEST(TurnParser, reads_openers_that_hold_each_other_back_only_a_few_times) {
+  const std::vector<ToolSpec> tools = {{.name = "run"}};
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "<run>";
+  EventLog log;
+  const auto parser = find("generic_xml")->make({.tools = tools, .commit = Commit::whole_call});
+  parser->push(text, Channel::text, log);
+  parser->finish(log);
+  EXPECT_EQ(log.text(), text);
+}
+
 TEST(TurnParser, takes_an_empty_turn) {
   for (const Dialect* dialect : all()) {
     EXPECT_EQ(parse(dialect->name, {}), "") << dialect->name;

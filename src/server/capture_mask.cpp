@@ -89,13 +89,19 @@ bool is_long_enough_for_a_secret(std::string_view text) { return text.size() >= 
 
 std::vector<std::string> secrets_of(const Config& config) {
   std::vector<std::string> secrets;
+  // The last word of a value is the credential itself: `Bearer abc`.
+  const auto add_values = [&](const std::vector<std::pair<std::string, std::string>>& headers) {
+    for (const auto& [name, value] : headers) {
+      const std::string credential = value.substr(value.rfind(' ') + 1);
+      if (is_long_enough_for_a_secret(credential)) secrets.push_back(credential);
+    }
+  };
   for (const KeyConfig& key : config.keys) secrets.push_back(key.secret.reveal());
   for (const UpstreamConfig& upstream : config.upstreams) {
     if (!upstream.key.empty()) secrets.push_back(upstream.key.reveal());
-    for (const auto& [name, value] : upstream.headers) {
-      if (is_long_enough_for_a_secret(value)) secrets.push_back(value);
-    }
+    add_values(upstream.headers);
   }
+  add_values(config.otlp.headers);
   return secrets;
 }
 

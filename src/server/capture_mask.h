@@ -13,7 +13,7 @@ namespace callgate::server {
 
 inline constexpr std::string_view kMasked = "***";  // a header's value
 
-// The secrets of keys and upstreams, and the values of extra upstream headers that are long enough to be one.
+// The secrets of keys and upstreams, and what is long enough to be one in extra headers, of upstreams and of telemetry.
 std::vector<std::string> secrets_of(const Config& config);
 
 // A credential that a client sent but nobody configured counts as a secret when it is long enough to be one.

@@ -90,9 +90,11 @@ TEST(CaptureMask, collects_every_configured_secret) {
   config.keys.push_back({.name = "k", .secret = Secret("key-secret")});
   UpstreamConfig upstream;
   upstream.key = Secret("upstream-secret");
-  upstream.headers = {{"x-team", "blue"}, {"x-gate", "header-secret"}};
+  upstream.headers = {{"x-team", "blue"}, {"x-gate", "Bearer header-secret"}};
+  config.otlp.headers = {{"authorization", "otlp-secret"}};
   config.upstreams.push_back(upstream);
-  EXPECT_THAT(secrets_of(config), ElementsAre("key-secret", "upstream-secret", "header-secret"));
+  EXPECT_THAT(secrets_of(config),
+              ElementsAre("key-secret", "upstream-secret", "header-secret", "otlp-secret"));
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ class CallText {
     } else {
       const JsonEnd end = skip_json(text, skip_space(text, 0));
       if (end.state != State::whole || !is_blank(text.substr(end.end))) return Stop::no_opinion;
-      call_.arguments = escaped_json(text);
+      call_.arguments = escaped_json(text.substr(0, end.end));
     }
     has_arguments_ = true;
     return Stop::whole;

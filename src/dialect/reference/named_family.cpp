@@ -129,18 +129,6 @@ LoggedCall kimi_call(const ReferenceCase& turn, std::string_view id) {
   return call;
 }
 
-Texts lookalikes(std::string_view word) {
-  static std::vector<std::string> kept;
-  kept.reserve(1000);
-  const auto spelled = [&](std::string_view bar, std::string_view space) {
-    std::string text = std::string("<").append(bar);
-    for (const char c : word) text += c == ' ' ? std::string(space) : std::string(1, c);
-    const auto found = std::find(kept.begin(), kept.end(), text.append(bar).append(">"));
-    return std::string_view(found != kept.end() ? *found : kept.emplace_back(text));
-  };
-  return {spelled("｜", "▁"), spelled("|", "▁"), spelled("|", "_"), spelled("｜", "_")};
-}
-
 }  // namespace
 
 bool mistral_old(const ReferenceCase& turn, EventLog& log) { return mistral(turn, log, true); }
@@ -180,12 +168,18 @@ bool kimi_k2(const ReferenceCase& turn, EventLog& log) {
 
 bool deepseek(const ReferenceCase& turn, EventLog& log) {
   TurnGrammar grammar;
-  grammar.section_open = lookalikes("tool calls begin");
-  for (std::string_view text : lookalikes("tool call begin")) grammar.call_open.push_back({text});
-  grammar.call_close = lookalikes("tool call end");
-  grammar.section_close = lookalikes("tool calls end");
+  grammar.section_open = Texts{"<｜tool▁calls▁begin｜>", "<|tool▁calls▁begin|>",
+                               "<|tool_calls_begin|>", "<｜tool_calls_begin｜>"};
+  for (std::string_view text : Texts{"<｜tool▁call▁begin｜>", "<|tool▁call▁begin|>",
+                                     "<|tool_call_begin|>", "<｜tool_call_begin｜>"})
+    grammar.call_open.push_back({text});
+  grammar.call_close =
+      Texts{"<｜tool▁call▁end｜>", "<|tool▁call▁end|>", "<|tool_call_end|>", "<｜tool_call_end｜>"};
+  grammar.section_close = Texts{"<｜tool▁calls▁end｜>", "<|tool▁calls▁end|>", "<|tool_calls_end|>",
+                                "<｜tool_calls_end｜>"};
   grammar.tail = {"<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>"};
-  const Texts separators = lookalikes("tool sep");
+  const Texts separators =
+      Texts{"<｜tool▁sep｜>", "<|tool▁sep|>", "<|tool_sep|>", "<｜tool_sep｜>"};
   return read_named(turn, log, grammar, [&](std::size_t at, const Texts& enders) {
     const std::string_view text = turn.text;
     Part part = next_part(text, at, separators, enders);
