@@ -203,6 +203,10 @@ bool Turn::wants_call() const {
          (mode == ToolChoice::Mode::required || mode == ToolChoice::Mode::named);
 }
 
+bool Turn::is_held(const Pipeline& pipeline) const {
+  return wants_call() && pipeline.summary().calls == 0;
+}
+
 void Turn::add_notices() {
   if (!dropped_.empty()) ask_.headers.add("x-callgate-dropped", dropped_);
   if (insisted_ && summary_.calls == 0) {
@@ -293,7 +297,7 @@ net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& 
       if (ask_.capture) ask_.capture->cut();
       co_return true;
     }
-    if (coalesces) {
+    if (coalesces && !is_held(pipeline)) {
       const auto wait = coalescing.left(pipeline.held_reasoning(), gateway_.loop_.now());
       if (wait && wait->count() == 0) {
         pipeline.release_reasoning(out);
@@ -327,9 +331,7 @@ net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& 
       first_token_ms_ = gateway_.loop_.now() - ask_.started_ms;
       if (!wants_call()) forget_request();
     }
-    // A turn that must have a call is not sent before it has one.
-    const bool held = wants_call() && pipeline.summary().calls == 0;
-    if (request_.stream && !out.empty() && !pipeline.finished() && !held) {
+    if (request_.stream && !out.empty() && !pipeline.finished() && !is_held(pipeline)) {
       if (!co_await send(out)) co_return false;
     }
   }

@@ -35,6 +35,8 @@ class Turn {
   bool accept_dropped(const UpstreamConfig& upstream);
   // The client insists on a call, and the upstream was told so in words only.
   bool wants_call() const;
+  // A turn that must have a call is not sent before it has one.
+  bool is_held(const Pipeline& pipeline) const;
   // Headers that tell the client what was done to its request.
   void add_notices();
   void add_counters();

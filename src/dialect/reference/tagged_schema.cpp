@@ -15,11 +15,11 @@ JsonTree read_tree(json::Reader& in) {
     case json::Kind::object:
       for (std::string_view key; in.next_member(key);) {
         std::string name(key);
-        tree.members.emplace_back(std::move(name), read_tree(in));
+        tree.members.push_back({std::move(name), read_tree(in)});
       }
       break;
     case json::Kind::array:
-      while (in.next_element()) tree.members.emplace_back("", read_tree(in));
+      while (in.next_element()) tree.members.push_back({"", read_tree(in)});
       break;
     case json::Kind::string:
       tree.text = in.string();
@@ -142,7 +142,7 @@ const JsonTree* Schema::follow(std::string_view pointer) const {
     rest.erase(0, end);
     if (node->kind == json::Kind::array) {
       const std::size_t index = std::stoul(step);
-      node = index < node->members.size() ? &node->members[index].second : nullptr;
+      node = index < node->members.size() ? &node->members[index].value : nullptr;
     } else {
       node = node->find(step);
     }

@@ -18,11 +18,18 @@
 
 namespace callgate::dialect::reference::tagged {
 
+struct JsonMember;
+
 struct JsonTree {
   json::Kind kind = json::Kind::invalid;
-  std::string text;                                       // of a scalar
-  std::vector<std::pair<std::string, JsonTree>> members;  // of an array: the keys are empty
+  std::string text;                 // of a scalar
+  std::vector<JsonMember> members;  // of an array: the keys are empty
   const JsonTree* find(std::string_view key) const;
+};
+
+struct JsonMember {
+  std::string key;
+  JsonTree value;
 };
 
 bool is_json(std::string_view text);
