@@ -13,7 +13,7 @@ struct Row {
   FinishReason reason;
 };
 
-constexpr std::array<Row, 34> kWords = {{
+constexpr std::array<Row, 35> kWords = {{
     {"stop", stop},
     {"tool_calls", tool_calls},
     {"length", length},
@@ -24,6 +24,7 @@ constexpr std::array<Row, 34> kWords = {{
     {"function_calls", tool_calls},
     {"end_turn", stop},
     {"stop_sequence", stop},
+    {"pause_turn", stop},
     {"eos", stop},
     {"eos_token", stop},
     {"stop_token", stop},

@@ -3,6 +3,7 @@
 #include "json/writer.h"
 #include "upstream/openai_chat_decoder.h"
 #include "upstream/openai_error.h"
+#include "upstream/request_parts.h"
 
 namespace callgate::upstream {
 namespace {
@@ -126,9 +127,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   UpstreamRequest encoded{.path = "/chat/completions"};
   encoded.headers.emplace_back("content-type", "application/json");
   encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
-  if (!options.key.empty()) {
-    encoded.headers.emplace_back("authorization", "Bearer " + std::string(options.key));
-  }
+  add_key(encoded, options, "bearer");
   std::string& out = encoded.body;
   json::ObjectWriter object(out);
   object.string("model", options.model.empty() ? std::string_view(request.model) : options.model);

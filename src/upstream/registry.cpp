@@ -1,12 +1,14 @@
 #include <array>
 
+#include "upstream/anthropic_messages.h"
 #include "upstream/openai_chat.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::upstream {
 namespace {
 
-constexpr std::array<const WireFormat*, 1> kAll = {
+constexpr std::array<const WireFormat*, 2> kAll = {
+    &kAnthropicMessages,
     &kOpenaiChat,
 };
 

@@ -18,6 +18,27 @@ constexpr std::array<std::string_view, 8> kAside = {"metadata",
                                                     "stream_options",
                                                     "user"};
 
+// Fields that clients send although they ask for nothing.
+struct Idle {
+  std::string_view name;
+  std::string_view value;
+};
+constexpr std::array<Idle, 8> kIdle = {{{"frequency_penalty", "0"},
+                                        {"frequency_penalty", "0.0"},
+                                        {"logit_bias", "{}"},
+                                        {"logprobs", "false"},
+                                        {"modalities", "[\"text\"]"},
+                                        {"presence_penalty", "0"},
+                                        {"presence_penalty", "0.0"},
+                                        {"response_format", "{\"type\":\"text\"}"}}};
+
+bool is_idle(const ExtraField& field) {
+  if (field.value.text == "null") return true;
+  return std::any_of(kIdle.begin(), kIdle.end(), [&](const Idle& idle) {
+    return idle.name == field.name && idle.value == field.value.text;
+  });
+}
+
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -125,8 +146,17 @@ std::vector<DroppedField> fields_left_behind(const Request& request,
                            request.tool_choice.mode != ToolChoice::Mode::automatic);
   check("parallel_tool_calls", !request.parallel_tool_calls.value_or(true));
   check("other_tools", !request.other_tools.empty());
-  for (const ExtraField& field : request.extra) check(field.name, field.value.text != "null");
+  for (const ExtraField& field : request.extra) check(field.name, !is_idle(field));
   return dropped;
+}
+
+void add_key(UpstreamRequest& request, const EncodeOptions& options, std::string_view own) {
+  if (options.key.empty()) return;
+  if ((options.auth.empty() ? own : options.auth) == "x-api-key") {
+    request.headers.emplace_back("x-api-key", options.key);
+  } else {
+    request.headers.emplace_back("authorization", "Bearer " + std::string(options.key));
+  }
 }
 
 }  // namespace callgate::upstream

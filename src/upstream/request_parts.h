@@ -36,9 +36,12 @@ const RawJson* find_field(const std::vector<ExtraField>& fields, std::string_vie
 // The same as text: a string unescaped, anything else as JSON. Empty when it is not there.
 std::string field_text(const std::vector<ExtraField>& fields, std::string_view name);
 
-// The top-level fields of a request that are not among those `carried`. `n`, `tool_choice`, `parallel_tool_calls`
+// The top-level fields of a request that are not among those `carried`, but for values that ask for nothing. `n`, `tool_choice`, `parallel_tool_calls`
 // and `other_tools` go by these names.
 std::vector<DroppedField> fields_left_behind(const Request& request,
                                              std::span<const std::string_view> carried);
+
+// The header that carries the key, if there is one: `own` is the wire format's way, bearer or x-api-key.
+void add_key(UpstreamRequest& request, const EncodeOptions& options, std::string_view own);
 
 }  // namespace callgate::upstream

@@ -68,6 +68,7 @@ struct UpstreamRequest {
 struct EncodeOptions {
   std::string_view model;  // what the upstream calls the model
   std::string_view key;    // credential, may be empty
+  std::string_view auth;   // how it is sent: bearer, x-api-key, or empty for the format's own way
   bool stream = true;
 };
 

@@ -1,0 +1,189 @@
+#include "upstream/anthropic_block.h"
+
+#include <algorithm>
+
+#include "json/reader.h"
+#include "json/writer.h"
+#include "upstream/anthropic_messages.h"
+
+namespace callgate::upstream {
+namespace {
+
+std::string member_text(std::string_view object, std::string_view name) {
+  json::Reader in(member_of(object, name));
+  return in.peek() == json::Kind::string ? std::string(in.string()) : std::string();
+}
+
+void append_source(json::ObjectWriter& block, std::string_view media_type, std::string_view data) {
+  json::ObjectWriter source(block.key("source"));
+  source.string("type", "base64");
+  source.string("media_type", media_type == "image/jpg" ? "image/jpeg" : media_type);
+  source.string("data", data);
+  source.close();
+}
+
+std::optional<AnthropicParam> image_block(const Part& part) {
+  if (part.data.empty() && !part.url.starts_with("http")) return std::nullopt;
+  AnthropicParam made;
+  json::ObjectWriter block(made.json);
+  block.string("type", "image");
+  if (part.data.empty()) {
+    json::ObjectWriter source(block.key("source"));
+    source.string("type", "url");
+    source.string("url", part.url);
+    source.close();
+  } else {
+    append_source(block, part.media_type, part.data);
+  }
+  block.close();
+  return made;
+}
+
+// {"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AA=="}}
+std::optional<AnthropicParam> document_block(const Part& part) {
+  constexpr std::string_view kPdf = "data:application/pdf;base64,";
+  const std::string_view file = member_of(part.json, "file");
+  const std::string data = member_text(file, "file_data");
+  if (!data.starts_with(kPdf)) return std::nullopt;
+  AnthropicParam made;
+  json::ObjectWriter block(made.json);
+  block.string("type", "document");
+  append_source(block, "application/pdf", std::string_view(data).substr(kPdf.size()));
+  if (const std::string title = member_text(file, "filename"); !title.empty()) {
+    block.string("title", title);
+  }
+  block.close();
+  return made;
+}
+
+// Blocks in the API's own form pass as they are.
+std::optional<AnthropicParam> other_block(const Part& part) {
+  const std::string type = member_text(part.json, "type");
+  if (type == "file") return document_block(part);
+  if (type != "document" && type != "image" && type != "search_result") return std::nullopt;
+  return AnthropicParam{.json = part.json,
+                        .cached = !member_of(part.json, "cache_control").empty()};
+}
+
+bool is_object(std::string_view text) {
+  json::Reader in(text);
+  if (in.peek() != json::Kind::object) return false;
+  in.skip();
+  return in.finish();
+}
+
+std::optional<ThinkingParam> thinking_block(std::string_view detail) {
+  if (member_text(detail, "format") != kAnthropicReasoning) return std::nullopt;
+  const std::string type = member_text(detail, "type");
+  ThinkingParam made;
+  json::ObjectWriter block(made.json);
+  if (type == "reasoning.text" && !member_of(detail, "signature").empty()) {
+    block.string("type", "thinking");
+    block.string("thinking", member_text(detail, "text"));
+    block.string("signature", member_text(detail, "signature"));
+  } else if (type == "reasoning.encrypted" && !member_of(detail, "data").empty()) {
+    block.string("type", "redacted_thinking");
+    block.string("data", member_text(detail, "data"));
+  } else {
+    return std::nullopt;
+  }
+  block.close();
+  json::Reader index(member_of(detail, "index"));
+  if (index.peek() == json::Kind::number) made.index = index.integer().value_or(0);
+  return made;
+}
+
+}  // namespace
+
+std::string_view member_of(std::string_view object, std::string_view name) {
+  json::Reader in(object);
+  if (in.peek() != json::Kind::object) return {};
+  std::string_view found;
+  for (std::string_view key; in.next_member(key);) {
+    const bool wanted = key == name && in.peek() != json::Kind::null;
+    const std::string_view value = in.raw();
+    if (wanted) found = value;
+  }
+  return found;
+}
+
+std::string_view raw_field(const std::vector<ExtraField>& fields, std::string_view name) {
+  const RawJson* value = find_field(fields, name);
+  return value == nullptr ? std::string_view() : std::string_view(value->text);
+}
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
+
+void set_cache_control(AnthropicParam& block, std::string_view json) {
+  if (block.cached || json.empty()) return;
+  block.json.pop_back();
+  block.json.append(",\"cache_control\":").append(json).push_back('}');
+  block.cached = true;
+}
+
+AnthropicParam text_block(std::string_view text) {
+  AnthropicParam made;
+  json::ObjectWriter block(made.json);
+  block.string("type", "text");
+  block.string("text", text);
+  block.close();
+  return made;
+}
+
+std::optional<AnthropicParam> block_of(const Part& part, bool& lost) {
+  lost = false;
+  std::optional<AnthropicParam> block;
+  switch (part.kind) {
+    case Part::Kind::text:
+      if (is_blank(part.text)) return std::nullopt;
+      block = text_block(part.text);
+      break;
+    case Part::Kind::image:
+      block = image_block(part);
+      break;
+    case Part::Kind::other:
+      block = other_block(part);
+      break;
+  }
+  lost = !block;
+  if (block) set_cache_control(*block, member_of(part.json, "cache_control"));
+  return block;
+}
+
+AnthropicParam call_block(const CallRecord& call, std::string_view id) {
+  AnthropicParam made;
+  json::ObjectWriter block(made.json);
+  block.string("type", "tool_use");
+  block.string("id", id);
+  block.string("name", call.name);
+  if (is_blank(call.arguments)) {
+    block.raw("input", "{}");
+  } else if (is_object(call.arguments)) {
+    block.raw("input", call.arguments);
+  } else {
+    json::ObjectWriter input(block.key("input"));
+    input.string("raw", call.arguments);
+    input.close();
+  }
+  block.close();
+  set_cache_control(made, raw_field(call.extra, "cache_control"));
+  return made;
+}
+
+std::vector<ThinkingParam> thinking_blocks(const Message& message) {
+  std::vector<ThinkingParam> blocks;
+  const RawJson* details = find_field(message.extra, "reasoning_details");
+  if (details == nullptr) return blocks;
+  json::Reader in(details->text);
+  if (in.peek() != json::Kind::array) return blocks;
+  while (in.next_element()) {
+    if (auto block = thinking_block(in.raw())) blocks.push_back(std::move(*block));
+  }
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const auto& a, const auto& b) { return a.index < b.index; });
+  return blocks;
+}
+
+}  // namespace callgate::upstream

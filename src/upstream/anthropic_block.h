@@ -1,0 +1,47 @@
+// Content blocks of a Messages request, made from what a canonical message holds.
+//
+//   {"type":"text","text":"What is this?","cache_control":{"type":"ephemeral"}}
+//   {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}
+//   {"type":"thinking","thinking":"Look it up.","signature":"EqQB"}
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "callgate/request.h"
+#include "upstream/request_parts.h"
+
+namespace callgate::upstream {
+
+struct AnthropicParam {
+  std::string json;
+  bool cached = false;  // it has a cache_control
+};
+
+// Does nothing where the block has one already, or where there is none to set.
+void set_cache_control(AnthropicParam& block, std::string_view json);
+
+// nullopt: there is nothing to send, or (`lost`) no form to send it in.
+std::optional<AnthropicParam> block_of(const Part& part, bool& lost);
+
+AnthropicParam text_block(std::string_view text);
+// Arguments that are no JSON object travel as {"raw": "..."}.
+AnthropicParam call_block(const CallRecord& call, std::string_view id);
+
+// A thinking block that came from this wire format.
+struct ThinkingParam {
+  std::string json;
+  std::int64_t index = 0;  // where it stood among the blocks of its answer
+};
+std::vector<ThinkingParam> thinking_blocks(const Message& message);
+
+bool is_blank(std::string_view text);
+
+// JSON of a member of an object, or of a field; empty when it is missing or null.
+std::string_view member_of(std::string_view object, std::string_view name);
+std::string_view raw_field(const std::vector<ExtraField>& fields, std::string_view name);
+
+}  // namespace callgate::upstream

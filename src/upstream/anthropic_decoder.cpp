@@ -1,0 +1,305 @@
+#include "upstream/anthropic_decoder.h"
+
+#include <utility>
+
+#include "upstream/anthropic_error.h"
+#include "upstream/finish_word.h"
+
+namespace callgate::upstream {
+namespace {
+
+// Bytes of later calls and prose that may be held back while an earlier call is open.
+constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
+constexpr std::size_t kMaxBlocks = std::size_t{1} << 16;
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+}  // namespace
+
+void AnthropicDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
+  if (finished_) return;
+  EventSink& sink = sinks.choice(0);
+  const std::string_view data = trimmed(frame.data);
+  if (data.empty()) return;
+  // Some compatible servers end like Chat Completions.
+  if (data == "[DONE]") return end(Ending::stopped, sink);
+  const bool readable = reader_.read(data);
+  const AnthropicFrame& read = reader_.frame();
+  const std::string_view type = read.type.empty() ? frame.event : read.type.view();
+  if (frame.event == "error" || type == "error" || !read.error.empty()) {
+    return fail_with(decode_anthropic_error(0, data));
+  }
+  if (!readable) return count(Repair::frame_invalid);
+  if (type == "content_block_delta") {
+    continue_block(read, sink);
+  } else if (type == "content_block_start") {
+    start_block(read, sink);
+  } else if (type == "content_block_stop") {
+    stop_block(read, sink);
+  } else if (type == "message_start") {
+    seen_ = true;
+    apply_usage(read.usage, sink);
+  } else if (type == "message_delta") {
+    apply_end(read, sink);
+  } else if (type == "message_stop") {
+    return end(Ending::stopped, sink);
+  } else if (type == "message" && !seen_) {
+    apply_whole(read, sink);
+  }
+  if (tracker_.held_back() > kMaxHeldBack) {
+    fail_with({.code = ErrorCode::upstream_failed,
+               .message = "upstream wrote too much behind a call that it did not end"});
+  }
+}
+
+void AnthropicDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
+  if (finished_) return;
+  EventSink& sink = sinks.choice(0);
+  if (!reader_.read(trimmed(body))) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream answered with a body that is not a JSON object"});
+  }
+  const AnthropicFrame& read = reader_.frame();
+  if (!read.error.empty() || read.type.view() == "error") {
+    return fail_with(decode_anthropic_error(0, body));
+  }
+  if (!read.has_content) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream answered with a body that has no content"});
+  }
+  apply_whole(read, sink);
+  end(Ending::whole, sink);
+}
+
+void AnthropicDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks.choice(0)); }
+
+void AnthropicDecoder::abort(ChoiceSinks& sinks) { end(Ending::aborted, sinks.choice(0)); }
+
+AnthropicDecoder::Block::Kind AnthropicDecoder::kind_of(std::string_view type) {
+  if (type == "text") return Block::Kind::text;
+  if (type == "thinking" || type == "redacted_thinking") return Block::Kind::thinking;
+  if (type == "tool_use") return Block::Kind::call;
+  return Block::Kind::ignored;
+}
+
+// Without an index a start is one more block, and anything else belongs to the newest.
+std::size_t AnthropicDecoder::position_of(const AnthropicFrame& frame, bool starts) {
+  if (!frame.index) return starts && !blocks_.empty() ? newest_ + 1 : newest_;
+  return static_cast<std::size_t>(*frame.index);
+}
+
+AnthropicDecoder::Block& AnthropicDecoder::block_at(std::size_t position) {
+  if (position >= blocks_.size()) blocks_.resize(position + 1);
+  return blocks_[position];
+}
+
+void AnthropicDecoder::start_block(const AnthropicFrame& frame, EventSink& sink) {
+  seen_ = true;
+  fill_empty_call(sink);
+  const std::size_t position = position_of(frame, true);
+  if (position >= kMaxBlocks) return;
+  const AnthropicBlock& block = frame.block;
+  Block& state = block_at(position);
+  state = {.kind = kind_of(block.type.view())};
+  newest_ = position;
+  switch (state.kind) {
+    case Block::Kind::text:
+      tracker_.push_prose(Prose::text, block.text.view(), sink);
+      return;
+    case Block::Kind::thinking:
+      return think(position, block, sink);
+    case Block::Kind::call:
+      if (!frame.index) count(Repair::index_missing);
+      piece_.clear();
+      piece_.index = static_cast<std::int64_t>(position);
+      piece_.id = block.id.view();
+      piece_.name = block.name.view();
+      tracker_.push_call(piece_, false, repairs_, sink);
+      if (block.input_given) {
+        early_call_ = position;
+        early_input_ = block.input.view();
+      }
+      return;
+    case Block::Kind::unknown:
+    case Block::Kind::ignored:
+      return;
+  }
+}
+
+void AnthropicDecoder::continue_block(const AnthropicFrame& frame, EventSink& sink) {
+  seen_ = true;
+  const std::size_t position = position_of(frame, false);
+  if (position >= kMaxBlocks) return;
+  Block& block = block_at(position);
+  if (block.kind == Block::Kind::ignored) return;
+  const AnthropicDelta& delta = frame.delta;
+  tracker_.push_prose(Prose::text, delta.text.view(), sink);
+  if (!delta.thinking.empty()) {
+    tracker_.push_prose(Prose::reasoning, delta.thinking.view(), sink);
+    thinking_.add(position, delta.thinking.view(), sink);
+  }
+  if (!delta.signature.empty()) thinking_.sign(position, delta.signature.view());
+  if (delta.partial_json.empty()) return;
+  block.has_input = true;
+  if (empty_call_ == position) empty_call_.reset();
+  if (early_call_ == position) early_call_.reset();
+  push_input(position, delta.partial_json.view(), false, sink);
+}
+
+void AnthropicDecoder::stop_block(const AnthropicFrame& frame, EventSink& sink) {
+  const std::size_t position = position_of(frame, false);
+  if (position >= blocks_.size()) return;
+  if (thinking_.is_open(position)) thinking_.close(sink);
+  Block& block = blocks_[position];
+  if (block.kind != Block::Kind::call || block.has_input) return;
+  if (early_call_ != position) {
+    empty_call_ = position;
+    return;
+  }
+  block.has_input = true;
+  early_call_.reset();
+  push_input(position, early_input_, true, sink);
+}
+
+void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink) {
+  seen_ = true;
+  std::size_t position = 0;
+  for (const AnthropicBlock& block : frame.content) {
+    switch (kind_of(block.type.view())) {
+      case Block::Kind::text:
+        tracker_.push_prose(Prose::text, block.text.view(), sink);
+        break;
+      case Block::Kind::thinking:
+        think(position, block, sink);
+        thinking_.close(sink);
+        break;
+      case Block::Kind::call:
+        piece_.clear();
+        piece_.id = block.id.view();
+        piece_.name = block.name.view();
+        piece_.arguments = block.input.view();
+        tracker_.push_call(piece_, true, repairs_, sink);
+        break;
+      case Block::Kind::unknown:
+      case Block::Kind::ignored:
+        break;
+    }
+    ++position;
+  }
+  apply_end(frame, sink);
+}
+
+// The message itself: why it stopped, and its counts.
+void AnthropicDecoder::apply_end(const AnthropicFrame& frame, EventSink& sink) {
+  seen_ = true;
+  apply_usage(frame.usage, sink);
+  if (frame.stop_reason.empty()) return;
+  if (!stop_seen_) tracker_.push_prose(Prose::refusal, frame.explanation.view(), sink);
+  stop_seen_ = true;
+  said_ = finish_reason_of(frame.stop_reason.view());
+  if (said_ == FinishReason::upstream_error) {
+    fail_with({.code = ErrorCode::upstream_failed,
+               .message = "upstream ended the turn with an error",
+               .upstream_code = std::string(frame.stop_reason.view())});
+  }
+}
+
+// The counts of a message grow: a frame names the totals so far of those that it names.
+void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, EventSink& sink) {
+  const auto take = [](std::optional<std::int64_t>& count, const std::optional<std::int64_t>& now) {
+    if (now) count = now;
+  };
+  take(counts_.input, usage.input);
+  take(counts_.cache_read, usage.cache_read);
+  take(counts_.cache_creation, usage.cache_creation);
+  take(counts_.output, usage.output);
+  take(counts_.thinking, usage.thinking);
+  if (!counts_.input && !counts_.output) return;
+  Usage sum;
+  sum.cached_tokens = counts_.cache_read.value_or(0);
+  sum.cache_write_tokens = counts_.cache_creation.value_or(0);
+  sum.prompt_tokens = counts_.input.value_or(0) + sum.cached_tokens + sum.cache_write_tokens;
+  sum.completion_tokens = counts_.output.value_or(0);
+  sum.reasoning_tokens = counts_.thinking.value_or(0);
+  sum.total_tokens = sum.prompt_tokens + sum.completion_tokens;
+  if (usage_ == sum) return;
+  usage_ = sum;
+  sink.accept(UsageReported{sum});
+}
+
+// A block of thinking as it starts, or whole.
+void AnthropicDecoder::think(std::size_t position, const AnthropicBlock& block, EventSink& sink) {
+  thinking_.close(sink);
+  if (block.type.view() == "redacted_thinking") {
+    return thinking_.report_redacted(position, block.data.view(), sink);
+  }
+  tracker_.push_prose(Prose::reasoning, block.thinking.view(), sink);
+  thinking_.add(position, block.thinking.view(), sink);
+  thinking_.sign(position, block.signature.view());
+}
+
+void AnthropicDecoder::push_input(std::size_t position, std::string_view json, bool object,
+                                  EventSink& sink) {
+  piece_.clear();
+  piece_.index = static_cast<std::int64_t>(position);
+  piece_.arguments = json;
+  piece_.arguments_object = object;
+  tracker_.push_call(piece_, false, repairs_, sink);
+}
+
+// Another block follows, so the call was not cut.
+void AnthropicDecoder::fill_empty_call(EventSink& sink) {
+  if (!empty_call_) return;
+  push_input(*empty_call_, "{}", false, sink);
+  empty_call_.reset();
+}
+
+void AnthropicDecoder::end(Ending ending, EventSink& sink) {
+  if (std::exchange(ended_, true)) return;
+  finished_ = true;
+  if (error_) ending = Ending::aborted;
+  if (early_call_) push_input(*early_call_, early_input_, true, sink);
+  if (ending == Ending::stopped) thinking_.close(sink);
+  const bool unsaid = !stop_seen_ && (ending == Ending::closed || ending == Ending::aborted);
+  tracker_.finish(unsaid || said_ == FinishReason::length, sink);
+  sink.accept(TurnFinished{reason_of(ending)});
+}
+
+//   the stop reason | ended by               | no calls       | last call complete | last call cut
+//   known           | any                    | settle(), chat/finish_reason.h
+//   unknown word    | any                    | stop           | tool_calls         | tool_calls
+//   missing or null | message_stop or a body | stop           | tool_calls         | tool_calls
+//   missing or null | closed                 | upstream_error | tool_calls         | upstream_error
+//   missing or null | a failure              | upstream_error
+FinishReason AnthropicDecoder::reason_of(Ending ending) {
+  const CallTally& tally = tracker_.tally();
+  if (said_) {
+    const FinishReason settled = settle(*said_, tally);
+    if (settled != *said_) count(Repair::finish_reason_wrong);
+    return settled;
+  }
+  if (!stop_seen_) {
+    if (ending == Ending::aborted) return FinishReason::upstream_error;
+    const bool complete = tally.calls > 0 && tally.last == CallOutcome::complete;
+    if (ending == Ending::closed && !complete) {
+      fail_with({.code = ErrorCode::upstream_failed,
+                 .message = seen_ ? "upstream closed before the turn was finished"
+                                  : "upstream closed without an answer"});
+      return FinishReason::upstream_error;
+    }
+  }
+  count(Repair::finish_reason_missing);
+  return settle(FinishReason::stop, tally);
+}
+
+void AnthropicDecoder::fail_with(Error error) {
+  if (!error_) error_ = std::move(error);
+  finished_ = true;
+}
+
+}  // namespace callgate::upstream

@@ -1,0 +1,84 @@
+// Messages answers -> events. Blocks become prose and calls in their order; blocks of tools that the server runs itself
+// (server_tool_use, *_tool_result) and unknown ones are no business of the client and are ignored.
+//
+// A thinking block that is signed, or redacted, is also reported as a whole in `reasoning_details`, so that the client
+// can send it back. TurnFinished leaves with message_stop or with the connection: usage comes before that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "upstream/anthropic_frame.h"
+#include "upstream/anthropic_thinking.h"
+#include "upstream/call_tracker.h"
+#include "upstream/wire_format.h"
+
+namespace callgate::upstream {
+
+class AnthropicDecoder final : public ResponseDecoder {
+ public:
+  void push(const SseFrame& frame, ChoiceSinks& sinks) override;
+  void push_body(std::string_view body, ChoiceSinks& sinks) override;
+  void finish(ChoiceSinks& sinks) override;
+  void abort(ChoiceSinks& sinks) override;
+
+  bool finished() const override { return finished_; }
+  bool complete() const override { return stop_seen_ && !error_; }
+  const std::optional<Error>& error() const override { return error_; }
+  const RepairCounts& repairs() const override { return repairs_; }
+
+ private:
+  // How an answer ended: message_stop, the connection closed, a body that was whole, or a failure.
+  enum class Ending : std::uint8_t { stopped, closed, whole, aborted };
+
+  struct Block {
+    enum class Kind : std::uint8_t { unknown, text, thinking, call, ignored };
+    Kind kind = Kind::unknown;
+    bool has_input = false;
+  };
+
+  static Block::Kind kind_of(std::string_view type);
+  std::size_t position_of(const AnthropicFrame& frame, bool starts);
+  Block& block_at(std::size_t position);
+  void start_block(const AnthropicFrame& frame, EventSink& sink);
+  void continue_block(const AnthropicFrame& frame, EventSink& sink);
+  void stop_block(const AnthropicFrame& frame, EventSink& sink);
+  void apply_whole(const AnthropicFrame& frame, EventSink& sink);
+  void apply_end(const AnthropicFrame& frame, EventSink& sink);
+  void apply_usage(const AnthropicUsage& usage, EventSink& sink);
+
+  void think(std::size_t position, const AnthropicBlock& block, EventSink& sink);
+  void push_input(std::size_t position, std::string_view json, bool object, EventSink& sink);
+  void fill_empty_call(EventSink& sink);
+
+  void end(Ending ending, EventSink& sink);
+  FinishReason reason_of(Ending ending);
+  void fail_with(Error error);
+  void count(Repair repair) { ++repairs_[static_cast<std::size_t>(repair)]; }
+
+  AnthropicFrameReader reader_;
+  CallTracker tracker_;
+  CallPiece piece_;
+  std::vector<Block> blocks_;  // by index
+  std::size_t newest_ = 0;     // the block that started last
+  SignedThinking thinking_;
+  std::optional<std::size_t>
+      empty_call_;  // stopped without input: {} unless the turn was cut there
+  std::optional<std::size_t> early_call_;  // its input came with its start
+  std::string early_input_;
+  AnthropicUsage counts_;
+  std::optional<Usage> usage_;
+  std::optional<FinishReason> said_;  // known words only
+  bool stop_seen_ = false;
+  bool seen_ = false;
+  std::optional<Error> error_;
+  RepairCounts repairs_{};
+  bool finished_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace callgate::upstream

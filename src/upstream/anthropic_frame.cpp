@@ -1,0 +1,237 @@
+#include "upstream/anthropic_frame.h"
+
+#include <functional>
+
+#include "base/utf8.h"
+
+namespace callgate::upstream {
+
+void AnthropicBlock::clear() {
+  for (Text* each : {&type, &text, &thinking, &signature, &data, &id, &name, &input}) {
+    each->clear();
+  }
+  input_given = false;
+}
+
+void AnthropicDelta::clear() {
+  for (Text* each : {&text, &thinking, &signature, &partial_json}) each->clear();
+}
+
+void AnthropicFrame::clear() {
+  type.clear();
+  index.reset();
+  block.clear();
+  delta.clear();
+  content.clear();
+  has_content = false;
+  stop_reason.clear();
+  explanation.clear();
+  usage.clear();
+  error = {};
+}
+
+bool AnthropicFrameReader::read(std::string_view document) {
+  document_ = document;
+  if (read_document()) return true;
+  if (!utf8::is_valid(document)) {
+    sanitized_.clear();
+    utf8::append_sanitized(sanitized_, document);
+    document_ = sanitized_;
+    if (read_document()) return true;
+  }
+  frame_.clear();
+  return false;
+}
+
+bool AnthropicFrameReader::read_document() {
+  frame_.clear();
+  in_.reset(document_);
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "type") {
+      read_text(frame_.type);
+    } else if (key == "index") {
+      frame_.index = read_count();
+    } else if (key == "delta") {
+      read_delta();
+    } else if (key == "content_block") {
+      if (enter_object()) read_block(frame_.block);
+    } else if (key == "content") {
+      read_content();
+    } else if (key == "message") {
+      read_message();
+    } else if (key == "usage") {
+      read_usage();
+    } else if (key == "stop_reason") {
+      read_text(frame_.stop_reason);
+    } else if (key == "stop_details") {
+      read_stop_details();
+    } else if (key == "error") {
+      const json::Kind kind = in_.peek();
+      const std::string_view error = in_.raw();
+      const bool given = kind == json::Kind::object || kind == json::Kind::string;
+      frame_.error = given ? error : std::string_view();
+    } else {
+      in_.skip();
+    }
+  }
+  return in_.finish();
+}
+
+// True: an object comes next. False: whatever came is skipped.
+bool AnthropicFrameReader::enter_object() {
+  if (in_.peek() == json::Kind::object) return true;
+  in_.skip();
+  return false;
+}
+
+// Of message_start only the usage matters: its content is empty.
+void AnthropicFrameReader::read_message() {
+  if (!enter_object()) return;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "usage") {
+      read_usage();
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+// The delta of a block, or of the message.
+void AnthropicFrameReader::read_delta() {
+  if (!enter_object()) return;
+  AnthropicDelta& delta = frame_.delta;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "text") {
+      read_text(delta.text);
+    } else if (key == "partial_json") {
+      read_text(delta.partial_json);
+    } else if (key == "thinking") {
+      read_text(delta.thinking);
+    } else if (key == "signature") {
+      read_text(delta.signature);
+    } else if (key == "stop_reason") {
+      read_text(frame_.stop_reason);
+    } else if (key == "stop_details") {
+      read_stop_details();
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void AnthropicFrameReader::read_block(AnthropicBlock& block) {
+  block.clear();
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "type") {
+      read_text(block.type);
+    } else if (key == "text") {
+      read_text(block.text);
+    } else if (key == "thinking") {
+      read_text(block.thinking);
+    } else if (key == "signature") {
+      read_text(block.signature);
+    } else if (key == "data") {
+      read_text(block.data);
+    } else if (key == "id") {
+      read_text(block.id);
+    } else if (key == "name") {
+      read_text(block.name);
+    } else if (key == "input") {
+      read_input(block);
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void AnthropicFrameReader::read_content() {
+  if (in_.peek() != json::Kind::array) return in_.skip();
+  frame_.has_content = true;
+  frame_.content.clear();
+  while (in_.next_element()) {
+    if (enter_object()) read_block(frame_.content.add());
+  }
+}
+
+void AnthropicFrameReader::read_input(AnthropicBlock& block) {
+  switch (in_.peek()) {
+    case json::Kind::string:
+      read_text(block.input);
+      block.input_given = !block.input.empty();
+      return;
+    case json::Kind::null:
+    case json::Kind::invalid:
+      return in_.skip();
+    case json::Kind::object:
+    case json::Kind::array:
+    case json::Kind::number:
+    case json::Kind::boolean:
+      block.input = in_.raw();
+      block.input_given = block.input.view().find_first_not_of("{} \t\r\n") != std::string::npos;
+      return;
+  }
+}
+
+void AnthropicFrameReader::read_stop_details() {
+  if (!enter_object()) return;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "explanation") {
+      read_text(frame_.explanation);
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void AnthropicFrameReader::read_usage() {
+  if (!enter_object()) return;
+  AnthropicUsage& usage = frame_.usage;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "input_tokens") {
+      usage.input = read_count();
+    } else if (key == "cache_read_input_tokens") {
+      usage.cache_read = read_count();
+    } else if (key == "cache_creation_input_tokens") {
+      usage.cache_creation = read_count();
+    } else if (key == "output_tokens") {
+      usage.output = read_count();
+    } else if (key == "output_tokens_details" && in_.peek() == json::Kind::object) {
+      for (std::string_view inner; in_.next_member(inner);) {
+        if (inner == "thinking_tokens") {
+          usage.thinking = read_count();
+        } else {
+          in_.skip();
+        }
+      }
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void AnthropicFrameReader::read_text(Text& text) {
+  text.clear();
+  if (in_.peek() != json::Kind::string) return in_.skip();
+  const std::string_view value = in_.string();
+  const std::less<const char*> before;
+  const bool inside = !before(value.data(), document_.data()) &&
+                      before(value.data(), document_.data() + document_.size());
+  if (inside) {
+    text = value;
+  } else {
+    text.copy(value);
+  }
+}
+
+// Larger ones are nonsense, and their sums would not fit.
+std::optional<std::int64_t> AnthropicFrameReader::read_count() {
+  constexpr std::int64_t kMax = std::int64_t{1} << 60;
+  if (in_.peek() != json::Kind::number) {
+    in_.skip();
+    return std::nullopt;
+  }
+  const std::optional<std::int64_t> value = in_.integer();
+  return value && *value >= 0 && *value <= kMax ? value : std::nullopt;
+}
+
+}  // namespace callgate::upstream

@@ -1,0 +1,31 @@
+// The `anthropic_messages` wire format: POST /messages.
+//
+//   event: content_block_delta
+//   data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "upstream/wire_format.h"
+
+namespace callgate::upstream {
+
+extern const WireFormat kAnthropicMessages;
+
+// `format` of the reasoning_details that this wire format reports and takes back.
+inline constexpr std::string_view kAnthropicReasoning = "anthropic-claude-v1";
+
+// The API wants a limit; this is it where the caller gives none.
+inline constexpr std::int64_t kAnthropicMaxTokens = 8192;
+
+// What happens to each field of a request; docs/upstreams.md has the same table.
+struct AnthropicField {
+  std::string_view name;
+  bool carried = true;  // false: reported as dropped
+  std::string_view effect;
+};
+std::span<const AnthropicField> anthropic_fields();
+
+}  // namespace callgate::upstream
