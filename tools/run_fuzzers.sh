@@ -19,6 +19,7 @@ fuzz_one() {
   fi
   local seeds=()
   case "$name" in
+    anthropic_messages_fuzz) seeds=(golden/wire/anthropic_messages) ;;
     dialect_fuzz) seeds=(golden/dialect) ;;
     openai_chat_fuzz | sse_fuzz) seeds=(golden/wire/openai_chat) ;;
     capture_fuzz) seeds=(fuzz/regressions/capture_fuzz) ;;

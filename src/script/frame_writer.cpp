@@ -34,12 +34,14 @@ void FrameWriter::write(std::string_view data, Tape& tape, std::string_view even
   tape.end_frame();
 }
 
-void FrameWriter::write_last(std::string_view data, Tape& tape) {
+void FrameWriter::write_last(std::string_view data, Tape& tape, std::string_view event) {
   if (!faults_.has(Fault::no_last_blank)) {
-    write(data, tape);
+    write(data, tape, event);
     return;
   }
-  append_data(tape.bytes(), data);
+  std::string& out = tape.bytes();
+  if (!event.empty()) out.append("event: ").append(event).append(line_end());
+  append_data(out, data);
   tape.end_frame();
 }
 

@@ -15,7 +15,7 @@ class FrameWriter {
 
   void write(std::string_view data, Tape& tape, std::string_view event = {});
   // The last frame of the stream.
-  void write_last(std::string_view data, Tape& tape);
+  void write_last(std::string_view data, Tape& tape, std::string_view event = {});
 
  private:
   std::string_view line_end() const;

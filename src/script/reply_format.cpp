@@ -1,12 +1,16 @@
 #include <array>
 
+#include "script/anthropic_reply.h"
 #include "script/openai_chat_reply.h"
 #include "script/reply_encoder.h"
 
 namespace callgate::script {
 namespace {
 
-constexpr std::array<const ReplyFormat*, 1> kFormats{&kOpenAiChatReply};
+constexpr std::array<const ReplyFormat*, 2> kFormats{
+    &kAnthropicReply,
+    &kOpenAiChatReply,
+};
 
 }  // namespace
 

@@ -82,7 +82,7 @@ Reply ScriptedModel::reply(const Request& request, const ReplyOptions& options) 
     return Reply(std::make_shared<const Rendering>(render_error(status, message, request, how)));
   };
   if (how.format == nullptr) {
-    how.format = reply_formats().front();
+    how.format = find_reply_format("openai_chat");
     return error(400, "the scripted model does not speak " + std::string(options.wire));
   }
   const Match found = match(request);

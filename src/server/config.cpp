@@ -47,6 +47,9 @@ Result<void> check_upstream(const UpstreamConfig& upstream) {
   if (!is_one_of(upstream.dropped_fields, {"warn", "refuse"})) {
     return wrong("upstream \"" + upstream.name + "\": dropped_fields must be warn or refuse");
   }
+  if (!is_one_of(upstream.auth, {"", "bearer", "x-api-key"})) {
+    return wrong("upstream \"" + upstream.name + "\": auth must be bearer or x-api-key");
+  }
   if (upstream.is_scripted()) return {};
   if (!upstream.url.starts_with("http://") && !upstream.url.starts_with("https://")) {
     return wrong("upstream \"" + upstream.name + "\": url must start with http:// or https://");

@@ -101,6 +101,7 @@ struct UpstreamConfig {
   std::string wire = "openai_chat";
   std::string url;
   Secret key;
+  std::string auth;
   Milliseconds connect_timeout{5'000};
   Milliseconds tls_timeout{5'000};
   Milliseconds first_byte_timeout{120'000};

@@ -162,6 +162,8 @@ struct Section<UpstreamConfig> {
             "this "
             "wire format"},
       Field{"key", &UpstreamConfig::key, "credential sent to the upstream"},
+      Field{"auth", &UpstreamConfig::auth,
+            "bearer or x-api-key: how the key is sent; empty means the wire format's own way"},
       Field{"connect_timeout", &UpstreamConfig::connect_timeout, "name lookup and TCP connect"},
       Field{"tls_timeout", &UpstreamConfig::tls_timeout, "TLS handshake"},
       Field{"first_byte_timeout", &UpstreamConfig::first_byte_timeout,

@@ -2,6 +2,7 @@
 
 #include "callgate/dialect.h"
 #include "dialect/render.h"
+#include "script/reply_encoder.h"
 
 namespace callgate::server {
 
@@ -10,16 +11,27 @@ void add_demo(Config& config) {
   upstream.name = "demo";
   upstream.wire = "script";
   if (config.find_upstream(upstream.name) == nullptr) config.upstreams.push_back(upstream);
-  const auto add_model = [&](std::string name, std::string_view dialect) {
+  const auto add_model = [&](std::string name, std::string_view dialect,
+                             const std::string& from = "demo") {
     if (config.find_model(name) != nullptr) return;
     ModelConfig model;
     model.name = std::move(name);
-    model.upstream = {upstream.name};
+    model.upstream = {from};
     model.dialect = dialect;
     config.models.push_back(std::move(model));
   };
   add_model("demo-text", "");
   add_model("demo-tools", "");
+  // One model per wire format that the model inside the process can write.
+  for (const script::ReplyFormat* format : script::reply_formats()) {
+    UpstreamConfig spoken;
+    spoken.name = "demo-" + std::string(format->name);
+    spoken.wire = format->name;
+    spoken.url = "script:";
+    if (spoken.wire == "openai_chat") continue;
+    if (config.find_upstream(spoken.name) == nullptr) config.upstreams.push_back(spoken);
+    add_model(spoken.name, "", spoken.name);
+  }
   for (const Dialect* dialect : dialect::all()) {
     if (!dialect::writes_calls_as_text(dialect->name)) continue;
     add_model("demo-" + std::string(dialect->name), dialect->name);

@@ -8,7 +8,7 @@
 namespace callgate::server {
 
 // Adds what is not configured yet: demo-text, demo-tools (calls as the wire format has them) and, for each dialect that
-// writes calls as text, demo-DIALECT.
+// writes calls as text, demo-DIALECT. demo-FORMAT speaks another wire format than Chat Completions.
 void add_demo(Config& config);
 
 // A command that streams a tool call from the gateway at that address.

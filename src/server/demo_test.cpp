@@ -12,6 +12,7 @@
 #include "json/reader.h"
 #include "net/client.h"
 #include "net/net_testing.h"
+#include "script/reply_encoder.h"
 #include "server/gateway.h"
 
 namespace callgate::server {
@@ -186,9 +187,11 @@ std::vector<std::string> demo_models() {
   return names;
 }
 
-TEST(Demo, has_a_model_for_every_dialect_that_writes_text) {
+TEST(Demo, has_a_model_for_every_dialect_that_writes_text_and_every_wire_format) {
   const std::vector<std::string> names = demo_models();
-  EXPECT_EQ(names.size(), dialect::all().size());  // two more, but none for native and auto
+  // Two more, but none for native and auto; and one per wire format other than Chat Completions.
+  EXPECT_EQ(names.size(), dialect::all().size() + script::reply_formats().size() - 1);
+  EXPECT_THAT(names, testing::Contains("demo-anthropic_messages"));
   EXPECT_THAT(names, testing::Contains("demo-kimi_k2"));
   EXPECT_THAT(names, testing::Contains("demo-tools"));
   EXPECT_THAT(names, testing::Not(testing::Contains("demo-native")));

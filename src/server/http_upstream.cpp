@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "net/client.h"
 #include "server/upstream_call.h"
 
@@ -20,8 +22,9 @@ class HttpCall final : public UpstreamCall {
   net::Task<Result<void>> send(const Request&, const UpstreamRequest& request) override {
     net::ClientRequest http{
         .method = "POST", .path = request.path, .headers = {}, .body = request.body};
-    http.headers.add("content-type", "application/json");
-    for (const auto& [name, value] : request.headers) http.headers.add(name, value);
+    for (const auto& [name, value] : request.headers) {
+      if (!is_configured(name)) http.headers.add(name, value);
+    }
     for (const auto& [name, value] : config_.headers) http.headers.add(name, value);
     co_return co_await exchange_.send(http);
   }
@@ -40,6 +43,13 @@ class HttpCall final : public UpstreamCall {
   void cancel() override { exchange_.cancel(); }
 
  private:
+  // The configuration's headers stand in for those of the wire format.
+  bool is_configured(std::string_view name) const {
+    return std::any_of(config_.headers.begin(), config_.headers.end(), [&](const auto& header) {
+      return net::equals_ignoring_case(header.first, name);
+    });
+  }
+
   const UpstreamConfig& config_;
   net::ClientExchange exchange_;
 };

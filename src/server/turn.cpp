@@ -150,6 +150,7 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   auto encoded = wire.encode(prepared ? *prepared : request_,
                              {.model = model_.id.empty() ? model_.name : model_.id,
                               .key = upstream.key.reveal(),
+                              .auth = upstream.auth,
                               .stream = request_.stream});
   if (!encoded) {
     error_ = encoded.error();
