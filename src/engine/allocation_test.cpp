@@ -111,5 +111,26 @@ TEST(Allocation, is_zero_for_text_through_a_dialect) {
             0u);
 }
 
+TEST(Allocation, is_zero_for_frames_of_the_messages_api) {
+  const auto block = [](std::string_view index, std::string_view json) {
+    return "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":" +
+           std::string(index) + ",\"content_block\":" + std::string(json) + "}\n\n";
+  };
+  const auto delta = [](std::string_view index, std::string_view json) {
+    return "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":" +
+           std::string(index) + ",\"delta\":" + std::string(json) + "}\n\n";
+  };
+  const std::string text = delta("0", R"({"type":"text_delta","text":"some words\nand \"more\""})");
+  const std::string input =
+      delta("1", R"({"type":"input_json_delta","partial_json":"more \\u00e9 bytes of it"})");
+  const std::string call =
+      block("1", R"({"type":"tool_use","id":"toolu_1","name":"f","input":{}})") +
+      delta("1", R"({"type":"input_json_delta","partial_json":"{\"q\":\""})");
+  EXPECT_EQ(allocations_for(block("0", R"({"type":"text","text":""})"), text, 100,
+                            {.wire = "anthropic_messages"}),
+            0u);
+  EXPECT_EQ(allocations_for(call, input, 100, {.wire = "anthropic_messages"}), 0u);
+}
+
 }  // namespace
 }  // namespace callgate

@@ -58,7 +58,9 @@ class AnthropicDecoder final : public ResponseDecoder {
   void end(Ending ending, EventSink& sink);
   FinishReason reason_of(Ending ending);
   void fail_with(Error error);
-  void count(Repair repair) { ++repairs_[static_cast<std::size_t>(repair)]; }
+  void count(Repair repair, std::size_t times = 1) {
+    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
+  }
 
   AnthropicFrameReader reader_;
   CallTracker tracker_;

@@ -6,6 +6,7 @@
 //   {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":40}}
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,6 +73,8 @@ class AnthropicFrameReader {
   // REQUIRES: `document` lives as long as frame() is used.
   bool read(std::string_view document);
   const AnthropicFrame& frame() const { return frame_; }
+  // U+FFFD that replaced invalid bytes of the last document.
+  std::size_t replaced() const { return replaced_; }
 
  private:
   bool read_document();
@@ -89,6 +92,7 @@ class AnthropicFrameReader {
   json::Reader in_;
   std::string_view document_;
   std::string sanitized_;
+  std::size_t replaced_ = 0;
   AnthropicFrame frame_;
 };
 
