@@ -29,7 +29,7 @@ void Framing::push(std::string_view bytes, FrameFn on_frame) {
 void Framing::decide(std::string_view bytes, FrameFn on_frame) {
   const std::size_t first = bytes.find_first_not_of(kSpaceOrMark);
   if (first == std::string_view::npos) return add_to_body(bytes);
-  if (bytes[first] == '{' || bytes[first] == '[') {
+  if (bytes[first] == '{' || bytes[first] == '[' || bytes[first] == '<') {
     state_ = State::body;
     body_.clear();
     return add_to_body(bytes.substr(first));

@@ -1,7 +1,7 @@
-// Upstream bytes -> frames, or one whole body. An upstream that was asked to stream may answer with a JSON body, and
-// the other way round: the first byte that is no white space tells.
+// Upstream bytes -> frames, or one whole body. An upstream that was asked to stream may answer with a JSON body or a page,
+// and the other way round: the first byte that is no white space tells.
 //
-//   {"id":...      [{"error":...     a whole body          data: {...     : comment     event: x     frames
+//   {"id":...   [{"error":...   <html>...     a whole body          data: {...     : comment     event: x     frames
 #pragma once
 
 #include <cstddef>

@@ -54,6 +54,7 @@ class ReusedList {
     return item;
   }
   bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
   const T* begin() const { return items_.data(); }
   const T* end() const { return items_.data() + size_; }
 

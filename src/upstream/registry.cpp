@@ -2,14 +2,16 @@
 
 #include "upstream/anthropic_messages.h"
 #include "upstream/openai_chat.h"
+#include "upstream/qwen_web.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::upstream {
 namespace {
 
-constexpr std::array<const WireFormat*, 2> kAll = {
+constexpr std::array<const WireFormat*, 3> kAll = {
     &kAnthropicMessages,
     &kOpenaiChat,
+    &kQwenWeb,
 };
 
 }  // namespace

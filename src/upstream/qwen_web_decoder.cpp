@@ -1,0 +1,129 @@
+#include "upstream/qwen_web_decoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "upstream/qwen_web_error.h"
+
+namespace callgate::upstream {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+}  // namespace
+
+void QwenWebDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
+  if (finished_) return;
+  const std::string_view data = trimmed(frame.data);
+  if (data.empty()) return;
+  if (data == "[DONE]") {
+    if (!begun_) return;  // finish() says that there was no answer
+    count(Repair::finish_reason_missing);
+    return end(FinishReason::stop, sinks);
+  }
+  if (!reader_.read(data)) return count(Repair::frame_invalid);
+  const QwenWebFrame& read = reader_.frame();
+  if (read.failed) return fail_with(decode_qwen_web_error(0, data));
+  apply(read, sinks.choice(0));
+  if (phase_ == Phase::answer && read.spoken && read.status.view() == "finished") {
+    end(FinishReason::stop, sinks);
+  }
+}
+
+void QwenWebDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
+  if (finished_) return;
+  const std::string_view document = trimmed(body);
+  if (!reader_.read(document) || reader_.frame().failed || !reader_.frame().spoken) {
+    return fail_with(decode_qwen_web_error(0, document));
+  }
+  apply(reader_.frame(), sinks.choice(0));
+  end(FinishReason::stop, sinks);
+}
+
+void QwenWebDecoder::finish(ChoiceSinks& sinks) {
+  if (ended_) return;
+  if (!error_) {
+    fail_with({.code = ErrorCode::upstream_failed,
+               .message = begun_ ? "upstream closed before the turn was finished"
+                                 : "upstream closed without an answer"});
+  }
+  end(FinishReason::upstream_error, sinks);
+}
+
+void QwenWebDecoder::abort(ChoiceSinks& sinks) { end(FinishReason::upstream_error, sinks); }
+
+void QwenWebDecoder::apply(const QwenWebFrame& frame, EventSink& sink) {
+  if (frame.spoken) {
+    begun_ = true;
+    const std::string_view word = frame.phase.view();
+    if (word == "answer" || frame.whole) {
+      phase_ = Phase::answer;
+    } else if (word == "think" || word == "thinking_summary") {
+      phase_ = Phase::reasoning;
+    } else if (!word.empty()) {
+      phase_ = Phase::builtin;
+    }
+    const std::string_view text = frame.content.view();
+    switch (phase_) {
+      case Phase::reasoning:
+        say_summary(frame, sink);
+        if (!text.empty()) sink.accept(ReasoningDelta{text});
+        break;
+      case Phase::answer:
+        if (!text.empty()) sink.accept(TextDelta{text});
+        break;
+      case Phase::builtin:
+        break;
+    }
+  }
+  if (frame.usage && frame.usage != usage_) {
+    usage_ = frame.usage;
+    sink.accept(UsageReported{*usage_});
+  }
+}
+
+// Titles and thoughts belong together by their position: a title is a line before its thought.
+void QwenWebDecoder::say_summary(const QwenWebFrame& frame, EventSink& sink) {
+  const std::size_t most = std::max(frame.titles.size(), frame.thoughts.size());
+  for (std::size_t i = 0; i < most; ++i) {
+    const bool titled = i < frame.titles.size() && !frame.titles.begin()[i].empty();
+    if (i < frame.titles.size()) say_item(frame.titles.begin()[i].view(), i, titles_, "\n\n", sink);
+    if (i < frame.thoughts.size()) {
+      say_item(frame.thoughts.begin()[i].view(), i, thoughts_, titled ? "\n" : "\n\n", sink);
+    }
+  }
+}
+
+void QwenWebDecoder::say_item(std::string_view item, std::size_t index,
+                              std::vector<std::string>& said, std::string_view separator,
+                              EventSink& sink) {
+  if (index >= said.size()) said.resize(index + 1);
+  std::string& before = said[index];
+  // An item that was written anew cannot be unsaid, and one that is not longer adds nothing.
+  if (item.size() <= before.size() || !item.starts_with(before)) return;
+  piece_.clear();
+  if (before.empty() && summary_begun_) piece_ = separator;
+  const std::string_view added = item.substr(before.size());
+  piece_.append(added);
+  before.append(added);
+  summary_begun_ = true;
+  sink.accept(ReasoningDelta{piece_});
+}
+
+void QwenWebDecoder::end(FinishReason reason, ChoiceSinks& sinks) {
+  if (std::exchange(ended_, true)) return;
+  finished_ = true;
+  sinks.choice(0).accept(TurnFinished{reason});
+}
+
+void QwenWebDecoder::fail_with(Error error) {
+  if (!error_) error_ = std::move(error);
+  finished_ = true;
+}
+
+}  // namespace callgate::upstream

@@ -1,0 +1,180 @@
+#include "upstream/qwen_web_frame.h"
+
+#include <functional>
+
+#include "base/utf8.h"
+
+namespace callgate::upstream {
+
+void QwenWebFrame::clear() {
+  spoken = false;
+  whole = false;
+  content.clear();
+  phase.clear();
+  status.clear();
+  titles.clear();
+  thoughts.clear();
+  usage.reset();
+  failed = false;
+}
+
+bool QwenWebFrameReader::read(std::string_view document) {
+  document_ = document;
+  if (read_document()) return true;
+  if (!utf8::is_valid(document)) {
+    sanitized_.clear();
+    utf8::append_sanitized(sanitized_, document);
+    document_ = sanitized_;
+    if (read_document()) return true;
+  }
+  frame_.clear();
+  return false;
+}
+
+bool QwenWebFrameReader::read_document() {
+  frame_.clear();
+  in_.reset(document_);
+  if (in_.peek() != json::Kind::object) return false;
+  read_members(0);
+  return in_.finish();
+}
+
+// A whole answer has its choices inside `data`.
+void QwenWebFrameReader::read_members(int depth) {
+  for (std::string_view key; in_.next_member(key);) {
+    const json::Kind kind = in_.peek();
+    if (key == "choices" && kind == json::Kind::array) {
+      read_choices();
+    } else if (key == "usage" && kind == json::Kind::object) {
+      read_usage();
+    } else if (key == "data" && kind == json::Kind::object && depth == 0) {
+      read_members(1);
+    } else if (key == "error" && (kind == json::Kind::object || kind == json::Kind::string)) {
+      const std::string_view json = in_.raw();
+      if (json != "{}" && json != "\"\"") frame_.failed = true;
+    } else if (key == "success" && kind == json::Kind::boolean) {
+      if (!in_.boolean()) frame_.failed = true;
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+// There is one choice; more are not known.
+void QwenWebFrameReader::read_choices() {
+  while (in_.next_element()) {
+    if (in_.peek() != json::Kind::object) {
+      in_.skip();
+      continue;
+    }
+    for (std::string_view key; in_.next_member(key);) {
+      const bool message = key == "message";
+      if ((key == "delta" || message) && in_.peek() == json::Kind::object && !frame_.spoken) {
+        frame_.spoken = true;
+        frame_.whole = message;
+        read_delta();
+      } else {
+        in_.skip();
+      }
+    }
+  }
+}
+
+void QwenWebFrameReader::read_delta() {
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "content") {
+      read_text(frame_.content);
+    } else if (key == "phase") {
+      read_text(frame_.phase);
+    } else if (key == "status") {
+      read_text(frame_.status);
+    } else if (key == "extra" && in_.peek() == json::Kind::object) {
+      read_extra();
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void QwenWebFrameReader::read_extra() {
+  for (std::string_view key; in_.next_member(key);) {
+    const bool is_title = key == "summary_title";
+    if ((!is_title && key != "summary_thought") || in_.peek() != json::Kind::object) {
+      in_.skip();
+      continue;
+    }
+    for (std::string_view inner; in_.next_member(inner);) {
+      if (inner == "content" && in_.peek() == json::Kind::array) {
+        read_list(is_title ? frame_.titles : frame_.thoughts);
+      } else {
+        in_.skip();
+      }
+    }
+  }
+}
+
+void QwenWebFrameReader::read_list(ReusedList<Text>& list) {
+  list.clear();
+  while (in_.next_element()) read_text(list.add());
+}
+
+void QwenWebFrameReader::read_usage() {
+  Usage usage;
+  std::optional<std::int64_t> total;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "input_tokens") {
+      usage.prompt_tokens = read_count(usage.prompt_tokens);
+    } else if (key == "output_tokens") {
+      usage.completion_tokens = read_count(usage.completion_tokens);
+    } else if (key == "total_tokens") {
+      total = read_count(0);
+    } else if (key == "cached_tokens") {
+      usage.cached_tokens = read_count(usage.cached_tokens);
+    } else if ((key == "input_tokens_details" || key == "output_tokens_details" ||
+                key == "prompt_tokens_details") &&
+               in_.peek() == json::Kind::object) {
+      read_details(usage);
+    } else {
+      in_.skip();
+    }
+  }
+  usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
+  frame_.usage = usage;
+}
+
+void QwenWebFrameReader::read_details(Usage& usage) {
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "cached_tokens") {
+      usage.cached_tokens = read_count(usage.cached_tokens);
+    } else if (key == "reasoning_tokens") {
+      usage.reasoning_tokens = read_count(usage.reasoning_tokens);
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void QwenWebFrameReader::read_text(Text& text) {
+  text.clear();
+  if (in_.peek() != json::Kind::string) return in_.skip();
+  const std::string_view value = in_.string();
+  const std::less<const char*> before;
+  const bool inside = !before(value.data(), document_.data()) &&
+                      before(value.data(), document_.data() + document_.size());
+  if (inside) {
+    text = value;
+  } else {
+    text.copy(value);
+  }
+}
+
+std::int64_t QwenWebFrameReader::read_count(std::int64_t otherwise) {
+  if (in_.peek() != json::Kind::number) {
+    in_.skip();
+    return otherwise;
+  }
+  const std::int64_t value = in_.integer().value_or(otherwise);
+  return value < 0 ? otherwise : value;
+}
+
+}  // namespace callgate::upstream

@@ -1,0 +1,91 @@
+#include "upstream/transcript.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "upstream/request_parts.h"
+
+namespace callgate::upstream {
+namespace {
+
+constexpr std::string_view kReplay = "This is a conversation so far. Answer its last message.\n\n";
+constexpr std::string_view kOpenEnd =
+    "This is a conversation so far. Go on where its last message ends.\n\n";
+constexpr std::string_view kNoOutput = "(no output)";
+
+bool is_answer(const Message& message) { return message.role == Role::assistant; }
+
+// The name of the tool whose call this answers.
+std::string_view tool_of(std::span<const Message> messages, const Message& result) {
+  for (auto message = messages.rbegin(); message != messages.rend(); ++message) {
+    for (const CallRecord& call : message->calls) {
+      if (call.id == result.tool_call_id) return call.name;
+    }
+  }
+  return result.name;
+}
+
+void append_word(std::string& out, std::string_view word) {
+  if (!word.empty()) out.append(" ").append(word);
+}
+
+void append_heading(std::string& out, std::span<const Message> before, const Message& message) {
+  out.push_back('[');
+  switch (message.role) {
+    case Role::system:
+    case Role::developer:
+      out += "system";
+      break;
+    case Role::user:
+      out += "user";
+      append_word(out, message.name);
+      break;
+    case Role::assistant:
+      out += "assistant";
+      break;
+    case Role::tool:
+      out += "tool";
+      append_word(out, tool_of(before, message));
+      append_word(out, message.tool_call_id);
+      break;
+  }
+  out += "]\n";
+}
+
+void append_content(std::string& out, const Message& message) {
+  const std::string text = text_of(message.content);
+  out += text.empty() && message.role == Role::tool ? std::string(kNoOutput) : text;
+  for (const CallRecord& call : message.calls) {
+    if (!out.ends_with('\n')) out.push_back('\n');
+    out.append("(called ").append(call.name);
+    append_word(out, call.id);
+    out.append(": ").append(call.arguments).push_back(')');
+  }
+}
+
+}  // namespace
+
+std::size_t answered(std::span<const Message> messages) {
+  std::size_t end = messages.size();
+  while (end > 0 && is_answer(messages[end - 1])) --end;
+  while (end > 0 && !is_answer(messages[end - 1])) --end;
+  return end;
+}
+
+std::string to_transcript(std::span<const Message> messages) {
+  if (messages.size() == 1 && messages[0].role == Role::user && messages[0].name.empty()) {
+    return text_of(messages[0].content);
+  }
+  std::string out;
+  if (std::any_of(messages.begin(), messages.end(), is_answer)) {
+    out = is_answer(messages.back()) ? kOpenEnd : kReplay;
+  }
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (i > 0) out += "\n\n";
+    append_heading(out, messages.first(i), messages[i]);
+    append_content(out, messages[i]);
+  }
+  return out;
+}
+
+}  // namespace callgate::upstream
