@@ -315,7 +315,10 @@ constinit const ReplyFormat kOpenAiChatReply{
     .name = "openai_chat",
     .id_prefix = "chatcmpl-",
     .call_prefix = "call_",
-    .serves = [](std::string_view path) { return path.ends_with("/chat/completions"); },
+    .serves =
+        [](std::string_view path) {
+          return path.ends_with("/chat/completions") && !path.ends_with("/v2/chat/completions");
+        },
     .make_encoder = [](ReplyIdentity identity,
                        const Faults& faults) -> std::unique_ptr<ReplyEncoder> {
       return std::make_unique<OpenAiChatReply>(std::move(identity), faults);

@@ -99,7 +99,8 @@ Renderer::Renderer(const Rule& rule, const Request& request, const RenderOptions
                                                  .created = options.created,
                                                  .choices = choices_,
                                                  .include_usage = request.include_usage,
-                                                 .legacy_functions = request.legacy_functions},
+                                                 .legacy_functions = request.legacy_functions,
+                                                 .place = options.place},
                                    faults_);
   if (!request.stream) logs_.resize(choices_);
   usage_.prompt_tokens = usage_.total_tokens = prompt_count(request);

@@ -24,6 +24,7 @@ struct RenderOptions {
   const ReplyFormat* format = nullptr;
   Faults faults;  // on top of the rule's own
   CallText call_text;
+  ReplyPlace place;
   std::uint64_t seed = 0;  // ids come from this alone
   std::int64_t created = 0;
 };

@@ -16,6 +16,15 @@
 
 namespace callgate::script {
 
+// Where an answer belongs, for a wire format whose upstream keeps conversations.
+struct ReplyPlace {
+  std::string chat_id;
+  std::string parent_id;    // the message that is answered
+  std::string response_id;  // the answer
+
+  bool empty() const { return chat_id.empty(); }
+};
+
 struct ReplyIdentity {
   std::string id;
   std::string model;
@@ -23,6 +32,7 @@ struct ReplyIdentity {
   std::uint32_t choices = 1;
   bool include_usage = false;
   bool legacy_functions = false;  // the caller used `functions`
+  ReplyPlace place;
 };
 
 class ReplyEncoder {
@@ -47,6 +57,9 @@ struct ReplyFormat {
   std::string_view name;         // as in upstream/registry.cpp
   std::string_view id_prefix;    // of the answer's id, such as chatcmpl-
   std::string_view call_prefix;  // of a minted call id, such as call_
+  // The dialect in which calls leave where the wire format has none and the model names no other. Empty: calls leave as
+  // calls.
+  std::string_view call_dialect = {};
   // Whether a POST to this path asks in this wire format.
   bool (*serves)(std::string_view path) = nullptr;
   // A request in this wire format, read leniently. nullptr: the client protocol of that name reads it.

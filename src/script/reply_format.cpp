@@ -2,14 +2,16 @@
 
 #include "script/anthropic_reply.h"
 #include "script/openai_chat_reply.h"
+#include "script/qwen_web_reply.h"
 #include "script/reply_encoder.h"
 
 namespace callgate::script {
 namespace {
 
-constexpr std::array<const ReplyFormat*, 2> kFormats{
+constexpr std::array<const ReplyFormat*, 3> kFormats{
     &kAnthropicReply,
     &kOpenAiChatReply,
+    &kQwenWebReply,
 };
 
 }  // namespace

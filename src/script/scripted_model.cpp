@@ -77,6 +77,7 @@ Reply ScriptedModel::reply(const Request& request, const ReplyOptions& options) 
   RenderOptions how{.format = find_reply_format(options.wire),
                     .faults = options.faults,
                     .call_text = options.call_text,
+                    .place = options.place,
                     .created = script_.created};
   const auto error = [&](int status, std::string_view message) {
     return Reply(std::make_shared<const Rendering>(render_error(status, message, request, how)));
@@ -89,7 +90,7 @@ Reply ScriptedModel::reply(const Request& request, const ReplyOptions& options) 
   if (found.rule == nullptr) return error(404, no_rule_message(request));
   const std::uint32_t turn = turn_number(request);
   how.seed = seed_of(script_.seed, found.index, turn);
-  if (found.rule->reads_request) {
+  if (found.rule->reads_request || !options.place.empty()) {
     return Reply(std::make_shared<const Rendering>(render(*found.rule, request, how)));
   }
   const std::string& key = key_of(found, request, options, turn);
