@@ -142,6 +142,7 @@ void QwenWebChats::sent(const ReplyPlace& place, std::string_view bytes) {
   Node* node = find(place, chat);
   if (node == nullptr || node->frames == nullptr) return;
   node->frames->push(bytes, [&](const SseFrame& frame) { take_frame(*node, frame.data); });
+  if (node->status == Node::Status::finished) end(place);
 }
 
 void QwenWebChats::take_frame(Node& node, std::string_view json) {

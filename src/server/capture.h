@@ -77,6 +77,7 @@ class CapturedCall final : public UpstreamCall {
   CapturedCall(UpstreamCall& call, Capture& capture, const UpstreamConfig& upstream)
       : call_(call), capture_(capture), upstream_(upstream) {}
 
+  EventSink* observer() override { return call_.observer(); }
   net::Task<Result<void>> send(const Request& asked, const UpstreamRequest& request) override;
   int status() const override { return call_.status(); }
   std::string_view header(std::string_view name) const override { return call_.header(name); }

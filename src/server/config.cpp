@@ -50,6 +50,14 @@ Result<void> check_upstream(const UpstreamConfig& upstream) {
   if (!is_one_of(upstream.auth, {"", "bearer", "x-api-key"})) {
     return wrong("upstream \"" + upstream.name + "\": auth must be bearer or x-api-key");
   }
+  if (!is_one_of(upstream.parent_rule, {"response_id", "created_parent"})) {
+    return wrong("upstream \"" + upstream.name +
+                 "\": parent_rule must be response_id or created_parent");
+  }
+  if (!is_one_of(upstream.conversation_conflict, {"wait", "refuse"})) {
+    return wrong("upstream \"" + upstream.name +
+                 "\": conversation_conflict must be wait or refuse");
+  }
   if (upstream.is_scripted()) return {};
   if (!upstream.url.starts_with("http://") && !upstream.url.starts_with("https://")) {
     return wrong("upstream \"" + upstream.name + "\": url must start with http:// or https://");

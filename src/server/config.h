@@ -45,6 +45,8 @@ struct LimitsConfig {
   Bytes max_held_back{1u << 20};
   Milliseconds drain_timeout{30'000};
   Milliseconds keepalive_comment{15'000};
+  std::int64_t conversations = 100'000;
+  Milliseconds conversation_ttl{24 * 3'600'000};
 };
 
 struct LogConfig {
@@ -111,6 +113,8 @@ struct UpstreamConfig {
   std::string ca_file;
   bool tls_verify = true;
   std::string dropped_fields = "warn";
+  std::string parent_rule = "response_id";
+  std::string conversation_conflict = "wait";
   std::vector<std::pair<std::string, std::string>> headers;
 
   // The model inside the process, in whatever wire format.

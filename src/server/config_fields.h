@@ -67,6 +67,10 @@ struct Section<LimitsConfig> {
             "how long open streams may go on after SIGTERM"},
       Field{"keepalive_comment", &LimitsConfig::keepalive_comment,
             "silence on a stream before a comment line is sent; 0 means never"},
+      Field{"conversations", &LimitsConfig::conversations,
+            "answers that are remembered for upstreams that keep conversations"},
+      Field{"conversation_ttl", &LimitsConfig::conversation_ttl,
+            "how long such an answer is remembered after its last use"},
   };
 };
 template <>
@@ -177,6 +181,10 @@ struct Section<UpstreamConfig> {
       Field{"tls_verify", &UpstreamConfig::tls_verify, "check the upstream's certificate"},
       Field{"dropped_fields", &UpstreamConfig::dropped_fields,
             "warn or refuse: what to do when the wire format cannot carry a field that matters"},
+      Field{"parent_rule", &UpstreamConfig::parent_rule,
+            "qwen_web: response_id or created_parent: what a message names as its parent"},
+      Field{"conversation_conflict", &UpstreamConfig::conversation_conflict,
+            "qwen_web: wait or refuse: a request while another one of its conversation runs"},
       Field{"headers", &UpstreamConfig::headers,
             "extra request headers, a table of name and value"},
   };

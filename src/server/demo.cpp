@@ -30,7 +30,8 @@ void add_demo(Config& config) {
     spoken.url = "script:";
     if (spoken.wire == "openai_chat") continue;
     if (config.find_upstream(spoken.name) == nullptr) config.upstreams.push_back(spoken);
-    add_model(spoken.name, "", spoken.name);
+    // The web chat knows no tools: its models write calls as text.
+    add_model(spoken.name, spoken.wire == "qwen_web" ? "generic_xml" : "", spoken.name);
   }
   for (const Dialect* dialect : dialect::all()) {
     if (!dialect::writes_calls_as_text(dialect->name)) continue;

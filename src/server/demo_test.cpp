@@ -14,6 +14,7 @@
 #include "net/net_testing.h"
 #include "script/reply_encoder.h"
 #include "server/gateway.h"
+#include "upstream/wire_format.h"
 
 namespace callgate::server {
 namespace {
@@ -139,6 +140,12 @@ class DemoGateway {
     upstream.wire = "script";
     upstream.url = script;
     config.upstreams.push_back(upstream);
+    for (const WireFormat* wire : upstream::all()) {
+      upstream.name = "demo-" + std::string(wire->name);
+      upstream.wire = wire->name;
+      upstream.url = "script:" + script;
+      config.upstreams.push_back(upstream);
+    }
     add_demo(config);
     const auto applied = gateway_.apply(std::make_shared<Snapshot>(config, Access({}, nullptr)));
     EXPECT_TRUE(applied);

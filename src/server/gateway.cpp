@@ -154,9 +154,14 @@ Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
 Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
   std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets;
   for (const UpstreamConfig& upstream : snapshot->config.upstreams) {
-    auto target = upstream.is_scripted() ? make_script_target(loop_, upstream)
-                                         : make_http_target(loop_, upstream);
+    auto target = upstream.is_scripted()
+                      ? make_script_target(loop_, upstream, world_.scripted_chats)
+                      : make_http_target(loop_, upstream);
     if (!target) return tl::unexpected(target.error());
+    if (upstream.wire == "qwen_web") {
+      *target = make_qwen_web_target(loop_, upstream, std::move(*target), world_.conversations,
+                                     mint_.next());
+    }
     targets[upstream.name] = std::move(*target);
   }
   targets_ = std::move(targets);

@@ -20,6 +20,7 @@
 #include "server/capture.h"
 #include "server/capture_writer.h"
 #include "server/config.h"
+#include "server/qwen_web_upstream.h"
 #include "server/upstream_call.h"
 #include "store/request_log.h"
 #include "telemetry/log.h"
@@ -48,6 +49,8 @@ struct World {
   ConcurrencyLimit streams;
   std::atomic<std::int64_t> connections{0};
   std::atomic<bool> draining{false};
+  ConversationMemory conversations;
+  ScriptedChats scripted_chats{10'000};
 };
 
 struct DialectChoice {

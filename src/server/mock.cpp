@@ -8,12 +8,15 @@
 #include "json/writer.h"
 #include "net/loop.h"
 #include "net/server.h"
+#include "script/qwen_web_reply.h"
 #include "script/reply_encoder.h"
 #include "script/scripted_model.h"
 #include "server/upstream_call.h"
 
 namespace callgate::server {
 namespace {
+
+constexpr std::string_view kChats = "/api/v2/chats";
 
 net::Headers to_headers(std::span<const std::pair<std::string, std::string>> pairs) {
   net::Headers headers;
@@ -23,9 +26,10 @@ net::Headers to_headers(std::span<const std::pair<std::string, std::string>> pai
 
 class MockServer {
  public:
-  MockServer(net::Loop& loop, script::Script script)
+  MockServer(net::Loop& loop, script::Script script, ScriptedChats& chats)
       : loop_(loop),
         model_(std::move(script)),
+        chats_(chats),
         server_(loop, {}, [this](net::Exchange& e) { return answer(e); }) {}
 
   net::HttpServer& server() { return server_; }
@@ -35,6 +39,7 @@ class MockServer {
     const std::string_view path = exchange.head().path;
     if (exchange.head().method == "GET" && path.ends_with("/models"))
       co_return co_await list_models(exchange);
+    if (path.find(kChats) != std::string_view::npos) co_return co_await answer_chats(exchange);
     const script::ReplyFormat* format = nullptr;
     for (const script::ReplyFormat* each : script::reply_formats()) {
       if (exchange.head().method == "POST" && each->serves(path)) format = each;
@@ -52,14 +57,46 @@ class MockServer {
     auto request =
         format->decode == nullptr ? protocol_.decode(*body) : format->decode(asked_path, *body);
     if (!request) co_return co_await refuse(exchange, request.error());
-    exchange.drop_body();
     script::ReplyOptions options;
     options.wire = format->name;
+    options.call_text = call_text(format->call_dialect);
+    if (format->name == "qwen_web") {
+      auto posted = chats_.post(*body);
+      if (!posted) co_return co_await refuse_message(exchange, posted.error());
+      *request = std::move(posted->request);
+      options.place = std::move(posted->place);
+    }
+    exchange.drop_body();
     script::Reply reply = model_.reply(*request, options);
-    co_await perform(exchange, reply);
+    co_await perform(exchange, reply, options.place);
+    if (!options.place.empty()) chats_.end(options.place);
   }
 
-  net::Task<> perform(net::Exchange& exchange, script::Reply& reply) {
+  // POST .../chats/new, GET .../chats and GET .../chats/ID.
+  net::Task<> answer_chats(net::Exchange& exchange) {
+    const std::string_view path = exchange.head().path;
+    const std::string_view rest = path.substr(path.find(kChats) + kChats.size());
+    const bool is_get = exchange.head().method == "GET";
+    std::optional<std::string> body;
+    if (is_get && rest.empty()) body = chats_.list();
+    if (is_get && rest.size() > 1) body = chats_.print(rest.substr(1));
+    if (!is_get && rest == "/new") {
+      const auto asked = co_await exchange.body();
+      if (!asked) co_return co_await refuse(exchange, asked.error());
+      body = chats_.start();
+    }
+    if (!body) body = script::qwen_web_error_body("Not_Found", "there is no " + std::string(path));
+    co_await exchange.respond(200, "application/json", *body);
+  }
+
+  net::Task<> refuse_message(net::Exchange& exchange, const Error& error) {
+    const std::string body = script::qwen_web_error_body(
+        error.code == ErrorCode::not_found ? "Not_Found" : "Bad_Request", error.message);
+    co_await exchange.respond(200, "application/json", body);
+  }
+
+  net::Task<> perform(net::Exchange& exchange, script::Reply& reply,
+                      const script::ReplyPlace& place) {
     net::Signal gone(loop_);
     bool left = false;
     exchange.on_client_gone([&] {
@@ -70,6 +107,7 @@ class MockServer {
       if (left) break;
       if (const auto* write = std::get_if<script::Write>(&*action)) {
         if (!exchange.started()) exchange.start(reply.status(), to_headers(reply.headers()));
+        if (!place.empty()) chats_.sent(place, write->bytes);
         if (!co_await exchange.write(write->bytes)) co_return;
       } else if (const auto* wait = std::get_if<script::Wait>(&*action)) {
         co_await gone.wait(net::Millis(wait->milliseconds));
@@ -111,6 +149,7 @@ class MockServer {
   net::Loop& loop_;
   const Protocol& protocol_ = *client::find("openai_chat");
   script::ScriptedModel model_;
+  ScriptedChats& chats_;
   net::HttpServer server_;
 };
 
@@ -122,10 +161,11 @@ Result<void> run_mock(const MockOptions& options) {
   auto endpoint = net::parse_endpoint(options.listen);
   if (!endpoint) return tl::unexpected(endpoint.error());
   const std::size_t threads = options.threads > 0 ? static_cast<std::size_t>(options.threads) : 1;
+  ScriptedChats chats(100'000);
   net::LoopGroup loops(threads);
   std::vector<std::unique_ptr<MockServer>> servers;
   for (std::size_t i = 0; i < threads; ++i) {
-    servers.push_back(std::make_unique<MockServer>(loops[i], *script));
+    servers.push_back(std::make_unique<MockServer>(loops[i], *script, chats));
     if (i > 0) {
       if (auto shared = servers[i]->server().listen_like(servers[0]->server()); !shared)
         return shared;

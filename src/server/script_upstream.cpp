@@ -5,6 +5,7 @@
 
 #include "callgate/event.h"
 #include "dialect/render.h"
+#include "script/qwen_web_reply.h"
 #include "script/scripted_model.h"
 #include "server/upstream_call.h"
 
@@ -22,25 +23,35 @@ bool write_calls(std::string_view dialect, std::span<const script::Call> calls, 
   return dialect::render_calls(dialect, records, out);
 }
 
-script::CallText call_text(std::string_view dialect) {
-  if (!dialect::writes_calls_as_text(dialect)) return {};
-  return {.render = write_calls, .dialect = dialect};
-}
-
 constexpr net::Millis kForever{24 * 3'600'000};
 
 // Plays a reply of the scripted model as if it came over a connection.
 class ScriptCall final : public UpstreamCall {
  public:
   ScriptCall(net::Loop& loop, script::ScriptedModel& model, const UpstreamConfig& config,
-             std::string_view dialect)
-      : model_(model), config_(config), dialect_(dialect), cancelled_(loop) {}
+             std::string_view dialect, ScriptedChats& chats)
+      : model_(model), config_(config), dialect_(dialect), chats_(chats), cancelled_(loop) {}
+  ~ScriptCall() override {
+    if (!place_.empty()) chats_.end(place_);
+  }
 
-  net::Task<Result<void>> send(const Request& asked, const UpstreamRequest&) override {
+  net::Task<Result<void>> send(const Request& asked, const UpstreamRequest& request) override {
     script::ReplyOptions options;
     if (config_.wire != "script") options.wire = config_.wire;
+    const script::ReplyFormat* format = script::find_reply_format(options.wire);
     options.call_text = call_text(dialect_);
-    reply_.emplace(model_.reply(asked, options));
+    if (options.call_text.render == nullptr && format != nullptr) {
+      options.call_text = call_text(format->call_dialect);
+    }
+    if (config_.wire == "qwen_web") {
+      if (answer_of_chats(request)) co_return Result<void>();
+      options.place = place_;
+      Request streamed = asked;
+      streamed.stream = true;  // this upstream knows nothing else
+      reply_.emplace(model_.reply(streamed, options));
+    } else {
+      reply_.emplace(model_.reply(asked, options));
+    }
     auto first = co_await next(net::Millis(config_.first_byte_timeout.count()));
     if (!first) co_return tl::unexpected(std::move(first.error()));
     pending_ = first->bytes;
@@ -67,6 +78,7 @@ class ScriptCall final : public UpstreamCall {
       has_pending_ = false;
       if (!pending_.empty()) co_return Piece{.bytes = pending_};
     }
+    if (!reply_) co_return Piece{};
     co_return co_await next(net::Millis(config_.idle_timeout.count()), patience);
   }
 
@@ -83,6 +95,25 @@ class ScriptCall final : public UpstreamCall {
 
   static Error silent() {
     return {.code = ErrorCode::timed_out, .message = "the scripted model sent nothing in time"};
+  }
+
+  // What the upstream answers by itself: a new chat, or a message that has no place. False: the model answers.
+  bool answer_of_chats(const UpstreamRequest& request) {
+    if (request.path == "/chats/new") {
+      whole_ = chats_.start();
+    } else {
+      auto posted = chats_.post(request.body);
+      if (posted) {
+        place_ = std::move(posted->place);
+        return false;
+      }
+      whole_ = script::qwen_web_error_body("Not_Found", posted.error().message);
+    }
+    whole_headers_ = {{"content-type", "application/json"}};
+    headers_ = whole_headers_;
+    pending_ = whole_;
+    has_pending_ = true;
+    return true;
   }
 
   // Performs actions until there are bytes, the end, or a failure.
@@ -104,6 +135,7 @@ class ScriptCall final : public UpstreamCall {
       std::visit(Overloaded{
                      [&](const script::Write& write) {
                        take_head(reply_->status(), reply_->headers());
+                       if (!place_.empty()) chats_.sent(place_, write.bytes);
                        if (!write.bytes.empty() || !head_sent_)
                          result = Piece{.bytes = write.bytes};
                        head_sent_ = true;
@@ -138,6 +170,10 @@ class ScriptCall final : public UpstreamCall {
   script::ScriptedModel& model_;
   const UpstreamConfig& config_;
   const std::string_view dialect_;  // the model's, as configured
+  ScriptedChats& chats_;
+  script::ReplyPlace place_;  // in a chat
+  std::string whole_;         // the upstream's own answer
+  script::Headers whole_headers_;
   net::Signal cancelled_;
   std::optional<script::Reply> reply_;
   std::string_view pending_;
@@ -152,20 +188,26 @@ class ScriptCall final : public UpstreamCall {
 
 class ScriptTarget final : public UpstreamTarget {
  public:
-  ScriptTarget(net::Loop& loop, UpstreamConfig config, script::Script script)
-      : loop_(loop), config_(std::move(config)), model_(std::move(script)) {}
+  ScriptTarget(net::Loop& loop, UpstreamConfig config, script::Script script, ScriptedChats& chats)
+      : loop_(loop), config_(std::move(config)), model_(std::move(script)), chats_(chats) {}
 
   std::unique_ptr<UpstreamCall> call(const ModelConfig& model) override {
-    return std::make_unique<ScriptCall>(loop_, model_, config_, model.dialect);
+    return std::make_unique<ScriptCall>(loop_, model_, config_, model.dialect, chats_);
   }
 
  private:
   net::Loop& loop_;
   const UpstreamConfig config_;
   script::ScriptedModel model_;
+  ScriptedChats& chats_;
 };
 
 }  // namespace
+
+script::CallText call_text(std::string_view dialect) {
+  if (!dialect::writes_calls_as_text(dialect)) return {};
+  return {.render = write_calls, .dialect = dialect};
+}
 
 Result<script::Script> load_script(const std::string& file) {
   std::string text(script::demo_script());
@@ -181,13 +223,14 @@ Result<script::Script> load_script(const std::string& file) {
 }
 
 Result<std::unique_ptr<UpstreamTarget>> make_script_target(net::Loop& loop,
-                                                           const UpstreamConfig& config) {
+                                                           const UpstreamConfig& config,
+                                                           ScriptedChats& chats) {
   constexpr std::string_view kScheme = "script:";
   const std::string_view url = config.url;
   auto script =
       load_script(std::string(url.starts_with(kScheme) ? url.substr(kScheme.size()) : url));
   if (!script) return tl::unexpected(script.error());
-  return std::make_unique<ScriptTarget>(loop, config, std::move(*script));
+  return std::make_unique<ScriptTarget>(loop, config, std::move(*script), chats);
 }
 
 }  // namespace callgate::server

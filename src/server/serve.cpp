@@ -43,6 +43,13 @@ net::ServerOptions server_options(const Config& config, World& world) {
   return options;
 }
 
+ConversationLimits conversation_limits(const LimitsConfig& limits) {
+  ConversationLimits all;
+  all.answers = static_cast<std::size_t>(limits.conversations);
+  all.ttl_ms = static_cast<std::uint64_t>(limits.conversation_ttl.count());
+  return all;
+}
+
 std::uint64_t random_seed() {
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
@@ -105,6 +112,7 @@ class Service {
 
   Result<void> start(Config config) {
     snapshot_ = std::make_shared<Snapshot>(config, Access(config.keys, nullptr));
+    world_.conversations.answers.set_limits(conversation_limits(config.limits));
     for (auto& worker : workers_) {
       if (auto applied = worker->gateway.apply(snapshot_); !applied) return applied;
     }
@@ -154,6 +162,7 @@ class Service {
       return;
     }
     snapshot_ = next;
+    world_.conversations.answers.set_limits(conversation_limits(next->config.limits));
     for (std::size_t i = 1; i < workers_.size(); ++i) {
       workers_[i]->loop.post(
           [worker = workers_[i].get(), next] { static_cast<void>(worker->gateway.apply(next)); });

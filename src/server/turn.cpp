@@ -23,6 +23,29 @@ std::optional<Milliseconds> seconds_of(std::string_view text) {
   return Milliseconds(std::int64_t{seconds} * 1000);
 }
 
+// How agents name their conversations.
+std::string_view session_of(const net::Headers& headers) {
+  for (const std::string_view name : {"x-callgate-session", "x-session-id", "x-session-affinity",
+                                      "x-claude-code-session-id", "session-id"}) {
+    const std::string_view session = headers.find(name).value_or("");
+    if (!session.empty()) return session;
+  }
+  return {};
+}
+
+// Sees events go by.
+class Watch final : public Stage {
+ public:
+  explicit Watch(EventSink& observer) : observer_(observer) {}
+  void push(const Event& event, EventSink& next) override {
+    observer_.accept(event);
+    next.accept(event);
+  }
+
+ private:
+  EventSink& observer_;
+};
+
 // The client has all. What the upstream still sends, most often the end of its answer, is read away, so that its
 // connection can be used again; nobody waits for it.
 net::Task<> read_away(std::shared_ptr<UpstreamTarget> target, std::unique_ptr<UpstreamCall> call) {
@@ -161,6 +184,10 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   trace_.begin_attempt(upstream, encoded_->headers);
   const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name)->second;
   std::unique_ptr<UpstreamCall> call = target->call(model_);
+  const Origin origin{.prompt = prepared ? *prepared : request_,
+                      .key_name = ask_.key == nullptr ? "" : ask_.key->config.name,
+                      .session = session_of(ask_.exchange.head().headers)};
+  call->set_origin(origin);
   std::optional<CapturedCall> captured;
   if (ask_.capture) captured.emplace(*call, *ask_.capture, upstream);
   UpstreamCall& used = captured ? static_cast<UpstreamCall&>(*captured) : *call;
@@ -210,6 +237,7 @@ bool Turn::is_held(const Pipeline& pipeline) const {
 
 void Turn::add_notices() {
   if (!dropped_.empty()) ask_.headers.add("x-callgate-dropped", dropped_);
+  if (!conversation_.empty()) ask_.headers.add(kConversationHeader, conversation_);
   if (insisted_ && summary_.calls == 0) {
     ask_.headers.add("x-callgate-warning",
                      "the model made no call although tool_choice asks for one");
@@ -238,7 +266,7 @@ net::Task<Turn::Step> Turn::reject(UpstreamCall& call, const WireFormat& wire) {
   co_return ask_.exchange.client_gone() ? Step::gone : Step::failed;
 }
 
-PipelineOptions Turn::pipeline_options(const WireFormat& wire) const {
+PipelineOptions Turn::pipeline_options(const WireFormat& wire, UpstreamCall& call) const {
   const LimitsConfig& limits = ask_.snapshot->config.limits;
   PipelineOptions options;
   options.wire = wire.name;
@@ -262,11 +290,15 @@ PipelineOptions Turn::pipeline_options(const WireFormat& wire) const {
       return static_cast<std::int64_t>(gateway_.loop_.now() - ask_.started_ms);
     };
   }
+  if (EventSink* observer = call.observer(); observer != nullptr) {
+    options.policies.push_back([observer] { return std::make_unique<Watch>(*observer); });
+  }
   return options;
 }
 
 net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
-  PipelineOptions options = pipeline_options(wire);
+  conversation_ = call.header(kConversationHeader);
+  PipelineOptions options = pipeline_options(wire, call);
   if (ask_.capture) ask_.capture->made_pipeline(options);
   options.observer = trace_.observer();
   auto made = Pipeline::make(request_, std::move(options));

@@ -48,7 +48,7 @@ class Turn {
   net::Task<Step> reject(UpstreamCall& call, const WireFormat& wire);
   // The pause before the next try; nothing when there is none.
   std::optional<Milliseconds> next_try(std::size_t tried, bool same_upstream);
-  PipelineOptions pipeline_options(const WireFormat& wire) const;
+  PipelineOptions pipeline_options(const WireFormat& wire, UpstreamCall& call) const;
   // The request has done its work: an answer that streams for long should not hold it.
   void forget_request();
 
@@ -72,8 +72,9 @@ class Turn {
 
   Error error_;
   std::string upstream_;
-  std::string dropped_;    // names of fields
-  bool insisted_ = false;  // a turn without the call that was asked for was thrown away
+  std::string dropped_;       // names of fields
+  bool insisted_ = false;     // a turn without the call that was asked for was thrown away
+  std::string conversation_;  // what became of it, at an upstream that keeps conversations
   int status_ = 0;
   std::uint32_t attempts_ = 0;
   std::uint64_t bytes_out_ = 0;

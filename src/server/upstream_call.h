@@ -9,17 +9,35 @@
 #include "net/client.h"
 #include "net/loop.h"
 #include "net/task.h"
+#include "script/render.h"
 #include "script/script.h"
 #include "server/config.h"
+#include "server/scripted_chats.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::server {
+
+// Tells the client what became of its conversation at an upstream that keeps conversations.
+inline constexpr std::string_view kConversationHeader = "x-callgate-conversation";
+
+// Where a request comes from, for upstreams that keep conversations.
+struct Origin {
+  const Request& prompt;      // what is encoded: what was asked, with whatever was rendered into it
+  std::string_view key_name;  // of the client's key, empty on an open gateway
+  std::string_view session;   // as the client names its conversation, may be empty
+};
 
 class UpstreamCall {
  public:
   virtual ~UpstreamCall() = default;
 
-  // Sends the request; completes with the head of the answer. `request` stays valid until then.
+  // Before send(). The prompt stays valid until send() is done.
+  virtual void set_origin(const Origin&) {}
+  // What wants to see the events that the client gets. It lives as long as the call. nullptr: nothing.
+  virtual EventSink* observer() { return nullptr; }
+
+  // Sends the request; completes with the head of the answer. Both stay valid until then. `asked` is what the client
+  // itself wrote; `request` is encoded from the prompt.
   virtual net::Task<Result<void>> send(const Request& asked, const UpstreamRequest& request) = 0;
   virtual int status() const = 0;
   // The value of a header of the answer, empty when there is none.
@@ -51,8 +69,13 @@ Result<std::unique_ptr<UpstreamTarget>> make_http_target(net::Loop& loop,
                                                          const UpstreamConfig& config);
 // For config.is_scripted(): plays the script file in `config.url`, or the demo model when that names none. A model whose
 // configuration names a dialect that writes calls as text does so.
+// REQUIRES: `chats` outlives the target.
 Result<std::unique_ptr<UpstreamTarget>> make_script_target(net::Loop& loop,
-                                                           const UpstreamConfig& config);
+                                                           const UpstreamConfig& config,
+                                                           ScriptedChats& chats);
+
+// How calls leave as text in that dialect; nothing when it is not one that writes them so.
+script::CallText call_text(std::string_view dialect);
 
 // The script in that file, or the demo model's when the name is empty.
 Result<script::Script> load_script(const std::string& file);

@@ -1,0 +1,140 @@
+#include "server/conversations.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace callgate::server {
+namespace {
+
+constexpr std::size_t kMaxAlike = 64;  // answers with the same words
+constexpr std::size_t kMaxCutBytes = 256 * 1024;
+
+std::uint64_t steady_ms() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+std::string place_of(const KeptAnswer& kept) { return kept.chat + '\n' + kept.parent; }
+
+std::size_t size_of(const CanonicalAnswer& answer) {
+  return answer.text.size() + answer.calls.size();
+}
+
+}  // namespace
+
+std::size_t MemoryConversations::IdentityHash::operator()(const Identity& identity) const {
+  std::size_t hash = 0;
+  std::memcpy(&hash, identity.data(), sizeof hash);
+  return hash;
+}
+
+MemoryConversations::MemoryConversations(ConversationLimits limits, Clock now_ms)
+    : limits_(limits), now_ms_(now_ms ? std::move(now_ms) : Clock(steady_ms)) {}
+
+void MemoryConversations::set_limits(ConversationLimits limits) {
+  const std::lock_guard lock(mutex_);
+  limits_ = limits;
+  trim();
+}
+
+std::size_t MemoryConversations::size() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+net::Task<std::optional<Conversations::Found>> MemoryConversations::find(
+    const ConversationIdentity& who) {
+  co_return find_now(who);
+}
+
+std::optional<Conversations::Found> MemoryConversations::find_now(const ConversationIdentity& who) {
+  if (who.answered == 0) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  trim();
+  const auto best = [&](const Identity& key, auto fits) {
+    Entries::iterator chosen = entries_.end();
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return chosen;
+    for (const Entries::iterator entry : found->second) {
+      if (!fits(*entry)) continue;
+      if (chosen == entries_.end() || chosen->continued || !entry->continued) chosen = entry;
+    }
+    return chosen;
+  };
+  Entries::iterator entry = best(who.answer, [](const Entry& each) { return !each.cut; });
+  if (entry == entries_.end()) {
+    entry = best(who.before,
+                 [&](const Entry& each) { return each.cut && each.answer.begins_with(who.last); });
+  }
+  if (entry == entries_.end()) return std::nullopt;
+  touch(entry);
+  return Found{entry->kept, entry->continued};
+}
+
+void MemoryConversations::remember(const ConversationIdentity& who, CanonicalAnswer answer,
+                                   bool cut, KeptAnswer kept) {
+  const std::size_t bytes = cut ? size_of(answer) : 0;
+  if (bytes > kMaxCutBytes) return;
+  const Identity key = cut ? who.whole : follow(who.whole, answer);
+  const std::lock_guard lock(mutex_);
+  if (const auto known = by_place_.find(place_of(kept)); known != by_place_.end()) {
+    erase(known->second);
+  }
+  std::vector<Entries::iterator>& alike = by_key_[key];
+  if (alike.size() >= kMaxAlike) {
+    erase(alike.front());
+  }
+  entries_.push_front({.key = key,
+                       .cut = cut,
+                       .continued = false,
+                       .answer = cut ? std::move(answer) : CanonicalAnswer{},
+                       .kept = std::move(kept),
+                       .used_ms = now_ms_()});
+  by_key_[key].push_back(entries_.begin());
+  by_place_[place_of(entries_.front().kept)] = entries_.begin();
+  cut_bytes_ += bytes;
+  trim();
+}
+
+void MemoryConversations::mark_continued(const KeptAnswer& kept) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_place_.find(place_of(kept));
+  if (found != by_place_.end()) found->second->continued = true;
+}
+
+void MemoryConversations::forget(std::string_view chat) {
+  const std::lock_guard lock(mutex_);
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto next = std::next(entry);
+    if (entry->kept.chat == chat) erase(entry);
+    entry = next;
+  }
+}
+
+void MemoryConversations::touch(Entries::iterator entry) {
+  entry->used_ms = now_ms_();
+  entries_.splice(entries_.begin(), entries_, entry);
+}
+
+void MemoryConversations::erase(Entries::iterator entry) {
+  const auto alike = by_key_.find(entry->key);
+  std::erase(alike->second, entry);
+  if (alike->second.empty()) by_key_.erase(alike);
+  by_place_.erase(place_of(entry->kept));
+  if (entry->cut) cut_bytes_ -= size_of(entry->answer);
+  entries_.erase(entry);
+}
+
+void MemoryConversations::trim() {
+  const std::uint64_t now = now_ms_();
+  while (!entries_.empty()) {
+    const Entry& last = entries_.back();
+    const bool old = now - last.used_ms > limits_.ttl_ms;
+    if (!old && entries_.size() <= limits_.answers && cut_bytes_ <= limits_.bytes) return;
+    erase(std::prev(entries_.end()));
+  }
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,324 @@
+#include "server/qwen_web_upstream.h"
+
+#include <chrono>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "sse/decoder.h"
+#include "upstream/qwen_web.h"
+#include "upstream/transcript.h"
+
+namespace callgate::server {
+namespace {
+
+constexpr std::size_t kMaxWhole = 64 * 1024;  // of an answer that is not streamed and looked into
+constexpr std::size_t kMaxAnswer = 4 << 20;   // of an answer that is remembered
+constexpr std::size_t kMaxFrame = 64 * 1024;  // of the frame that names the answer
+constexpr std::size_t kMaxCreatedAt = 32;     // frames in front of it
+
+std::int64_t unix_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// A random UUID, as a page would make one up.
+std::string mint_uuid(IdMint& mint) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string id;
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < 32; ++i) {
+    if (i % 16 == 0) bits = mint.next();
+    if (i == 8 || i == 12 || i == 16 || i == 20) id.push_back('-');
+    std::uint64_t digit = bits & 15;
+    if (i == 12) digit = 4;
+    if (i == 16) digit = 8 | (digit & 3);
+    id.push_back(kHex[digit]);
+    bits >>= 4;
+  }
+  return id;
+}
+
+Error interrupted() {
+  return {.code = ErrorCode::unavailable, .message = "the client left before the answer began"};
+}
+
+class QwenWebCall final : public UpstreamCall, private EventSink {
+ public:
+  QwenWebCall(net::Loop& loop, const UpstreamConfig& config, UpstreamTarget& posts,
+              ConversationMemory& memory, IdMint& mint, const ModelConfig& model)
+      : config_(config),
+        posts_(posts),
+        memory_(memory),
+        mint_(mint),
+        model_(model),
+        claim_(memory.claims, loop),
+        frames_(kMaxFrame) {}
+
+  // Whatever was seen of the answer is what the client may come back with.
+  ~QwenWebCall() override { settle(true); }
+
+  void set_origin(const Origin& origin) override {
+    prompt_ = &origin.prompt;
+    key_name_ = origin.key_name;
+    session_ = origin.session;
+  }
+
+  net::Task<Result<void>> send(const Request& asked, const UpstreamRequest&) override {
+    const Request& prompt = prompt_ == nullptr ? asked : *prompt_;
+    asked_ = &asked;
+    options_ = {.model = model_.id.empty() ? model_.name : model_.id,
+                .key = config_.key.reveal(),
+                .stream = true};
+    who_ = identify(asked, {.key_name = key_name_,
+                            .upstream = config_.name,
+                            .model = options_.model,
+                            .session = session_});
+    kept_.told = identify_prompt(prompt.messages);
+    auto found = co_await find();
+    if (!found) co_return tl::unexpected(std::move(found.error()));
+    if (*found) {
+      auto followed = co_await follow_answer(prompt, **found);
+      if (!followed) co_return tl::unexpected(std::move(followed.error()));
+      if (*followed) co_return Result<void>();
+      memory_.answers.forget((*found)->answer.chat);
+      held_back_.clear();
+    }
+    how_ = who_.answered == 0 ? "new" : "recovered";
+    co_return co_await tell_new_chat(prompt);
+  }
+
+  int status() const override { return call_ == nullptr ? 0 : call_->status(); }
+  std::string_view header(std::string_view name) const override {
+    if (name == kConversationHeader) return how_;
+    return call_ == nullptr ? std::string_view() : call_->header(name);
+  }
+
+  net::Task<Result<Piece>> read(net::Millis patience) override {
+    if (!held_back_.empty()) {
+      served_ = std::move(held_back_);
+      held_back_.clear();
+      co_return Piece{.bytes = served_};
+    }
+    auto piece = co_await call_->read(patience);
+    if (piece) look_for_created(piece->bytes);
+    co_return piece;
+  }
+
+  void cancel() override {
+    cancelled_ = true;
+    claim_.cancel();
+    if (call_ != nullptr) call_->cancel();
+  }
+
+  EventSink* observer() override { return this; }
+
+ private:
+  using Found = Conversations::Found;
+
+  void accept(const Event& event) override {
+    answer_.accept(event);
+    if (const auto* finished = std::get_if<TurnFinished>(&event)) {
+      settle(finished->reason == FinishReason::upstream_error);
+    }
+  }
+
+  // The answer that the request follows, with the claim to it. A session is claimed whole: it may have several chats.
+  net::Task<Result<std::optional<Found>>> find() {
+    if (!session_.empty()) {
+      const std::string whole = "session " + session_;
+      auto taken = co_await claim(whole);
+      if (!taken) co_return tl::unexpected(std::move(taken.error()));
+    }
+    for (;;) {
+      std::optional<Found> found = co_await memory_.answers.find(who_);
+      if (!found || !session_.empty()) co_return found;
+      const std::string name = "chat " + found->answer.chat;
+      if (claim_.name() == scoped(name)) co_return found;
+      auto taken = co_await claim(name);
+      if (!taken) co_return tl::unexpected(std::move(taken.error()));
+      if (!*taken) co_return found;
+    }
+  }
+
+  std::string scoped(const std::string& name) const {
+    return config_.name + "\n" + key_name_ + "\n" + name;
+  }
+
+  net::Task<Result<bool>> claim(const std::string& name) {
+    const ConversationClaim::Options options{
+        .wait = config_.conversation_conflict != "refuse",
+        .patience = net::Millis(config_.first_byte_timeout.count())};
+    std::string full = scoped(name);
+    auto taken = co_await claim_.take(std::move(full), options);
+    if (cancelled_) co_return tl::unexpected(interrupted());
+    co_return taken;
+  }
+
+  // False: the upstream does not know that chat or that answer.
+  net::Task<Result<bool>> follow_answer(const Request& prompt, const Found& found) {
+    const std::span<const Message> all(prompt.messages);
+    std::vector<Message> news;
+    if (found.answer.told != kept_.told) {
+      const auto system = all.first(count_leading_system(all));
+      news.assign(system.begin(), system.end());
+    }
+    const auto behind = all.subspan(upstream::answered(all));
+    news.insert(news.end(), behind.begin(), behind.end());
+    const std::string content = upstream::to_transcript(news);
+    kept_.chat = found.answer.chat;
+    auto posted = co_await post(prompt, found.answer.parent, content);
+    if (!posted) co_return tl::unexpected(std::move(posted.error()));
+    auto known = co_await is_known();
+    if (!known) co_return tl::unexpected(std::move(known.error()));
+    if (!*known) co_return false;
+    how_ = found.continued ? "branched" : "continued";
+    if (status() < 300) memory_.answers.mark_continued(found.answer);
+    co_return true;
+  }
+
+  net::Task<Result<void>> tell_new_chat(const Request& prompt) {
+    auto started = co_await start_chat();
+    if (!started) co_return tl::unexpected(std::move(started.error()));
+    kept_.chat = std::move(*started);
+    const std::string content = upstream::to_transcript(prompt.messages);
+    co_return co_await post(prompt, "", content);
+  }
+
+  net::Task<Result<std::string>> start_chat() {
+    const UpstreamRequest request = upstream::encode_qwen_web_chat(options_, unix_ms());
+    auto sent = co_await send_post(request);
+    if (!sent) co_return tl::unexpected(std::move(sent.error()));
+    auto body = co_await read_whole();
+    if (!body) co_return tl::unexpected(std::move(body.error()));
+    auto id = upstream::decode_qwen_web_chat(call_->status(), *body);
+    if (!id && id.error().retry_after.empty()) {
+      id.error().retry_after = call_->header("retry-after");
+    }
+    co_return id;
+  }
+
+  net::Task<Result<void>> post(const Request& prompt, std::string_view parent,
+                               const std::string& content) {
+    const std::string message_id = mint_uuid(mint_);
+    const upstream::QwenWebPlace place{.chat_id = kept_.chat,
+                                       .parent_id = parent,
+                                       .message_id = message_id,
+                                       .timestamp = unix_ms() / 1000};
+    const UpstreamRequest request =
+        upstream::encode_qwen_web_post(prompt, options_, place, content);
+    co_return co_await send_post(request);
+  }
+
+  net::Task<Result<void>> send_post(const UpstreamRequest& request) {
+    if (cancelled_) co_return tl::unexpected(interrupted());
+    call_ = posts_.call(model_);
+    auto sent = co_await call_->send(*asked_, request);
+    if (sent && cancelled_) co_return tl::unexpected(interrupted());
+    co_return sent;
+  }
+
+  net::Task<Result<std::string>> read_whole() {
+    std::string body;
+    while (body.size() < kMaxWhole) {
+      auto piece = co_await call_->read(net::kNever);
+      if (!piece) co_return tl::unexpected(std::move(piece.error()));
+      if (piece->bytes.empty()) break;
+      body.append(piece->bytes.substr(0, kMaxWhole - body.size()));
+    }
+    co_return body;
+  }
+
+  // An answer that is no stream says what is wrong. It is looked into, and kept for whoever reads the answer.
+  net::Task<Result<bool>> is_known() {
+    const bool good = call_->status() >= 200 && call_->status() < 300;
+    const bool whole = call_->header("content-type").find("json") != std::string_view::npos;
+    if (good && !whole) co_return true;
+    if (!good && call_->status() != 400 && call_->status() != 404) co_return true;
+    auto body = co_await read_whole();
+    if (!body) co_return tl::unexpected(std::move(body.error()));
+    const Error error = upstream::kQwenWeb.decode_error(call_->status(), *body);
+    held_back_ = std::move(*body);
+    if (error.upstream_code == "ContextLengthExceeded") co_return true;
+    co_return error.code != ErrorCode::not_found&& error.code != ErrorCode::invalid_request;
+  }
+
+  void look_for_created(std::string_view bytes) {
+    if (created_ || frames_seen_ >= kMaxCreatedAt || bytes.empty()) return;
+    frames_.push(bytes, [this](const SseFrame& frame) {
+      ++frames_seen_;
+      const auto created = upstream::decode_qwen_web_created(frame.data);
+      if (!created || created_) return;
+      created_ = true;
+      kept_.parent =
+          config_.parent_rule == "created_parent" ? created->parent_id : created->response_id;
+    });
+  }
+
+  // The answer is over for the client: its next request can follow it.
+  void settle(bool cut) {
+    if (std::exchange(settled_, true)) return;
+    if (created_ && !kept_.parent.empty() && !answer_.overflowed()) {
+      CanonicalAnswer answer = answer_.to_canonical(who_.with_ids);
+      if (!cut || !answer.empty()) {
+        memory_.answers.remember(who_, std::move(answer), cut, kept_);
+      }
+    }
+    claim_.release();
+  }
+
+  const UpstreamConfig& config_;
+  UpstreamTarget& posts_;
+  ConversationMemory& memory_;
+  IdMint& mint_;
+  const ModelConfig& model_;
+  const Request* prompt_ = nullptr;  // until send() is done, as asked_
+  const Request* asked_ = nullptr;
+  std::string key_name_;
+  std::string session_;
+  EncodeOptions options_;
+  ConversationIdentity who_;
+  ConversationClaim claim_;
+  std::unique_ptr<UpstreamCall> call_;  // the POST that is under way
+  std::string_view how_;                // what the client is told
+  std::string held_back_;
+  std::string served_;
+  SseDecoder frames_;  // until the answer has been named
+  std::size_t frames_seen_ = 0;
+  bool created_ = false;
+  KeptAnswer kept_;  // where this answer is
+  AnswerRecord answer_{kMaxAnswer};
+  bool settled_ = false;
+  bool cancelled_ = false;
+};
+
+class QwenWebTarget final : public UpstreamTarget {
+ public:
+  QwenWebTarget(net::Loop& loop, const UpstreamConfig& config,
+                std::unique_ptr<UpstreamTarget> posts, ConversationMemory& memory,
+                std::uint64_t id_seed)
+      : loop_(loop), config_(config), posts_(std::move(posts)), memory_(memory), mint_(id_seed) {}
+
+  std::unique_ptr<UpstreamCall> call(const ModelConfig& model) override {
+    return std::make_unique<QwenWebCall>(loop_, config_, *posts_, memory_, mint_, model);
+  }
+
+ private:
+  net::Loop& loop_;
+  const UpstreamConfig config_;
+  const std::unique_ptr<UpstreamTarget> posts_;
+  ConversationMemory& memory_;
+  IdMint mint_;
+};
+
+}  // namespace
+
+std::unique_ptr<UpstreamTarget> make_qwen_web_target(net::Loop& loop, const UpstreamConfig& config,
+                                                     std::unique_ptr<UpstreamTarget> posts,
+                                                     ConversationMemory& memory,
+                                                     std::uint64_t id_seed) {
+  return std::make_unique<QwenWebTarget>(loop, config, std::move(posts), memory, id_seed);
+}
+
+}  // namespace callgate::server
