@@ -19,7 +19,7 @@ constexpr std::size_t kMaxWaiters = 64;
 Error busy() {
   return {.code = ErrorCode::conflict,
           .message = "another request of this conversation is running; wait for its answer",
-          .upstream_code = "conversation_busy"};
+          .upstream_code = std::string(kConversationBusy)};
 }
 
 }  // namespace
@@ -68,9 +68,7 @@ net::Task<Result<bool>> ConversationClaim::take(std::string name, Options option
     co_return true;
   }
   std::erase(claims_.waiters_.find(wanted_)->second, waiter);
-  Error late = busy();
-  late.code = ErrorCode::timed_out;
-  co_return tl::unexpected(std::move(late));
+  co_return tl::unexpected(busy());
 }
 
 void ConversationClaim::release() {

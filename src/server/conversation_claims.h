@@ -6,12 +6,16 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "callgate/result.h"
 #include "net/loop.h"
 #include "net/task.h"
 
 namespace callgate::server {
+
+// The code of the conflict that a request gets when it cannot have its conversation.
+inline constexpr std::string_view kConversationBusy = "conversation_busy";
 
 // Who holds which conversation. Any thread.
 class ConversationClaims {
@@ -38,7 +42,7 @@ class ConversationClaim {
 
   struct Options {
     bool wait = true;                    // else a conversation that is held gives a conflict
-    net::Millis patience = net::kNever;  // then it gives timed_out
+    net::Millis patience = net::kNever;  // how long; then as above
   };
   // Holds that conversation and no other. True: somebody else had it before.
   net::Task<Result<bool>> take(std::string name, Options options);

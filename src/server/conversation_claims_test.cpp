@@ -48,7 +48,7 @@ TEST(ConversationClaim, gives_up_when_time_is_over_or_it_is_cancelled) {
     auto late = co_await second.take("a", brief);
     EXPECT_FALSE(late);
     if (!late) {
-      EXPECT_EQ(late.error().code, ErrorCode::timed_out);
+      EXPECT_EQ(late.error().code, ErrorCode::conflict);
     }
     const auto cancel = [](net::Loop& l, ConversationClaim& claim) -> net::Task<> {
       co_await l.sleep(net::Millis(2));

@@ -63,38 +63,50 @@ std::optional<Conversations::Found> MemoryConversations::find_now(const Conversa
     }
     return chosen;
   };
-  Entries::iterator entry = best(who.answer, [](const Entry& each) { return !each.cut; });
+  Entries::iterator entry =
+      best(who.answer, [](const Entry& each) { return !each.cut && !each.running; });
   if (entry == entries_.end()) {
-    entry = best(who.before,
-                 [&](const Entry& each) { return each.cut && each.answer.begins_with(who.last); });
+    entry = best(who.before, [&](const Entry& each) {
+      return each.running || (each.cut && each.answer.begins_with(who.last));
+    });
   }
   if (entry == entries_.end()) return std::nullopt;
   touch(entry);
-  return Found{entry->kept, entry->continued};
+  return Found{entry->kept, entry->continued, entry->running};
+}
+
+void MemoryConversations::begin(const ConversationIdentity& who, KeptAnswer kept) {
+  add({.key = who.whole, .running = true, .kept = std::move(kept)});
+}
+
+void MemoryConversations::drop(const KeptAnswer& kept) {
+  const std::lock_guard lock(mutex_);
+  const auto known = by_place_.find(place_of(kept));
+  if (known != by_place_.end()) erase(known->second);
 }
 
 void MemoryConversations::remember(const ConversationIdentity& who, CanonicalAnswer answer,
                                    bool cut, KeptAnswer kept) {
-  const std::size_t bytes = cut ? size_of(answer) : 0;
-  if (bytes > kMaxCutBytes) return;
+  if (cut && size_of(answer) > kMaxCutBytes) return drop(kept);
   const Identity key = cut ? who.whole : follow(who.whole, answer);
+  if (!cut) answer = {};
+  add({.key = key, .cut = cut, .answer = std::move(answer), .kept = std::move(kept)});
+}
+
+// Takes the place of what is known of the same answer.
+void MemoryConversations::add(Entry entry) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = by_place_.find(place_of(kept)); known != by_place_.end()) {
-    erase(known->second);
+  const std::string place = place_of(entry.kept);
+  if (const auto known = by_place_.find(place); known != by_place_.end()) erase(known->second);
+  if (const auto alike = by_key_.find(entry.key);
+      alike != by_key_.end() && alike->second.size() >= kMaxAlike) {
+    erase(alike->second.front());
   }
-  std::vector<Entries::iterator>& alike = by_key_[key];
-  if (alike.size() >= kMaxAlike) {
-    erase(alike.front());
-  }
-  entries_.push_front({.key = key,
-                       .cut = cut,
-                       .continued = false,
-                       .answer = cut ? std::move(answer) : CanonicalAnswer{},
-                       .kept = std::move(kept),
-                       .used_ms = now_ms_()});
-  by_key_[key].push_back(entries_.begin());
-  by_place_[place_of(entries_.front().kept)] = entries_.begin();
-  cut_bytes_ += bytes;
+  entry.used_ms = now_ms_();
+  cut_bytes_ += size_of(entry.answer);
+  entries_.push_front(std::move(entry));
+  by_key_[entries_.front().key].push_back(entries_.begin());
+  by_place_[place] = entries_.begin();
   trim();
 }
 
@@ -123,7 +135,7 @@ void MemoryConversations::erase(Entries::iterator entry) {
   std::erase(alike->second, entry);
   if (alike->second.empty()) by_key_.erase(alike);
   by_place_.erase(place_of(entry->kept));
-  if (entry->cut) cut_bytes_ -= size_of(entry->answer);
+  cut_bytes_ -= size_of(entry->answer);
   entries_.erase(entry);
 }
 

@@ -31,12 +31,17 @@ class Conversations {
   struct Found {
     KeptAnswer answer;
     bool continued = false;  // a message follows it already: another one is a branch
+    bool running = false;    // it is not over: what it says is not known yet
   };
 
   virtual ~Conversations() = default;
   // The last answer of that conversation; nothing when it is not known. Of several with the same words one that nothing
   // follows comes first, so that two conversations that began alike stay apart.
   virtual net::Task<std::optional<Found>> find(const ConversationIdentity& who) = 0;
+  // An answer to all messages of `who` has begun. Until remember() or drop() it is known by whatever a client says it was:
+  // one that left may be back before its answer has been ended.
+  virtual void begin(const ConversationIdentity& who, KeptAnswer kept) = 0;
+  virtual void drop(const KeptAnswer& kept) = 0;
   // An answer to all messages of `who`. One that was `cut` is known by each of its beginnings.
   virtual void remember(const ConversationIdentity& who, CanonicalAnswer answer, bool cut,
                         KeptAnswer kept) = 0;
@@ -61,6 +66,8 @@ class MemoryConversations final : public Conversations {
   void set_limits(ConversationLimits limits);
 
   net::Task<std::optional<Found>> find(const ConversationIdentity& who) override;
+  void begin(const ConversationIdentity& who, KeptAnswer kept) override;
+  void drop(const KeptAnswer& kept) override;
   void remember(const ConversationIdentity& who, CanonicalAnswer answer, bool cut,
                 KeptAnswer kept) override;
   void mark_continued(const KeptAnswer& kept) override;
@@ -73,8 +80,10 @@ class MemoryConversations final : public Conversations {
     std::size_t operator()(const Identity& identity) const;
   };
   struct Entry {
-    Identity key;  // the answer's, or for a cut one that of the messages before it
+    Identity
+        key;  // the answer's; for one that was cut or is running, that of the messages before it
     bool cut = false;
+    bool running = false;
     bool continued = false;
     CanonicalAnswer answer;  // of a cut one
     KeptAnswer kept;
@@ -83,6 +92,7 @@ class MemoryConversations final : public Conversations {
   using Entries = std::list<Entry>;
 
   std::optional<Found> find_now(const ConversationIdentity& who);
+  void add(Entry entry);
   void touch(Entries::iterator entry);
   void erase(Entries::iterator entry);
   void trim();

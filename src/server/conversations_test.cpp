@@ -130,6 +130,20 @@ TEST(Conversations, knows_a_cut_answer_by_each_of_its_beginnings) {
   EXPECT_EQ(parent_of(all, next("Hello you")), "none");
 }
 
+TEST(Conversations, knows_an_answer_that_is_not_over) {
+  MemoryConversations all;
+  const KeptAnswer kept{.chat = "c", .parent = "r1"};
+  all.begin(first(), kept);
+  ASSERT_TRUE(find(all, next("Any")));
+  EXPECT_TRUE(find(all, next("Any"))->running);
+  all.remember(first(), said("Hello"), true, kept);
+  EXPECT_EQ(parent_of(all, next("Any")), "none");
+  EXPECT_FALSE(find(all, next("Hell"))->running);
+  all.begin(first(), kept);
+  all.drop(kept);
+  EXPECT_EQ(all.size(), 0u);
+}
+
 TEST(Conversations, prefers_an_answer_that_nothing_follows) {
   MemoryConversations all;
   all.remember(first(), said("Hello."), false, {.chat = "c1", .parent = "r1"});

@@ -133,12 +133,16 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     }
     for (;;) {
       std::optional<Found> found = co_await memory_.answers.find(who_);
-      if (!found || !session_.empty()) co_return found;
+      if (!found) co_return found;
       const std::string name = "chat " + found->answer.chat;
-      if (claim_.name() == scoped(name)) co_return found;
+      if (!session_.empty() || claim_.name() == scoped(name)) {
+        // Who runs holds the claim: this is what one that failed has left behind.
+        if (found->running) found.reset();
+        co_return found;
+      }
       auto taken = co_await claim(name);
       if (!taken) co_return tl::unexpected(std::move(taken.error()));
-      if (!*taken) co_return found;
+      if (!*taken && !found->running) co_return found;
     }
   }
 
@@ -164,9 +168,9 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
       const auto system = all.first(count_leading_system(all));
       news.assign(system.begin(), system.end());
     }
-    const auto behind = all.subspan(upstream::answered(all));
-    news.insert(news.end(), behind.begin(), behind.end());
-    const std::string content = upstream::to_transcript(news);
+    const std::size_t answered = upstream::answered(all);
+    news.insert(news.end(), all.begin() + static_cast<std::ptrdiff_t>(answered), all.end());
+    const std::string content = upstream::to_transcript(news, all.first(answered));
     kept_.chat = found.answer.chat;
     auto posted = co_await post(prompt, found.answer.parent, content);
     if (!posted) co_return tl::unexpected(std::move(posted.error()));
@@ -182,6 +186,11 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     auto started = co_await start_chat();
     if (!started) co_return tl::unexpected(std::move(started.error()));
     kept_.chat = std::move(*started);
+    if (session_.empty()) {
+      const std::string name = "chat " + kept_.chat;
+      auto taken = co_await claim(name);
+      if (!taken) co_return tl::unexpected(std::move(taken.error()));
+    }
     const std::string content = upstream::to_transcript(prompt.messages);
     co_return co_await post(prompt, "", content);
   }
@@ -250,18 +259,22 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
       ++frames_seen_;
       const auto created = upstream::decode_qwen_web_created(frame.data);
       if (!created || created_) return;
+      const bool older = config_.parent_rule == "created_parent";
+      if (older && created->parent_id.empty()) return;
       created_ = true;
-      kept_.parent =
-          config_.parent_rule == "created_parent" ? created->parent_id : created->response_id;
+      kept_.parent = older ? created->parent_id : created->response_id;
+      memory_.answers.begin(who_, kept_);
     });
   }
 
   // The answer is over for the client: its next request can follow it.
   void settle(bool cut) {
     if (std::exchange(settled_, true)) return;
-    if (created_ && !kept_.parent.empty() && !answer_.overflowed()) {
+    if (created_) {
       CanonicalAnswer answer = answer_.to_canonical(who_.with_ids);
-      if (!cut || !answer.empty()) {
+      if (answer_.overflowed() || (cut && answer.empty())) {
+        memory_.answers.drop(kept_);
+      } else {
         memory_.answers.remember(who_, std::move(answer), cut, kept_);
       }
     }

@@ -69,7 +69,7 @@ bool is_retryable(const Error& error) {
     case ErrorCode::timed_out:
       return true;
     case ErrorCode::conflict:
-      return true;
+      return error.upstream_code != kConversationBusy;
     case ErrorCode::invalid_request:
     case ErrorCode::unauthenticated:
     case ErrorCode::forbidden:

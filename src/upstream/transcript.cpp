@@ -22,14 +22,14 @@ std::string_view tool_of(std::span<const Message> messages, const Message& resul
       if (call.id == result.tool_call_id) return call.name;
     }
   }
-  return result.name;
+  return {};
 }
 
 void append_word(std::string& out, std::string_view word) {
   if (!word.empty()) out.append(" ").append(word);
 }
 
-void append_heading(std::string& out, std::span<const Message> before, const Message& message) {
+void append_heading(std::string& out, std::string_view tool, const Message& message) {
   out.push_back('[');
   switch (message.role) {
     case Role::system:
@@ -45,7 +45,7 @@ void append_heading(std::string& out, std::span<const Message> before, const Mes
       break;
     case Role::tool:
       out += "tool";
-      append_word(out, tool_of(before, message));
+      append_word(out, tool);
       append_word(out, message.tool_call_id);
       break;
   }
@@ -72,7 +72,7 @@ std::size_t answered(std::span<const Message> messages) {
   return end;
 }
 
-std::string to_transcript(std::span<const Message> messages) {
+std::string to_transcript(std::span<const Message> messages, std::span<const Message> earlier) {
   if (messages.size() == 1 && messages[0].role == Role::user && messages[0].name.empty()) {
     return text_of(messages[0].content);
   }
@@ -82,7 +82,9 @@ std::string to_transcript(std::span<const Message> messages) {
   }
   for (std::size_t i = 0; i < messages.size(); ++i) {
     if (i > 0) out += "\n\n";
-    append_heading(out, messages.first(i), messages[i]);
+    std::string_view tool = tool_of(messages.first(i), messages[i]);
+    if (tool.empty()) tool = tool_of(earlier, messages[i]);
+    append_heading(out, tool.empty() ? std::string_view(messages[i].name) : tool, messages[i]);
     append_content(out, messages[i]);
   }
   return out;

@@ -22,7 +22,7 @@ namespace callgate::upstream {
 std::size_t answered(std::span<const Message> messages);
 
 // No message is left out; parts that are no text are. A text that holds earlier answers begins with a line that says
-// what it is.
-std::string to_transcript(std::span<const Message> messages);
+// what it is. Results of calls that were made in `earlier` messages are named after their tools.
+std::string to_transcript(std::span<const Message> messages, std::span<const Message> earlier = {});
 
 }  // namespace callgate::upstream
