@@ -47,7 +47,8 @@ rule turn${i}
 ${reasoning ? `  reasoning ${JSON.stringify(reasoning)}\n` : ''}\
 ${text ? `  text ${JSON.stringify(text)}\n` : ''}\
 ${calls.map(([name, args]) => `  call ${name} ${JSON.stringify(args)}\n`).join('')}\
-  usage ${Object.entries(kUsage).map((pair) => pair.join('='))
+  usage ${Object.entries(kUsage)
+    .map((pair) => pair.join('='))
     .join(' ')}`,
   )
   .join('\n');
@@ -118,7 +119,8 @@ async function say(gateway, messages, { stream = false, headers = {}, ...more } 
   };
 }
 
-const chat_of = async (mock, id) => (await fetch_text(`${mock.url}/api/v2/chats/${id}`)).json().data;
+const chat_of = async (mock, id) =>
+  (await fetch_text(`${mock.url}/api/v2/chats/${id}`)).json().data;
 const chats_of = async (mock) =>
   Promise.all(
     (await fetch_text(`${mock.url}/api/v2/chats`)).json().data.map(({ id }) => chat_of(mock, id)),
@@ -156,7 +158,11 @@ describe('a conversation with text, a call, two parallel calls and an answer', (
         const news =
           calls.length === 0
             ? [user('And the weather?')]
-            : calls.map((call, n) => ({ role: 'tool', tool_call_id: call.id, content: `${n + 17}` }));
+            : calls.map((call, n) => ({
+                role: 'tool',
+                tool_call_id: call.id,
+                content: `${n + 17}`,
+              }));
         messages.push(message, ...news);
         told.push(
           calls.length === 0
@@ -326,7 +332,10 @@ describe('the conversation that a request belongs to', () => {
     const answer = await say(gateway, [user('first'), first.message, user('second')]);
     assert.equal(answer.headers['x-callgate-conversation'], 'recovered');
     const [chat] = await chats_of(kept);
-    assert.match(chat.messages[0].content, /\[user\]\nfirst\n\n\[assistant\]\n.*\n\n\[user\]\nsecond/);
+    assert.match(
+      chat.messages[0].content,
+      /\[user\]\nfirst\n\n\[assistant\]\n.*\n\n\[user\]\nsecond/,
+    );
   });
 
   test('clients with the same words keep their own chats', async (t) => {
@@ -355,7 +364,9 @@ describe('the conversation that a request belongs to', () => {
     const rest = [user('first'), first.message, user('second')];
     const second = await say(gateway, [system('Night.'), ...rest], session);
     assert.equal(second.headers['x-callgate-conversation'], 'continued');
-    const other = await say(gateway, [system('Night.'), ...rest], { headers: { 'session-id': 's2' } });
+    const other = await say(gateway, [system('Night.'), ...rest], {
+      headers: { 'session-id': 's2' },
+    });
     assert.equal(other.headers['x-callgate-conversation'], 'recovered');
     const [chat] = await chats_of(mock);
     assert.equal(texts(chat)[2], '[system]\nNight.\n\n[user]\nsecond');
@@ -460,7 +471,8 @@ test('failures are told without a word of the credentials', async (t) => {
   let broken_start = false;
   const upstream = await start_upstream(t, (request, response) => {
     const is_new = request.url.endsWith('/new');
-    const [text, type] = is_new && !broken_start ? ['{"data":{"id":"c1"}}', 'application/json'] : body;
+    const [text, type] =
+      is_new && !broken_start ? ['{"data":{"id":"c1"}}', 'application/json'] : body;
     response.writeHead(200, { 'content-type': type }).end(text);
   });
   const gateway = await start_gateway(t, to_config(upstream.url, { model: { retries: 0 } }), kEnv);
@@ -490,7 +502,11 @@ test('the demo has a model that keeps conversations', async (t) => {
   const [call] = first.message.tool_calls;
   const last = await say(
     gateway,
-    [user('Weather in Paris?'), first.message, { role: 'tool', tool_call_id: call.id, content: '18' }],
+    [
+      user('Weather in Paris?'),
+      first.message,
+      { role: 'tool', tool_call_id: call.id, content: '18' },
+    ],
     { model: 'demo-qwen_web', stream: true },
   );
   assert.equal(last.headers['x-callgate-conversation'], 'continued');

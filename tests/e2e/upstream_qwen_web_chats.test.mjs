@@ -147,7 +147,11 @@ async function hold_conversation(client, random) {
     while (messages.at(-1)?.tool_calls) {
       const results = messages
         .at(-1)
-        .tool_calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: `#${++markers}#` }));
+        .tool_calls.map(({ id }) => ({
+          role: 'tool',
+          tool_call_id: id,
+          content: `#${++markers}#`,
+        }));
       messages = [...messages, ...results];
       await ask(results[0].content);
     }
@@ -163,7 +167,10 @@ function told(messages, earlier) {
     const name = calls.find((call) => call.id === id)?.function.name;
     const lines = [role === 'tool' ? `[tool ${name} ${id}]` : `[${role}]`];
     if (content) lines.push(content);
-    for (const { id, function: { name, arguments: text } } of made ?? [])
+    for (const {
+      id,
+      function: { name, arguments: text },
+    } of made ?? [])
       lines.push(`(called ${name} ${id}: ${text})`);
     return lines.join('\n');
   });
@@ -176,7 +183,7 @@ function told(messages, earlier) {
 
 // From the message that was told last up to the root of its chat.
 function check_path(node, nodes, { messages, marker, how }, parts) {
-  for (let end = messages.length; ; ) {
+  for (let end = messages.length; ;) {
     const news = messages.slice(0, end).findLastIndex(({ role }) => role === 'assistant') + 1;
     assert.equal(node.role, 'user', marker);
     if (node.parent_id === null) {
