@@ -1,0 +1,73 @@
+// Process: a child program with its standard streams on a loop. No shell is involved, the child gets the environment it
+// is given and no descriptor but its three streams, and leads a process group of its own, so that what it starts ends
+// with it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "callgate/result.h"
+#include "net/loop.h"
+#include "net/pipe.h"
+#include "net/task.h"
+
+namespace callgate::net {
+
+struct ProcessOptions {
+  std::vector<std::string> command;  // a program, looked up in PATH, and its arguments
+  std::vector<std::pair<std::string, std::string>> environment;  // all of it
+  std::string folder;                                            // to run in; empty: ours
+  std::size_t last_words = 4096;  // bytes of its standard error that are kept, the last ones
+};
+
+class Process {
+ public:
+  // Fails when the program cannot be run.
+  static Result<std::unique_ptr<Process>> start(Loop& loop, const ProcessOptions& options);
+  // Kills the whole group and waits for the child, which takes no time then.
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  Pipe& input() { return input_; }    // its standard input
+  Pipe& output() { return output_; }  // its standard output
+
+  // A signal for the whole group.
+  void signal(int number);
+  // True once the child has ended; what is left of its group is killed then. One waiter at a time.
+  Task<bool> wait(Millis timeout);
+  // How it ended, in words, such as `exit status 1` or `signal 9`; empty while it runs.
+  const std::string& ending() const { return ending_; }
+  // The end of what it wrote to its standard error.
+  std::string_view last_words();
+  pid_t pid() const { return pid_; }
+
+ private:
+  Process(Loop& loop, pid_t pid, int input, int output, int errors, int exit_watch,
+          std::size_t last_words);
+  void watch_errors();
+  void drain_errors();
+  bool reap(bool block);
+
+  const pid_t pid_;
+  Pipe input_;
+  Pipe output_;
+  Pipe errors_;
+  Descriptor exit_watch_;  // becomes readable when the child ends
+  std::size_t most_last_words_;
+  std::string last_words_;
+  std::string ending_;
+};
+
+// What a child program may see of our environment: where programs, homes and temporary files are, language and time
+// zone. Keys and tokens are passed by name, on purpose.
+std::vector<std::pair<std::string, std::string>> plain_environment();
+
+}  // namespace callgate::net
