@@ -1,6 +1,8 @@
 #include <array>
 
 #include "upstream/anthropic_messages.h"
+#include "upstream/codex_app_server.h"
+#include "upstream/codex_proto.h"
 #include "upstream/openai_chat.h"
 #include "upstream/qwen_web.h"
 #include "upstream/wire_format.h"
@@ -8,8 +10,10 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr std::array<const WireFormat*, 3> kAll = {
+constexpr std::array<const WireFormat*, 5> kAll = {
     &kAnthropicMessages,
+    &kCodexAppServer,
+    &kCodexProto,
     &kOpenaiChat,
     &kQwenWeb,
 };

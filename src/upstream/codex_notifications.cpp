@@ -1,0 +1,169 @@
+// The notifications of `codex app-server`, its second protocol.
+#include "upstream/codex_decoder.h"
+#include "upstream/codex_error.h"
+
+namespace callgate::upstream {
+namespace {
+
+// {"totalTokens":40,"inputTokens":25,"cachedInputTokens":5,"cacheWriteInputTokens":0,"outputTokens":15,
+//  "reasoningOutputTokens":0}
+Usage usage_in(std::string_view json) {
+  Usage usage;
+  json::Reader in(json);
+  if (json.empty() || in.peek() != json::Kind::object) return usage;
+  for (std::string_view key; in.next_member(key);) {
+    std::int64_t* into = key == "inputTokens"             ? &usage.prompt_tokens
+                         : key == "cachedInputTokens"     ? &usage.cached_tokens
+                         : key == "cacheWriteInputTokens" ? &usage.cache_write_tokens
+                         : key == "outputTokens"          ? &usage.completion_tokens
+                         : key == "reasoningOutputTokens" ? &usage.reasoning_tokens
+                         : key == "totalTokens"           ? &usage.total_tokens
+                                                          : nullptr;
+    if (into == nullptr || in.peek() != json::Kind::number) {
+      in.skip();
+    } else {
+      *into = in.integer().value_or(0);
+    }
+  }
+  return usage;
+}
+
+// The member `delta`, without a copy where it has no escapes.
+template <class Use>
+void with_delta(std::string_view params, json::Reader& in, Use use) {
+  in.reset(params);
+  if (params.empty() || in.peek() != json::Kind::object) return;
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "delta" && in.peek() == json::Kind::string) {
+      use(in.string());
+    } else {
+      in.skip();
+    }
+  }
+}
+
+std::string joined_texts(std::string_view array) {
+  std::string text;
+  json::Reader in(array);
+  if (array.empty() || in.peek() != json::Kind::array) return text;
+  while (in.next_element()) {
+    if (in.peek() != json::Kind::string) {
+      in.skip();
+      continue;
+    }
+    if (!text.empty()) text += "\n\n";
+    text += in.string();
+  }
+  return text;
+}
+
+std::string paths_in(std::string_view changes) {
+  std::string text;
+  json::Reader in(changes);
+  if (changes.empty() || in.peek() != json::Kind::array) return text;
+  while (in.next_element()) {
+    const std::string_view change = in.raw();
+    text.append(text.empty() ? "" : ", ").append(member_text(change, "path"));
+  }
+  return text;
+}
+
+void item_completed(std::string_view item, CodexTurn& turn, EventSink& sink) {
+  const std::string type = member_text(item, "type");
+  const std::string id = member_text(item, "id");
+  const std::string status = member_text(item, "status");
+  if (type == "agentMessage") {
+    turn.say_whole(member_text(item, "text"), sink);
+  } else if (type == "reasoning") {
+    if (turn.in_thought()) return turn.end_thought();
+    turn.think_whole(joined_texts(member_json(item, "summary")), sink);
+  } else if (type == "commandExecution") {
+    const std::string code = member_text(item, "exitCode");
+    turn.own_tool({.kind = "exec",
+                   .id = id,
+                   .title = member_text(item, "command"),
+                   .outcome = code.empty() ? status : "exit status " + code},
+                  sink);
+  } else if (type == "fileChange") {
+    const std::string files = paths_in(member_json(item, "changes"));
+    turn.own_tool({.kind = "patch", .id = id, .title = files, .outcome = status}, sink);
+  } else if (type == "mcpToolCall") {
+    const std::string name = member_text(item, "server") + "." + member_text(item, "tool");
+    turn.own_tool({.kind = "mcp", .id = id, .title = name, .outcome = status}, sink);
+  }
+}
+
+// An item of the model's response as the model wrote it, calls with their arguments' own text.
+void raw_item(std::string_view item, CodexTurn& turn, EventSink& sink) {
+  const std::string type = member_text(item, "type");
+  if (type == "function_call") {
+    const std::string name = member_text(item, "name");
+    if (!turn.declares(name)) return;  // codex runs it itself
+    turn.call(member_text(item, "call_id"), name, member_text(item, "arguments"), sink);
+  } else if (type == "reasoning") {
+    const std::string sealed = member_text(item, "encrypted_content");
+    if (!sealed.empty()) turn.sealed_thought(member_text(item, "id"), sealed, sink);
+  }
+}
+
+void plan_updated(std::string_view params, CodexTurn& turn, EventSink& sink) {
+  OwnTool tool{.kind = "plan"};
+  const std::string_view plan = member_json(params, "plan");
+  json::Reader in(plan);
+  if (plan.empty() || in.peek() != json::Kind::array) return;
+  while (in.next_element()) {
+    const std::string_view step = in.raw();
+    tool.title.append(tool.title.empty() ? "" : ", ").append(member_text(step, "step"));
+  }
+  turn.own_tool(tool, sink);
+}
+
+void turn_completed(std::string_view params, CodexTurn& turn) {
+  const std::string_view about = member_json(params, "turn");
+  const std::string status = member_text(about, "status");
+  if (status == "failed") return turn.fail(decode_codex_error(about));
+  if (status == "interrupted") {
+    return turn.fail({.code = ErrorCode::upstream_failed, .message = "codex was interrupted"});
+  }
+  turn.complete();
+}
+
+}  // namespace
+
+void apply_codex_notification(const CodexLine& line, json::Reader& reader, CodexTurn& turn,
+                              EventSink& sink) {
+  const std::string_view method = line.method;
+  const std::string_view params = line.params;
+  if (method == "item/agentMessage/delta") {
+    with_delta(params, reader, [&](std::string_view text) { turn.say(text, sink); });
+  } else if (method == "item/reasoning/summaryTextDelta" || method == "item/reasoning/textDelta") {
+    with_delta(params, reader, [&](std::string_view text) { turn.think(text, sink); });
+  } else if (method == "item/reasoning/summaryPartAdded") {
+    turn.end_thought();
+  } else if (method == "item/completed") {
+    item_completed(member_json(params, "item"), turn, sink);
+  } else if (method == "rawResponseItem/completed") {
+    raw_item(member_json(params, "item"), turn, sink);
+  } else if (method == "item/tool/call") {
+    turn.call(member_text(params, "callId"), member_text(params, "tool"),
+              member_json(params, "arguments"), sink);
+  } else if (method == "rawResponse/completed") {
+    turn.add_usage(usage_in(member_json(params, "usage")), sink);
+    turn.settle();
+    if (turn.has_calls()) turn.complete();
+  } else if (method == "thread/tokenUsage/updated") {
+    const std::string_view usage = member_json(params, "tokenUsage");
+    turn.total_usage(usage_in(member_json(usage, "total")), usage_in(member_json(usage, "last")),
+                     sink);
+    turn.settle();
+  } else if (method == "turn/plan/updated") {
+    plan_updated(params, turn, sink);
+  } else if (method == "error") {
+    if (member_json(params, "willRetry") == "true") return turn.retry();
+    turn.fail(decode_codex_error(params));
+  } else if (method == "turn/completed") {
+    turn_completed(params, turn);
+  }
+}
+
+}  // namespace callgate::upstream
