@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "server/mock.h"
+#include "server/mock_stdio.h"
 #include "server/serve.h"
 
 namespace callgate::cli {
@@ -37,7 +38,15 @@ void add_mock(CLI::App& app, int& exit_code) {
   command->add_option("--listen", options->listen, "host:port or unix:/path")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "event loops")->capture_default_str();
-  command->callback([options, &exit_code] { exit_code = report(server::run_mock(*options)); });
+  auto stdio = std::make_shared<server::MockStdioOptions>();
+  command->add_option("--stdio", stdio->wire,
+                      "be the child program codex_app_server or codex_proto instead of a server");
+  command->add_option("--record", stdio->record, "with --stdio: append what comes in to this file");
+  command->callback([options, stdio, &exit_code] {
+    stdio->script = options->script;
+    exit_code =
+        report(stdio->wire.empty() ? server::run_mock(*options) : server::run_mock_stdio(*stdio));
+  });
 }
 
 }  // namespace callgate::cli

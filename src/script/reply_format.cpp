@@ -1,6 +1,8 @@
 #include <array>
 
 #include "script/anthropic_reply.h"
+#include "script/codex_app_server_reply.h"
+#include "script/codex_proto_reply.h"
 #include "script/openai_chat_reply.h"
 #include "script/qwen_web_reply.h"
 #include "script/reply_encoder.h"
@@ -8,8 +10,10 @@
 namespace callgate::script {
 namespace {
 
-constexpr std::array<const ReplyFormat*, 3> kFormats{
+constexpr std::array<const ReplyFormat*, 5> kFormats{
     &kAnthropicReply,
+    &kCodexAppServerReply,
+    &kCodexProtoReply,
     &kOpenAiChatReply,
     &kQwenWebReply,
 };

@@ -58,7 +58,19 @@ Result<void> check_upstream(const UpstreamConfig& upstream) {
     return wrong("upstream \"" + upstream.name +
                  "\": conversation_conflict must be wait or refuse");
   }
+  if (!is_one_of(upstream.codex_tools, {"hidden", "text", "annotations"})) {
+    return wrong("upstream \"" + upstream.name +
+                 "\": codex_tools must be hidden, text or annotations");
+  }
+  if (!is_one_of(upstream.codex_sandbox, {"read-only", "workspace-write", "danger-full-access"})) {
+    return wrong("upstream \"" + upstream.name +
+                 "\": codex_sandbox must be read-only, workspace-write or danger-full-access");
+  }
   if (upstream.is_scripted()) return {};
+  if (upstream.is_child()) {
+    if (!upstream.command.empty()) return {};
+    return wrong("upstream \"" + upstream.name + "\": command is missing");
+  }
   if (!upstream.url.starts_with("http://") && !upstream.url.starts_with("https://")) {
     return wrong("upstream \"" + upstream.name + "\": url must start with http:// or https://");
   }

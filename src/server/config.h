@@ -116,7 +116,20 @@ struct UpstreamConfig {
   std::string parent_rule = "response_id";
   std::string conversation_conflict = "wait";
   std::vector<std::pair<std::string, std::string>> headers;
+  std::vector<std::string> command;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string cwd;
+  Milliseconds start_timeout{15'000};
+  Milliseconds restart_backoff{250};
+  std::int64_t restart_limit = 10;
+  Milliseconds call_timeout{600'000};
+  std::int64_t max_conversations = 64;
+  Milliseconds conversation_timeout{600'000};
+  std::string codex_tools = "hidden";
+  std::string codex_sandbox = "read-only";
 
+  // A child program, not a server.
+  bool is_child() const { return wire.starts_with("codex_") && !is_scripted(); }
   // The model inside the process, in whatever wire format.
   bool is_scripted() const { return wire == "script" || url.starts_with("script:"); }
 };

@@ -154,6 +154,12 @@ Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
 Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
   std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets;
   for (const UpstreamConfig& upstream : snapshot->config.upstreams) {
+    if (upstream.is_child()) {
+      const auto health = [&] { return observe_child(world_, upstream.name); };
+      targets[upstream.name] =
+          make_child_target(loop_, upstream, world_.children.find_or_start(upstream, health));
+      continue;
+    }
     auto target = upstream.is_scripted()
                       ? make_script_target(loop_, upstream, world_.scripted_chats)
                       : make_http_target(loop_, upstream);

@@ -19,6 +19,7 @@
 #include "server/access.h"
 #include "server/capture.h"
 #include "server/capture_writer.h"
+#include "server/child_host.h"
 #include "server/config.h"
 #include "server/qwen_web_upstream.h"
 #include "server/upstream_call.h"
@@ -51,6 +52,7 @@ struct World {
   std::atomic<bool> draining{false};
   ConversationMemory conversations;
   ScriptedChats scripted_chats{10'000};
+  ChildHosts children;
 };
 
 struct DialectChoice {

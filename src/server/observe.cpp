@@ -144,6 +144,21 @@ void observe_rate_limited(World& world, std::string_view key) {
   world.metrics.rate_limited.with(kAnyShard, key).add();
 }
 
+ChildHealth observe_child(World& world, const std::string& upstream) {
+  return {.up =
+              [&world, upstream](bool up) {
+                world.metrics.codex_child_up.with(kAnyShard, upstream).set(up ? 1 : 0);
+              },
+          .restarted =
+              [&world, upstream] {
+                world.metrics.codex_child_restarts.with(kAnyShard, upstream).add();
+              },
+          .log =
+              [&world, upstream](std::string_view what) {
+                world.log.warning("child", {{"upstream", upstream}, {"said", what}});
+              }};
+}
+
 std::string render_metrics(World& world) {
   const store::Health health = world.requests.health();
   world.metrics.store_queue_depth.with(kAnyShard).set(static_cast<std::int64_t>(health.queued));

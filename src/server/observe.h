@@ -30,6 +30,8 @@ void observe_upstream(World& world, std::string_view upstream, const Error* erro
 void observe_refusal(World& world, const Ask& ask, int status, const Error& error);
 void observe_auth_failure(World& world);
 void observe_rate_limited(World& world, std::string_view key);
+// What the child program of an upstream tells of itself.
+ChildHealth observe_child(World& world, const std::string& upstream);
 std::string render_metrics(World& world);
 
 // Counts an active stream while it lives.

@@ -48,6 +48,8 @@ class Metrics {
   Counters<1>   upstream_retries{registry_, "callgate_upstream_retries_total", "Requests sent again, to the same or the next upstream.", {"upstream"}};
   Counters<2>   upstream_errors{registry_, "callgate_upstream_errors_total", "Failures of upstreams, by error code.", {"upstream", "code"}};
   Gauges<1>     upstream_up{registry_, "callgate_upstream_up", "1 when the last request to an upstream was answered, 0 when it failed.", {"upstream"}};
+  Gauges<1>     codex_child_up{registry_, "callgate_codex_child_up", "1 while the codex program of the upstream runs.", {"upstream"}};
+  Counters<1>   codex_child_restarts{registry_, "callgate_codex_child_restarts_total", "Codex programs that were started again.", {"upstream"}};
   Counters<0>   client_disconnects{registry_, "callgate_client_disconnects_total", "Clients that left before their answer ended."};
   Counters<1>   rate_limited{registry_, "callgate_rate_limited_total", "Requests refused because a key used up its rate.", {"key"}};
   Counters<0>   auth_failures{registry_, "callgate_auth_failures_total", "Requests without a valid key."};

@@ -1,0 +1,446 @@
+// Conducts conversations with one `codex app-server`: a thread of codex per conversation. A call of a client's tool is a
+// request of codex that stays open, parked, until the client's next request brings the result; that request then goes
+// on with the same turn of codex. A conversation that codex does not know (any more) starts a thread with its history
+// injected.
+#include <algorithm>
+#include <map>
+
+#include "base/check.h"
+#include "json/writer.h"
+#include "server/child_host.h"
+#include "upstream/codex_line.h"
+
+namespace callgate::server {
+namespace {
+
+using upstream::CodexLine;
+using upstream::member_json;
+using upstream::member_text;
+using Follows = ChildPrompt::Follows;
+
+constexpr std::size_t kMaxKept = std::size_t{4} << 20;
+constexpr std::string_view kNoResult =
+    R"({"contentItems":[{"type":"inputText","text":"the client gave no result for this call"}],"success":false})";
+
+struct Conversation {
+  enum class State : std::uint8_t {
+    starting,  // its turn is being started
+    running,
+    parked,  // calls wait for the client's next request
+    idle,
+  };
+  State state = State::starting;
+  std::string thread;
+  std::string turn;
+  std::shared_ptr<AnswerLane> lane;  // the client that listens
+  std::unordered_set<std::string> tools;
+  std::uint64_t history = 0;                   // of the request that is or was last answered
+  std::string said;                            // the messages of the answer
+  std::vector<std::string> called;             // calls of the answer
+  std::unordered_set<std::string> announced;   // calls of the turn
+  std::map<std::string, std::string> open;     // call -> codex' request
+  std::map<std::string, std::string> results;  // for calls that codex has not asked for yet
+  std::string kept;                            // lines that came while nobody listened
+  std::uint64_t since = 0;                     // parked or idle
+};
+
+class AppServerConductor final : public Conductor {
+ public:
+  AppServerConductor(net::Loop& loop, const UpstreamConfig& config, const HashKey& key,
+                     ChildHealth health)
+      : loop_(loop),
+        config_(config),
+        key_(key),
+        child_(loop,
+               {.process = child_process(config),
+                .start_timeout = config.start_timeout,
+                .backoff = config.restart_backoff,
+                .restart_limit = config.restart_limit},
+               {.line = [this](const CodexLine& line, std::string_view text) { take(line, text); },
+                .end = [this](const Error& why) { lose_all(why); }},
+               std::move(health)) {
+    loop_.spawn(sweep());
+  }
+
+  void begin(std::shared_ptr<AnswerLane> lane, ChildPrompt prompt) override {
+    loop_.spawn(conduct(std::move(lane), std::move(prompt)));
+  }
+  void abandon(const std::shared_ptr<AnswerLane>& lane) override;
+
+ private:
+  net::Task<> conduct(std::shared_ptr<AnswerLane> lane, ChildPrompt prompt);
+  net::Task<Result<std::string>> open_thread(const std::shared_ptr<AnswerLane>& lane,
+                                             const ChildPrompt& prompt);
+  net::Task<> sweep();
+
+  Conversation* find(const std::string& thread);
+  Conversation* find_known(const ChildPrompt& prompt);
+  void attach(Conversation& conversation, const std::shared_ptr<AnswerLane>& lane,
+              const ChildPrompt& prompt);
+  void resume(Conversation& conversation, const std::shared_ptr<AnswerLane>& lane,
+              const ChildPrompt& prompt);
+  bool make_room();
+  void interrupt_and_drop(Conversation& conversation);
+  void drop(Conversation& conversation);
+  void drop_listener(const std::shared_ptr<AnswerLane>& lane);
+
+  void take(const CodexLine& line, std::string_view text);
+  void take_request(const CodexLine& line, std::string_view text);
+  void take_call(const CodexLine& line, std::string_view text);
+  void take_notification(const CodexLine& line, std::string_view text);
+  void deliver(Conversation& conversation, std::string_view text);
+  void end_answer(Conversation& conversation, Conversation::State state);
+  void answer_call(Conversation& conversation, const std::string& call, const std::string& request,
+                   std::string_view result);
+  void lose_all(const Error& why);
+
+  std::string thread_params(const ChildPrompt& prompt) const;
+
+  net::Loop& loop_;
+  const UpstreamConfig config_;
+  const HashKey key_;
+  std::vector<std::unique_ptr<Conversation>> conversations_;
+  RpcChild child_;
+};
+
+// An object with more members in front.
+std::string with_member(std::string_view name, std::string_view text, std::string_view object) {
+  std::string out;
+  json::ObjectWriter writer(out);
+  writer.string(name, text);
+  if (object.size() > 2) out.append(",").append(object.substr(1, object.size() - 2));
+  writer.close();
+  return out;
+}
+
+std::string AppServerConductor::thread_params(const ChildPrompt& prompt) const {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.boolean("ephemeral", true);
+  object.boolean("experimentalRawEvents", true);
+  object.string("approvalPolicy", "never");
+  object.string("sandbox", config_.codex_sandbox);
+  if (config_.cwd.empty()) {
+    object.raw("environments", "[]");
+  } else {
+    object.string("cwd", config_.cwd);
+  }
+  const std::string_view given = member_json(prompt.body, "thread");
+  if (given.size() > 2) out.append(",").append(given.substr(1, given.size() - 2));
+  object.close();
+  return out;
+}
+
+Conversation* AppServerConductor::find(const std::string& thread) {
+  for (const auto& conversation : conversations_) {
+    if (conversation->thread == thread) return conversation.get();
+  }
+  return nullptr;
+}
+
+// The conversation that this request goes on with.
+Conversation* AppServerConductor::find_known(const ChildPrompt& prompt) {
+  for (const auto& conversation : conversations_) {
+    if (conversation->history != prompt.before) continue;
+    if (prompt.follows == Follows::answer && conversation->state == Conversation::State::idle &&
+        words_of(conversation->said, key_) == prompt.answer) {
+      return conversation.get();
+    }
+    const auto made_here = [&](const std::string& id) {
+      const std::vector<std::string>& called = conversation->called;
+      return std::find(called.begin(), called.end(), id) != called.end();
+    };
+    if (prompt.follows == Follows::calls && conversation->state == Conversation::State::parked &&
+        std::all_of(prompt.called.begin(), prompt.called.end(), made_here)) {
+      return conversation.get();
+    }
+  }
+  return nullptr;
+}
+
+void AppServerConductor::attach(Conversation& conversation, const std::shared_ptr<AnswerLane>& lane,
+                                const ChildPrompt& prompt) {
+  conversation.lane = lane;
+  conversation.history = prompt.history;
+  conversation.tools = prompt.tools;
+  conversation.said.clear();
+  conversation.called.clear();
+  std::string first;
+  json::ObjectWriter object(first);
+  object.string("method", "callgate/answer");
+  object.raw("params", with_member("ownTools", config_.codex_tools, "{}"));
+  object.close();
+  lane->push(first + "\n");
+}
+
+void AppServerConductor::answer_call(Conversation& conversation, const std::string& call,
+                                     const std::string& request, std::string_view result) {
+  child_.reply(request, result);
+  conversation.open.erase(call);
+}
+
+// The results of a request answer the calls that wait.
+void AppServerConductor::resume(Conversation& conversation, const std::shared_ptr<AnswerLane>& lane,
+                                const ChildPrompt& prompt) {
+  std::map<std::string, std::string> results;
+  json::Reader in(member_json(prompt.body, "results"));
+  while (in.next_element()) {
+    const std::string_view each = in.raw();
+    results[member_text(each, "callId")] = member_json(each, "result");
+  }
+  for (const std::string& call : conversation.called) {
+    if (!results.contains(call)) results[call] = kNoResult;
+  }
+  attach(conversation, lane, prompt);
+  conversation.state = Conversation::State::running;
+  lane->push(std::exchange(conversation.kept, {}));
+  for (auto& [call, result] : results) {
+    const auto open = conversation.open.find(call);
+    if (open != conversation.open.end()) {
+      answer_call(conversation, call, std::string(open->second), result);
+    } else {
+      conversation.results[call] = std::move(result);
+    }
+  }
+  lane->accept();
+}
+
+net::Task<Result<std::string>> AppServerConductor::open_thread(
+    const std::shared_ptr<AnswerLane>& lane, const ChildPrompt& prompt) {
+  if (!make_room()) {
+    Error full{.code = ErrorCode::rate_limited,
+               .message = "codex has as many conversations running as max_conversations allows"};
+    co_return tl::unexpected(std::move(full));
+  }
+  const std::string params = thread_params(prompt);
+  auto started = co_await child_.ask("thread/start", params);
+  if (!started) co_return started;
+  const std::string thread = member_text(member_json(*started, "thread"), "id");
+  conversations_.push_back(std::make_unique<Conversation>());
+  conversations_.back()->thread = thread;
+  attach(*conversations_.back(), lane, prompt);
+  const std::string_view items = member_json(prompt.body, "items");
+  if (items != "[]") {
+    std::string inject;
+    json::ObjectWriter object(inject);
+    object.string("threadId", thread);
+    object.raw("items", items);
+    object.close();
+    auto injected = co_await child_.ask("thread/inject_items", inject);
+    if (!injected) co_return injected;
+  }
+  co_return thread;
+}
+
+net::Task<> AppServerConductor::conduct(std::shared_ptr<AnswerLane> lane, ChildPrompt prompt) {
+  auto ready = co_await child_.ready();
+  if (!ready) co_return lane->fail(ready.error());
+  if (lane->left()) co_return;
+  Conversation* known = find_known(prompt);
+  if (known != nullptr && prompt.follows == Follows::calls) co_return resume(*known, lane, prompt);
+  std::string thread;
+  if (known != nullptr) {
+    thread = known->thread;
+    known->state = Conversation::State::starting;
+    known->turn.clear();
+    known->announced.clear();
+    attach(*known, lane, prompt);
+  } else {
+    auto opened = co_await open_thread(lane, prompt);
+    if (!opened) {
+      lane->fail(opened.error());
+      co_return drop_listener(lane);
+    }
+    thread = *opened;
+  }
+  const std::string turn = with_member("threadId", thread, member_json(prompt.body, "turn"));
+  auto started = co_await child_.ask("turn/start", turn);
+  Conversation* conversation = find(thread);
+  if (conversation == nullptr) co_return lane->fail({.message = "the codex child has ended"});
+  if (!started) {
+    lane->fail(started.error());
+    co_return drop(*conversation);
+  }
+  if (conversation->turn.empty()) {
+    conversation->turn = member_text(member_json(*started, "turn"), "id");
+  }
+  if (conversation->state == Conversation::State::starting) {
+    conversation->state = Conversation::State::running;
+  }
+  if (lane->left()) co_return interrupt_and_drop(*conversation);
+  lane->accept();
+}
+
+void AppServerConductor::abandon(const std::shared_ptr<AnswerLane>& lane) {
+  for (const auto& conversation : conversations_) {
+    if (conversation->lane != lane) continue;
+    if (conversation->state == Conversation::State::starting) return;  // conduct() sees it
+    return interrupt_and_drop(*conversation);
+  }
+}
+
+void AppServerConductor::interrupt_and_drop(Conversation& conversation) {
+  std::string params;
+  json::ObjectWriter object(params);
+  object.string("threadId", conversation.thread);
+  object.string("turnId", conversation.turn);
+  object.close();
+  child_.tell("turn/interrupt", params);
+  drop(conversation);
+}
+
+void AppServerConductor::drop_listener(const std::shared_ptr<AnswerLane>& lane) {
+  for (const auto& conversation : conversations_) {
+    if (conversation->lane == lane) return drop(*conversation);
+  }
+}
+
+void AppServerConductor::drop(Conversation& conversation) {
+  child_.tell("thread/unsubscribe", with_member("threadId", conversation.thread, "{}"));
+  std::erase_if(conversations_, [&](const auto& each) { return each.get() == &conversation; });
+}
+
+// Idle conversations go before parked ones, the oldest first. False: all are running.
+bool AppServerConductor::make_room() {
+  if (static_cast<std::int64_t>(conversations_.size()) < config_.max_conversations) return true;
+  Conversation* oldest = nullptr;
+  for (const auto& each : conversations_) {
+    const bool quiet = each->state == Conversation::State::idle;
+    if (!quiet && each->state != Conversation::State::parked) continue;
+    const bool older = oldest == nullptr || (quiet == (oldest->state == Conversation::State::idle)
+                                                 ? each->since < oldest->since
+                                                 : quiet);
+    if (older) oldest = each.get();
+  }
+  if (oldest == nullptr) return false;
+  oldest->state == Conversation::State::parked ? interrupt_and_drop(*oldest) : drop(*oldest);
+  return true;
+}
+
+net::Task<> AppServerConductor::sweep() {
+  const Milliseconds shorter = std::min(config_.call_timeout, config_.conversation_timeout);
+  const net::Millis step = std::clamp(shorter / 4, Milliseconds(20), Milliseconds(1000));
+  for (;;) {
+    co_await loop_.sleep(step);
+    const std::uint64_t now = loop_.now();
+    const auto expired = [&](const auto& each) {
+      const net::Millis age(now - each->since);
+      return (each->state == Conversation::State::parked && age > config_.call_timeout) ||
+             (each->state == Conversation::State::idle && age > config_.conversation_timeout);
+    };
+    for (;;) {
+      const auto found = std::find_if(conversations_.begin(), conversations_.end(), expired);
+      if (found == conversations_.end()) break;
+      const bool parked = (*found)->state == Conversation::State::parked;
+      parked ? interrupt_and_drop(**found) : drop(**found);
+    }
+  }
+}
+
+void AppServerConductor::take(const CodexLine& line, std::string_view text) {
+  line.id.empty() ? take_notification(line, text) : take_request(line, text);
+}
+
+// Approvals are never granted.
+void AppServerConductor::take_request(const CodexLine& line, std::string_view text) {
+  const std::string_view method = line.method;
+  if (method == "item/tool/call") return take_call(line, text);
+  if (method == "item/commandExecution/requestApproval" ||
+      method == "item/fileChange/requestApproval") {
+    return child_.reply(line.id, R"({"decision":"decline"})");
+  }
+  if (method == "execCommandApproval" || method == "applyPatchApproval") {
+    return child_.reply(line.id, R"({"decision":"denied"})");
+  }
+  child_.refuse(line.id, "callgate does not do this");
+}
+
+void AppServerConductor::take_call(const CodexLine& line, std::string_view text) {
+  Conversation* conversation = find(member_text(line.params, "threadId"));
+  if (conversation == nullptr) return child_.refuse(line.id, "nobody waits for this call");
+  const std::string call = member_text(line.params, "callId");
+  if (conversation->announced.insert(call).second) {
+    conversation->called.push_back(call);
+    deliver(*conversation, text);
+  }
+  const auto given = conversation->results.find(call);
+  if (given == conversation->results.end()) {
+    conversation->open[call] = line.id;
+    return;
+  }
+  child_.reply(line.id, given->second);
+  conversation->results.erase(given);
+}
+
+void AppServerConductor::take_notification(const CodexLine& line, std::string_view text) {
+  Conversation* conversation = find(member_text(line.params, "threadId"));
+  if (conversation == nullptr) return;
+  const std::string_view method = line.method;
+  const std::string_view about = member_json(line.params, "turn");
+  if (method == "turn/started" && conversation->state == Conversation::State::starting) {
+    conversation->turn = member_text(about, "id");
+  }
+  const std::string turn =
+      about.empty() ? member_text(line.params, "turnId") : member_text(about, "id");
+  // History that was injected shows up as items of another turn.
+  if (turn.empty() || turn != conversation->turn) return;
+  if (method == "rawResponseItem/completed") {
+    const std::string_view item = member_json(line.params, "item");
+    const std::string call = member_text(item, "call_id");
+    if (member_text(item, "type") == "function_call" &&
+        conversation->tools.contains(member_text(item, "name")) &&
+        conversation->announced.insert(call).second) {
+      conversation->called.push_back(call);
+    }
+  } else if (method == "item/completed") {
+    const std::string_view item = member_json(line.params, "item");
+    if (member_text(item, "type") == "agentMessage")
+      conversation->said += member_text(item, "text");
+  }
+  deliver(*conversation, text);
+  conversation = find(member_text(line.params, "threadId"));
+  if (conversation == nullptr) return;
+  if (method == "rawResponse/completed" && !conversation->called.empty()) {
+    end_answer(*conversation, Conversation::State::parked);
+  } else if (method == "turn/completed") {
+    child_.forgive();
+    const bool whole = member_text(about, "status") == "completed";
+    end_answer(*conversation, Conversation::State::idle);
+    if (!whole) drop(*conversation);
+  }
+}
+
+void AppServerConductor::deliver(Conversation& conversation, std::string_view text) {
+  std::string line(text);
+  line.push_back('\n');
+  if (conversation.lane != nullptr) {
+    if (!conversation.lane->push(line)) interrupt_and_drop(conversation);
+    return;
+  }
+  if (conversation.kept.size() + line.size() > kMaxKept) return interrupt_and_drop(conversation);
+  conversation.kept += line;
+}
+
+void AppServerConductor::end_answer(Conversation& conversation, Conversation::State state) {
+  if (conversation.lane != nullptr) conversation.lane->end();
+  conversation.lane.reset();
+  if (state == Conversation::State::idle) conversation.kept.clear();
+  conversation.state = state;
+  conversation.since = loop_.now();
+}
+
+void AppServerConductor::lose_all(const Error& why) {
+  for (const auto& conversation : conversations_) {
+    if (conversation->lane != nullptr) conversation->lane->fail(why);
+  }
+  conversations_.clear();
+}
+
+}  // namespace
+
+std::unique_ptr<Conductor> make_app_server_conductor(net::Loop& loop, const UpstreamConfig& config,
+                                                     const HashKey& key, ChildHealth health) {
+  return std::make_unique<AppServerConductor>(loop, config, key, std::move(health));
+}
+
+}  // namespace callgate::server
