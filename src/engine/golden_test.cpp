@@ -1,5 +1,5 @@
-// Replays golden/wire/<format>/<case>.sse (a streamed upstream answer) or <case>.body (a whole one) through a Pipeline
-// and compares what every client protocol gets:
+// Replays golden/wire/<format>/<case>.sse or <case>.lines (a streamed upstream answer) or <case>.body (a whole one)
+// through a Pipeline and compares what every client protocol gets:
 //   <case>.<protocol>.sse   the streamed answer      <case>.<protocol>.json   the whole answer
 //   <case>.summary          finish reason, calls and repairs
 // <case>.policy names policies that are not at their defaults, a line each: `stop_after_tools first`. It may also say
@@ -46,7 +46,7 @@ std::vector<Case> all_cases() {
     for (const auto& file : fs::directory_iterator(format.path())) {
       const std::string name = file.path().stem().string();
       const std::string extension = file.path().extension().string();
-      const bool is_input = extension == ".body" || extension == ".sse";
+      const bool is_input = extension == ".body" || extension == ".sse" || extension == ".lines";
       if (!is_input || name.find('.') != std::string::npos) continue;
       cases.push_back({format.path().filename().string(), name, file.path()});
     }

@@ -115,6 +115,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   std::vector<DroppedField> same;  // told by the items already
   append_results(all.key("results"), request, parts.since_call, same);
   all.close();
+  put_on_one_line(encoded.body);
   return encoded;
 }
 

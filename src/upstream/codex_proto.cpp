@@ -51,6 +51,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   const std::string effort = field_text(request.extra, "reasoning_effort");
   if (!effort.empty()) all.string("effort", effort);
   all.close();
+  put_on_one_line(encoded.body);
   return encoded;
 }
 

@@ -201,6 +201,12 @@ void append_input(std::string& out, const Request& request, std::size_t begin,
   }
 }
 
+void put_on_one_line(std::string& json) {
+  for (char& c : json) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+}
+
 std::string transcript_of(const Request& request, std::size_t begin, std::size_t end) {
   std::string text;
   const auto part = [&](std::string_view who, std::string_view what) {

@@ -37,6 +37,9 @@ void append_items(std::string& out, const Request& request, std::size_t begin, s
 void append_input(std::string& out, const Request& request, std::size_t begin,
                   std::string_view image_key, std::vector<DroppedField>& dropped);
 
+// JSON from clients may have line breaks, which a protocol of lines has not. Strings never hold any.
+void put_on_one_line(std::string& json);
+
 // Messages as one text that a model reads as a conversation.
 std::string transcript_of(const Request& request, std::size_t begin, std::size_t end);
 
