@@ -49,6 +49,11 @@ unit: deps-test  ## quick: the dev build's tests alone
 e2e: deps-test  ## the real server between a scripted upstream and real SDK clients
 	@tools/run_tests.sh e2e
 
+.PHONY: check-real
+check-real: deps-test  ## the real codex, offline: installs several hundred MB on demand
+	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
+	@tools/check_real.sh $(BUILD)/release/callgate
+
 .PHONY: asan tsan
 asan tsan: deps-test  ## the tests under a sanitizer
 	@tools/run_tests.sh $@

@@ -31,6 +31,7 @@ function* frames(number, { text, calls = [], slow = false }) {
 
 export async function start_responses_server(answer) {
   const requests = [];
+  let open = 0;
   const server = http.createServer(async (request, response) => {
     request.setEncoding('utf8');
     let text = '';
@@ -41,6 +42,8 @@ export async function start_responses_server(answer) {
     }
     const body = JSON.parse(text);
     requests.push(body);
+    ++open;
+    response.on('close', () => --open);
     const said = answer(body, requests.length - 1);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const frame of frames(requests.length, said))
@@ -52,6 +55,7 @@ export async function start_responses_server(answer) {
   return {
     url: `http://127.0.0.1:${server.address().port}/v1`,
     requests,
+    open: () => open,  // answers that have not ended
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# check_real.sh PATH_TO_CALLGATE: real upstream programs, pinned in tests/real/package-lock.json, offline against the
+# scripted model. They are installed on demand into CALLGATE_REAL_DIR (default build/real), several hundred MB. Fails when
+# they cannot be installed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -eq 1 ] || { echo "usage: check_real.sh PATH_TO_CALLGATE" >&2; exit 2; }
+CALLGATE=$(realpath -- "$1")
+export CALLGATE
+room=${CALLGATE_REAL_DIR:-build/real}
+mkdir -p "$room"
+room=$(cd "$room" && pwd)
+here=$PWD/tests/real
+
+wanted=$(cat "$here/package.json" "$here/package-lock.json" | sha256sum | cut -d' ' -f1)
+if [ ! -f "$room/installed" ] || [ "$(cat "$room/installed")" != "$wanted" ]; then
+  echo "real: installing the packages of tests/real/package-lock.json into $room"
+  rm -rf "$room/installed" "$room/node_modules"
+  cp "$here/package.json" "$here/package-lock.json" "$room/"
+  timeout 1200 npm ci --prefix "$room" --ignore-scripts --no-audit --no-fund --loglevel=error \
+    || { echo "real: npm ci failed" >&2; exit 1; }
+  echo "$wanted" > "$room/installed"
+fi
+
+rm -f "$room"/*.mjs
+cp tests/e2e/{harness,toml,http,chat_contract}.mjs "$here"/*.mjs "$room/"
+node=$room/node_modules/.bin/node
+cd "$room"
+for name in codex-app-server codex-proto; do
+  version=$("$node" "node_modules/$name/bin/codex.js" --version)
+  echo "real: $version as $name"
+done
+exec timeout --kill-after=10 600 "$node" --disable-warning=ExperimentalWarning --test --test-reporter=spec \
+  --test-concurrency=1 --test-timeout=120000 *.test.mjs < /dev/null
