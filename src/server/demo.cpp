@@ -39,6 +39,21 @@ void add_demo(Config& config) {
   }
 }
 
+void add_codex_demo(Config& config, const std::string& program) {
+  for (const char* wire : {"codex_app_server", "codex_proto"}) {
+    UpstreamConfig upstream;
+    upstream.name = std::string("demo-") + wire;
+    upstream.wire = wire;
+    upstream.command = {program, "mock", "--stdio", wire};
+    if (config.find_upstream(upstream.name) == nullptr) config.upstreams.push_back(upstream);
+    if (config.find_model(upstream.name) != nullptr) continue;
+    ModelConfig model;
+    model.name = upstream.name;
+    model.upstream = {upstream.name};
+    config.models.push_back(std::move(model));
+  }
+}
+
 std::string demo_curl(std::string_view base_url) {
   return "curl -N " + std::string(base_url) +
          "/v1/chat/completions -H 'content-type: application/json' -d "

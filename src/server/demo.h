@@ -11,6 +11,9 @@ namespace callgate::server {
 // writes calls as text, demo-DIALECT. demo-FORMAT speaks another wire format than Chat Completions.
 void add_demo(Config& config);
 
+// Adds demo-codex_app_server and demo-codex_proto: `program` is callgate itself, run as the child that codex would be.
+void add_codex_demo(Config& config, const std::string& program);
+
 // A command that streams a tool call from the gateway at that address.
 std::string demo_curl(std::string_view base_url);
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -227,7 +228,10 @@ Result<Config> load_serve_config(const ServeOptions& options) {
   auto config = load_config(source);
   if (!config) return config;
   if (!options.listen.empty()) config->listen = options.listen;
-  if (options.demo) add_demo(*config);
+  if (options.demo) {
+    add_codex_demo(*config, std::filesystem::read_symlink("/proc/self/exe"));
+    add_demo(*config);
+  }
   if (auto checked = check_config(*config); !checked) return tl::unexpected(checked.error());
   return config;
 }

@@ -11,8 +11,8 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr std::array<std::string_view, 5> kCarried = {"messages", "tools", "tool_choice",
-                                                      "reasoning_effort", "response_format"};
+constexpr std::array<std::string_view, 7> kCarried = {
+    "model", "messages", "stream", "tools", "tool_choice", "reasoning_effort", "response_format"};
 
 void append_tools(json::ObjectWriter& thread, const Request& request,
                   std::vector<DroppedField>& dropped) {

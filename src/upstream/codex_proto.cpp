@@ -11,7 +11,8 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr std::array<std::string_view, 2> kCarried = {"messages", "reasoning_effort"};
+constexpr std::array<std::string_view, 4> kCarried = {"model", "messages", "stream",
+                                                      "reasoning_effort"};
 
 // A lone question goes as it is; anything more as a transcript, with the images of the prompt behind it.
 void append_first(std::string& out, const Request& request, const ConversationParts& parts,
