@@ -71,8 +71,8 @@ net::Task<Result<void>> AnswerLane::accepted(net::Millis timeout) {
     {
       const std::lock_guard lock(mutex_);
       if (reader_ == nullptr) co_return tl::unexpected(gone());
-      if (error_) co_return tl::unexpected(*error_);
       if (accepted_) co_return Result<void>();
+      if (error_) co_return tl::unexpected(*error_);
     }
     const bool told = co_await news_.wait(timeout);
     if (!told) co_return tl::unexpected(silent());

@@ -50,6 +50,7 @@ ChildHost::ChildHost(const UpstreamConfig& config, ChildHealth health)
 ChildHost::~ChildHost() {
   loop_->stop();
   thread_.join();
+  conductor_->release();
   loop_.reset();
 }
 

@@ -26,6 +26,8 @@ class Conductor {
   virtual void begin(std::shared_ptr<AnswerLane> lane, ChildPrompt prompt) = 0;
   // The reader of that lane has left.
   virtual void abandon(const std::shared_ptr<AnswerLane>& lane) = 0;
+  // The loop runs no more: lets go of all children, which then end with it. Nothing follows.
+  virtual void release() = 0;
 };
 
 class ChildHost {

@@ -87,8 +87,8 @@ TEST(ChildHost, says_how_a_child_ended_and_starts_another) {
   std::atomic<int> restarts = 0;
   const ChildHealth health{.up = {}, .restarted = [&] { ++restarts; }, .log = {}};
   ChildHost host(shell_child("codex_app_server", std::string(kHello) + "exit 7"), health);
-  EXPECT_THAT(answer_of(host, prompt()), HasSubstr("failed: the codex child ended: exit status 7"));
-  EXPECT_THAT(answer_of(host, prompt()), HasSubstr("failed: the codex child ended: exit status 7"));
+  EXPECT_THAT(answer_of(host, prompt()), HasSubstr("the codex child ended: exit status 7"));
+  EXPECT_THAT(answer_of(host, prompt()), HasSubstr("the codex child ended: exit status 7"));
   EXPECT_EQ(restarts, 1);
 }
 

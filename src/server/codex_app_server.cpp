@@ -66,6 +66,7 @@ class AppServerConductor final : public Conductor {
     loop_.spawn(conduct(std::move(lane), std::move(prompt)));
   }
   void abandon(const std::shared_ptr<AnswerLane>& lane) override;
+  void release() override { child_.release(); }
 
  private:
   net::Task<> conduct(std::shared_ptr<AnswerLane> lane, ChildPrompt prompt);

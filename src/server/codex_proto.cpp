@@ -39,6 +39,9 @@ class ProtoConductor final : public Conductor {
 
   void begin(std::shared_ptr<AnswerLane> lane, ChildPrompt prompt) override;
   void abandon(const std::shared_ptr<AnswerLane>& lane) override;
+  void release() override {
+    for (const auto& talk : talks_) talk->child.reset();
+  }
 
  private:
   Talk* find_known(const ChildPrompt& prompt);

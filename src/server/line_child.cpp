@@ -15,7 +15,7 @@ constexpr net::Millis kEndTimeout{1'000};
 }  // namespace
 
 LineChild::LineChild(net::Loop& loop, std::unique_ptr<net::Process> process, Events events)
-    : process_(std::move(process)), events_(std::move(events)), news_(loop) {}
+    : loop_(loop), process_(std::move(process)), events_(std::move(events)), news_(loop) {}
 
 Result<std::shared_ptr<LineChild>> LineChild::start(net::Loop& loop,
                                                     const net::ProcessOptions& options,
@@ -44,6 +44,7 @@ void LineChild::drop() {
 
 // The task holds the child as long as it runs.
 net::Task<> LineChild::read_lines([[maybe_unused]] std::shared_ptr<LineChild> self) {
+  co_await loop_.sleep(net::Millis(0));  // nothing is reported before start() has returned
   LineDecoder lines(kMaxLine);
   while (!lines.overflowed()) {
     const auto bytes = co_await process_->output().read(net::kNever);

@@ -37,6 +37,7 @@ class LineChild : public std::enable_shared_from_this<LineChild> {
   net::Task<> read_lines(std::shared_ptr<LineChild> self);
   net::Task<> write_lines(std::shared_ptr<LineChild> self);
 
+  net::Loop& loop_;
   std::unique_ptr<net::Process> process_;
   Events events_;
   net::Signal news_;    // there is something in outbox_, or it is over

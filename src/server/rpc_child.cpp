@@ -97,6 +97,7 @@ net::Task<> RpcChild::start() {
     co_return open_gate();
   }
   child_ = std::move(*child);
+  next_id_ = 0;
   if (started_before_ && health_.restarted) health_.restarted();
   started_before_ = true;
   auto greeted = co_await shake_hands();

@@ -51,6 +51,8 @@ class RpcChild {
   void tell(std::string_view method, std::string_view params);
   void reply(std::string_view id, std::string_view result);
   void refuse(std::string_view id, std::string_view message);
+  // Lets go of the child, which its loop then ends.
+  void release() { child_.reset(); }
   // Something worked: earlier failures are forgiven.
   void forgive() { failures_ = 0; }
 
