@@ -26,6 +26,7 @@ class ChildCall final : public UpstreamCall {
   }
   int status() const override { return 200; }
   std::string_view header(std::string_view) const override { return {}; }
+  net::Headers headers() const override { return {}; }
   net::Task<Result<Piece>> read(net::Millis patience) override {
     co_return co_await lane_->read(patience, limit(config_.idle_timeout));
   }

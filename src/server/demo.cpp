@@ -28,7 +28,7 @@ void add_demo(Config& config) {
     spoken.name = "demo-" + std::string(format->name);
     spoken.wire = format->name;
     spoken.url = "script:";
-    if (spoken.wire == "openai_chat") continue;
+    if (spoken.wire == "openai_chat" || spoken.wire.starts_with("codex_")) continue;
     if (config.find_upstream(spoken.name) == nullptr) config.upstreams.push_back(spoken);
     // The web chat knows no tools: its models write calls as text.
     add_model(spoken.name, spoken.wire == "qwen_web" ? "generic_xml" : "", spoken.name);

@@ -94,6 +94,9 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     if (name == kConversationHeader) return how_;
     return call_ == nullptr ? std::string_view() : call_->header(name);
   }
+  net::Headers headers() const override {
+    return call_ == nullptr ? net::Headers() : call_->headers();
+  }
 
   net::Task<Result<Piece>> read(net::Millis patience) override {
     if (!held_back_.empty()) {
