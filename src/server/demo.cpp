@@ -12,12 +12,13 @@ void add_demo(Config& config) {
   upstream.wire = "script";
   if (config.find_upstream(upstream.name) == nullptr) config.upstreams.push_back(upstream);
   const auto add_model = [&](std::string name, std::string_view dialect,
-                             const std::string& from = "demo") {
+                             const std::string& from = "demo", std::string_view tools = "native") {
     if (config.find_model(name) != nullptr) return;
     ModelConfig model;
     model.name = std::move(name);
     model.upstream = {from};
     model.dialect = dialect;
+    model.tools = tools;
     config.models.push_back(std::move(model));
   };
   add_model("demo-text", "");
@@ -30,8 +31,9 @@ void add_demo(Config& config) {
     spoken.url = "script:";
     if (spoken.wire == "openai_chat" || spoken.wire.starts_with("codex_")) continue;
     if (config.find_upstream(spoken.name) == nullptr) config.upstreams.push_back(spoken);
-    // The web chat knows no tools: its models write calls as text.
-    add_model(spoken.name, spoken.wire == "qwen_web" ? "generic_xml" : "", spoken.name);
+    // The web chat knows no tools: they are in the prompt, and its models write calls as text.
+    const bool chat = spoken.wire == "qwen_web";
+    add_model(spoken.name, chat ? "generic_xml" : "", spoken.name, chat ? "prompt" : "native");
   }
   for (const Dialect* dialect : dialect::all()) {
     if (!dialect::writes_calls_as_text(dialect->name)) continue;

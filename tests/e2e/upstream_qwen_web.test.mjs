@@ -451,6 +451,34 @@ describe('two requests of one conversation at a time', () => {
   });
 });
 
+test('tools in the prompt are told once, and again when they change', async (t) => {
+  const mock = await start_mock(t, `${kScript}\nrule more\n  text "Fine."`);
+  const gateway = await start_gateway(t, to_config(mock.url, { model: { tools: 'prompt' } }), kEnv);
+  const messages = [{ role: 'system', content: 'Be brief.' }, user('Hello')];
+  const told = [/^\[system\]\nBe brief\.[^]*get_weather[^]*city[^]*\n\n\[user\]\nHello$/];
+  for (const turn of kTurns) {
+    const { message, headers } = await say(gateway, messages, { stream: true });
+    assert.equal(headers['x-callgate-dropped'], undefined);
+    const calls = message.tool_calls ?? [];
+    assert.deepEqual(
+      calls.map((call) => [call.function.name, JSON.parse(call.function.arguments)]),
+      turn.calls,
+    );
+    messages.push(message);
+    if (calls.length === 0) messages.push(user('And the weather?'));
+    for (const [n, { id }] of calls.entries())
+      messages.push({ role: 'tool', tool_call_id: id, content: `result ${n}` });
+    const results = calls.map(({ id }, n) => `${id}[^]*result ${n}`).join('[^]*');
+    told.push(calls.length === 0 ? /^And the weather\?$/ : new RegExp(`^(?!\\[)[^]*${results}`));
+  }
+  await say(gateway, messages, { tools: kTools.slice(0, 1) });
+  const [chat, ...more] = await chats_of(mock);
+  assert.deepEqual(more, []);
+  const posts = chat.messages.filter((node) => node.role === 'user');
+  told.slice(0, 4).forEach((pattern, i) => assert.match(posts[i].content, pattern));
+  assert.match(posts[4].content, /^\[system\]\nBe brief\.[^]*\n\n\[user\]\nAnd the weather\?$/);
+});
+
 test('failures are told without a word of the credentials', async (t) => {
   const bodies = {
     'bot check': ['<html>check</html>', 'text/html', 503, /bot check/],

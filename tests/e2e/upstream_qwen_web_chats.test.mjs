@@ -145,13 +145,11 @@ async function hold_conversation(client, random) {
       await ask(marker);
     }
     while (messages.at(-1)?.tool_calls) {
-      const results = messages
-        .at(-1)
-        .tool_calls.map(({ id }) => ({
-          role: 'tool',
-          tool_call_id: id,
-          content: `#${++markers}#`,
-        }));
+      const results = messages.at(-1).tool_calls.map(({ id }) => ({
+        role: 'tool',
+        tool_call_id: id,
+        content: `#${++markers}#`,
+      }));
       messages = [...messages, ...results];
       await ask(results[0].content);
     }
