@@ -245,6 +245,11 @@ describe('a conversation with text, a call, two parallel calls and an answer', (
 
 // Answers with what it was asked last, in pieces.
 const kEcho = `
+rule endless
+  when user contains "endless"
+  cut 4
+  pace 20ms
+  text ${JSON.stringify('over and '.repeat(300))}
 rule slow
   when user contains "slow"
   cut 4
@@ -405,21 +410,22 @@ async function leave_early(gateway, messages) {
 describe('a client that leaves', () => {
   test('may go on from the part that it has, or ask again', async (t) => {
     const { mock, gateway } = await start(t);
-    const asked = [user('be slow')];
+    const asked = [user('be endless')];
     const seen = await leave_early(gateway, asked);
     const cut = await eventually('the upstream was stopped', async () => {
       const [, answer] = (await chat_of(mock, 'chat-1')).messages;
       return answer.status === 'cut' && answer;
     });
-    assert.ok(cut.content.startsWith(seen) && cut.content.length < 45, cut.content);
+    assert.ok(cut.content.startsWith(seen), cut.content);
     const goes_on = await say(gateway, [
       ...asked,
       { role: 'assistant', content: seen.slice(0, 5) },
       user('go on'),
     ]);
     assert.equal(goes_on.headers['x-callgate-conversation'], 'continued');
-    const again = await say(gateway, asked);
+    const again = await ChatStream.open(gateway.url, { model: 'm', messages: asked });
     assert.equal(again.headers['x-callgate-conversation'], 'new');
+    again.leave();
     const chat = await chat_of(mock, 'chat-1');
     assert.equal(chat.messages.find((node) => node.content === 'go on').parent_id, cut.id);
   });

@@ -180,13 +180,16 @@ function told(messages, earlier) {
 }
 
 // From the message that was told last up to the root of its chat.
-function check_path(node, nodes, { messages, marker, how }, parts) {
+function check_path(node, nodes, { messages, marker, how }, parts, was_sent_whole) {
   for (let end = messages.length; ;) {
     const news = messages.slice(0, end).findLastIndex(({ role }) => role === 'assistant') + 1;
     assert.equal(node.role, 'user', marker);
     if (node.parent_id === null) {
       assert.equal(node.content, told(messages.slice(0, end), []), marker);
-      assert.ok(news === 0 || parts.has(messages[news - 1]), `${marker} ${how}: was not known`);
+      assert.ok(
+        news === 0 || (parts.has(messages[news - 1]) && was_sent_whole(messages[news - 2])),
+        `${marker} ${how}: was not known`,
+      );
       return;
     }
     assert.ok(news > 0, `${marker}: the chat began earlier than the conversation`);
@@ -225,11 +228,19 @@ function check_requests({ requests, parts }, chats) {
   const expected = new Map();
   for (const request of requests)
     expected.set(request.marker, [...(expected.get(request.marker) ?? []), request]);
+  const was_sent_whole = ({ content }) =>
+    found
+      .get(marker_of(content))
+      .some(({ node, nodes }) =>
+        [...nodes.values()].some(
+          ({ parent_id, status }) => parent_id === node.id && status === 'finished',
+        ),
+      );
   for (const [marker, asked] of expected) {
     const told = found.get(marker) ?? [];
     if (asked.some(({ seen }) => !seen)) assert.ok(told.length <= asked.length, marker);
     else assert.equal(told.length, asked.length, `${marker} was told so often`);
-    for (const { node, nodes } of told) check_path(node, nodes, asked[0], parts);
+    for (const { node, nodes } of told) check_path(node, nodes, asked[0], parts, was_sent_whole);
   }
   for (const marker of found.keys()) assert.ok(expected.has(marker), `nobody asked ${marker}`);
 }
