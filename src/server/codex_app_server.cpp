@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "base/check.h"
 #include "json/writer.h"
 #include "server/child_host.h"
+#include "server/codex_conversation.h"
 #include "upstream/codex_line.h"
 
 namespace callgate::server {
@@ -22,27 +22,7 @@ constexpr std::size_t kMaxKept = std::size_t{4} << 20;
 constexpr std::string_view kNoResult =
     R"({"contentItems":[{"type":"inputText","text":"the client gave no result for this call"}],"success":false})";
 
-struct Conversation {
-  enum class State : std::uint8_t {
-    starting,  // its turn is being started
-    running,
-    parked,  // calls wait for the client's next request
-    idle,
-  };
-  State state = State::starting;
-  std::string thread;
-  std::string turn;
-  std::shared_ptr<AnswerLane> lane;  // the client that listens
-  std::unordered_set<std::string> tools;
-  std::uint64_t history = 0;                   // of the request that is or was last answered
-  std::string said;                            // the messages of the answer
-  std::vector<std::string> called;             // calls of the answer
-  std::unordered_set<std::string> announced;   // calls of the turn
-  std::map<std::string, std::string> open;     // call -> codex' request
-  std::map<std::string, std::string> results;  // for calls that codex has not asked for yet
-  std::string kept;                            // lines that came while nobody listened
-  std::uint64_t since = 0;                     // parked or idle
-};
+using State = Conversation::State;
 
 class AppServerConductor final : public Conductor {
  public:
@@ -50,7 +30,7 @@ class AppServerConductor final : public Conductor {
                      ChildHealth health)
       : loop_(loop),
         config_(config),
-        key_(key),
+        book_(key),
         child_(loop,
                {.process = child_process(config),
                 .start_timeout = config.start_timeout,
@@ -74,8 +54,6 @@ class AppServerConductor final : public Conductor {
                                              const ChildPrompt& prompt);
   net::Task<> sweep();
 
-  Conversation* find(const std::string& thread);
-  Conversation* find_known(const ChildPrompt& prompt);
   void attach(Conversation& conversation, const std::shared_ptr<AnswerLane>& lane,
               const ChildPrompt& prompt);
   void resume(Conversation& conversation, const std::shared_ptr<AnswerLane>& lane,
@@ -83,14 +61,14 @@ class AppServerConductor final : public Conductor {
   bool make_room();
   void interrupt_and_drop(Conversation& conversation);
   void drop(Conversation& conversation);
-  void drop_listener(const std::shared_ptr<AnswerLane>& lane);
+  void give_up(Conversation& quiet);
 
   void take(const CodexLine& line, std::string_view text);
   void take_request(const CodexLine& line, std::string_view text);
   void take_call(const CodexLine& line, std::string_view text);
   void take_notification(const CodexLine& line, std::string_view text);
   void deliver(Conversation& conversation, std::string_view text);
-  void end_answer(Conversation& conversation, Conversation::State state);
+  void end_answer(Conversation& conversation, State state);
   void answer_call(Conversation& conversation, const std::string& call, const std::string& request,
                    std::string_view result);
   void lose_all(const Error& why);
@@ -99,8 +77,7 @@ class AppServerConductor final : public Conductor {
 
   net::Loop& loop_;
   const UpstreamConfig config_;
-  const HashKey key_;
-  std::vector<std::unique_ptr<Conversation>> conversations_;
+  ConversationBook book_;
   RpcChild child_;
 };
 
@@ -130,33 +107,6 @@ std::string AppServerConductor::thread_params(const ChildPrompt& prompt) const {
   if (given.size() > 2) out.append(",").append(given.substr(1, given.size() - 2));
   object.close();
   return out;
-}
-
-Conversation* AppServerConductor::find(const std::string& thread) {
-  for (const auto& conversation : conversations_) {
-    if (conversation->thread == thread) return conversation.get();
-  }
-  return nullptr;
-}
-
-// The conversation that this request goes on with.
-Conversation* AppServerConductor::find_known(const ChildPrompt& prompt) {
-  for (const auto& conversation : conversations_) {
-    if (conversation->history != prompt.before) continue;
-    if (prompt.follows == Follows::answer && conversation->state == Conversation::State::idle &&
-        words_of(conversation->said, key_) == prompt.answer) {
-      return conversation.get();
-    }
-    const auto made_here = [&](const std::string& id) {
-      const std::vector<std::string>& called = conversation->called;
-      return std::find(called.begin(), called.end(), id) != called.end();
-    };
-    if (prompt.follows == Follows::calls && conversation->state == Conversation::State::parked &&
-        std::all_of(prompt.called.begin(), prompt.called.end(), made_here)) {
-      return conversation.get();
-    }
-  }
-  return nullptr;
 }
 
 void AppServerConductor::attach(Conversation& conversation, const std::shared_ptr<AnswerLane>& lane,
@@ -193,7 +143,7 @@ void AppServerConductor::resume(Conversation& conversation, const std::shared_pt
     if (!results.contains(call)) results[call] = kNoResult;
   }
   attach(conversation, lane, prompt);
-  conversation.state = Conversation::State::running;
+  conversation.state = State::running;
   lane->push(std::exchange(conversation.kept, {}));
   for (auto& [call, result] : results) {
     const auto open = conversation.open.find(call);
@@ -217,9 +167,7 @@ net::Task<Result<std::string>> AppServerConductor::open_thread(
   auto started = co_await child_.ask("thread/start", params);
   if (!started) co_return started;
   const std::string thread = member_text(member_json(*started, "thread"), "id");
-  conversations_.push_back(std::make_unique<Conversation>());
-  conversations_.back()->thread = thread;
-  attach(*conversations_.back(), lane, prompt);
+  attach(book_.add(thread), lane, prompt);
   const std::string_view items = member_json(prompt.body, "items");
   if (items != "[]") {
     std::string inject;
@@ -237,12 +185,12 @@ net::Task<> AppServerConductor::conduct(std::shared_ptr<AnswerLane> lane, ChildP
   auto ready = co_await child_.ready();
   if (!ready) co_return lane->fail(ready.error());
   if (lane->left()) co_return;
-  Conversation* known = find_known(prompt);
+  Conversation* known = book_.find_known(prompt);
   if (known != nullptr && prompt.follows == Follows::calls) co_return resume(*known, lane, prompt);
   std::string thread;
   if (known != nullptr) {
     thread = known->thread;
-    known->state = Conversation::State::starting;
+    known->state = State::starting;
     known->turn.clear();
     known->announced.clear();
     attach(*known, lane, prompt);
@@ -250,13 +198,14 @@ net::Task<> AppServerConductor::conduct(std::shared_ptr<AnswerLane> lane, ChildP
     auto opened = co_await open_thread(lane, prompt);
     if (!opened) {
       lane->fail(opened.error());
-      co_return drop_listener(lane);
+      if (Conversation* begun = book_.find(lane)) drop(*begun);
+      co_return;
     }
     thread = *opened;
   }
   const std::string turn = with_member("threadId", thread, member_json(prompt.body, "turn"));
   auto started = co_await child_.ask("turn/start", turn);
-  Conversation* conversation = find(thread);
+  Conversation* conversation = book_.find(thread);
   if (conversation == nullptr) co_return lane->fail({.message = "the codex child has ended"});
   if (!started) {
     lane->fail(started.error());
@@ -265,19 +214,18 @@ net::Task<> AppServerConductor::conduct(std::shared_ptr<AnswerLane> lane, ChildP
   if (conversation->turn.empty()) {
     conversation->turn = member_text(member_json(*started, "turn"), "id");
   }
-  if (conversation->state == Conversation::State::starting) {
-    conversation->state = Conversation::State::running;
+  if (conversation->state == State::starting) {
+    conversation->state = State::running;
   }
   if (lane->left()) co_return interrupt_and_drop(*conversation);
   lane->accept();
 }
 
 void AppServerConductor::abandon(const std::shared_ptr<AnswerLane>& lane) {
-  for (const auto& conversation : conversations_) {
-    if (conversation->lane != lane) continue;
-    if (conversation->state == Conversation::State::starting) return;  // conduct() sees it
-    return interrupt_and_drop(*conversation);
-  }
+  Conversation* conversation = book_.find(lane);
+  // One that is being started is dropped by conduct(), which sees that the reader left.
+  if (conversation == nullptr || conversation->state == State::starting) return;
+  interrupt_and_drop(*conversation);
 }
 
 void AppServerConductor::interrupt_and_drop(Conversation& conversation) {
@@ -290,31 +238,21 @@ void AppServerConductor::interrupt_and_drop(Conversation& conversation) {
   drop(conversation);
 }
 
-void AppServerConductor::drop_listener(const std::shared_ptr<AnswerLane>& lane) {
-  for (const auto& conversation : conversations_) {
-    if (conversation->lane == lane) return drop(*conversation);
-  }
-}
-
 void AppServerConductor::drop(Conversation& conversation) {
   child_.tell("thread/unsubscribe", with_member("threadId", conversation.thread, "{}"));
-  std::erase_if(conversations_, [&](const auto& each) { return each.get() == &conversation; });
+  book_.remove(conversation);
 }
 
-// Idle conversations go before parked ones, the oldest first. False: all are running.
+void AppServerConductor::give_up(Conversation& quiet) {
+  quiet.state == State::parked ? interrupt_and_drop(quiet) : drop(quiet);
+}
+
+// False: as many as are allowed are running.
 bool AppServerConductor::make_room() {
-  if (static_cast<std::int64_t>(conversations_.size()) < config_.max_conversations) return true;
-  Conversation* oldest = nullptr;
-  for (const auto& each : conversations_) {
-    const bool quiet = each->state == Conversation::State::idle;
-    if (!quiet && each->state != Conversation::State::parked) continue;
-    const bool older = oldest == nullptr || (quiet == (oldest->state == Conversation::State::idle)
-                                                 ? each->since < oldest->since
-                                                 : quiet);
-    if (older) oldest = each.get();
-  }
+  if (book_.size() < config_.max_conversations) return true;
+  Conversation* oldest = book_.find_oldest_quiet();
   if (oldest == nullptr) return false;
-  oldest->state == Conversation::State::parked ? interrupt_and_drop(*oldest) : drop(*oldest);
+  give_up(*oldest);
   return true;
 }
 
@@ -323,18 +261,7 @@ net::Task<> AppServerConductor::sweep() {
   const net::Millis step = std::clamp(shorter / 4, Milliseconds(20), Milliseconds(1000));
   for (;;) {
     co_await loop_.sleep(step);
-    const std::uint64_t now = loop_.now();
-    const auto expired = [&](const auto& each) {
-      const net::Millis age(now - each->since);
-      return (each->state == Conversation::State::parked && age > config_.call_timeout) ||
-             (each->state == Conversation::State::idle && age > config_.conversation_timeout);
-    };
-    for (;;) {
-      const auto found = std::find_if(conversations_.begin(), conversations_.end(), expired);
-      if (found == conversations_.end()) break;
-      const bool parked = (*found)->state == Conversation::State::parked;
-      parked ? interrupt_and_drop(**found) : drop(**found);
-    }
+    while (Conversation* expired = book_.find_expired(loop_.now(), config_)) give_up(*expired);
   }
 }
 
@@ -357,13 +284,12 @@ void AppServerConductor::take_request(const CodexLine& line, std::string_view te
 }
 
 void AppServerConductor::take_call(const CodexLine& line, std::string_view text) {
-  Conversation* conversation = find(member_text(line.params, "threadId"));
+  Conversation* conversation = book_.find(member_text(line.params, "threadId"));
   if (conversation == nullptr) return child_.refuse(line.id, "nobody waits for this call");
   const std::string call = member_text(line.params, "callId");
-  if (conversation->announced.insert(call).second) {
-    conversation->called.push_back(call);
-    deliver(*conversation, text);
-  }
+  if (conversation->announce(call)) deliver(*conversation, text);
+  conversation = book_.find(member_text(line.params, "threadId"));
+  if (conversation == nullptr) return;
   const auto given = conversation->results.find(call);
   if (given == conversation->results.end()) {
     conversation->open[call] = line.id;
@@ -374,11 +300,11 @@ void AppServerConductor::take_call(const CodexLine& line, std::string_view text)
 }
 
 void AppServerConductor::take_notification(const CodexLine& line, std::string_view text) {
-  Conversation* conversation = find(member_text(line.params, "threadId"));
+  Conversation* conversation = book_.find(member_text(line.params, "threadId"));
   if (conversation == nullptr) return;
   const std::string_view method = line.method;
   const std::string_view about = member_json(line.params, "turn");
-  if (method == "turn/started" && conversation->state == Conversation::State::starting) {
+  if (method == "turn/started" && conversation->state == State::starting) {
     conversation->turn = member_text(about, "id");
   }
   const std::string turn =
@@ -387,11 +313,9 @@ void AppServerConductor::take_notification(const CodexLine& line, std::string_vi
   if (turn.empty() || turn != conversation->turn) return;
   if (method == "rawResponseItem/completed") {
     const std::string_view item = member_json(line.params, "item");
-    const std::string call = member_text(item, "call_id");
     if (member_text(item, "type") == "function_call" &&
-        conversation->tools.contains(member_text(item, "name")) &&
-        conversation->announced.insert(call).second) {
-      conversation->called.push_back(call);
+        conversation->tools.contains(member_text(item, "name"))) {
+      conversation->announce(member_text(item, "call_id"));
     }
   } else if (method == "item/completed") {
     const std::string_view item = member_json(line.params, "item");
@@ -399,14 +323,14 @@ void AppServerConductor::take_notification(const CodexLine& line, std::string_vi
       conversation->said += member_text(item, "text");
   }
   deliver(*conversation, text);
-  conversation = find(member_text(line.params, "threadId"));
+  conversation = book_.find(member_text(line.params, "threadId"));
   if (conversation == nullptr) return;
   if (method == "rawResponse/completed" && !conversation->called.empty()) {
-    end_answer(*conversation, Conversation::State::parked);
+    end_answer(*conversation, State::parked);
   } else if (method == "turn/completed") {
     child_.forgive();
     const bool whole = member_text(about, "status") == "completed";
-    end_answer(*conversation, Conversation::State::idle);
+    end_answer(*conversation, State::idle);
     if (!whole) drop(*conversation);
   }
 }
@@ -422,19 +346,17 @@ void AppServerConductor::deliver(Conversation& conversation, std::string_view te
   conversation.kept += line;
 }
 
-void AppServerConductor::end_answer(Conversation& conversation, Conversation::State state) {
+void AppServerConductor::end_answer(Conversation& conversation, State state) {
   if (conversation.lane != nullptr) conversation.lane->end();
   conversation.lane.reset();
-  if (state == Conversation::State::idle) conversation.kept.clear();
+  if (state == State::idle) conversation.kept.clear();
   conversation.state = state;
   conversation.since = loop_.now();
 }
 
 void AppServerConductor::lose_all(const Error& why) {
-  for (const auto& conversation : conversations_) {
-    if (conversation->lane != nullptr) conversation->lane->fail(why);
-  }
-  conversations_.clear();
+  book_.fail_all(why);
+  book_.clear();
 }
 
 }  // namespace
