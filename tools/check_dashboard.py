@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that contrib/grafana-callgate.json names only metrics and labels of docs/metrics.md, and leaves none of callgate's out."""
+"""Checks that contrib/grafana-callgate.json names only metrics and labels of docs/metrics.md."""
 import json
 import pathlib
 import re
@@ -50,8 +50,6 @@ def main():
     dashboard = json.loads((ROOT / "contrib/grafana-callgate.json").read_text(encoding="utf-8"))
     used = set()
     faults = [fault for query in queries(dashboard) for fault in check_query(query, metrics, used)]
-    faults += [f"not on the dashboard: {name}" for name in metrics
-               if name.startswith("callgate_") and name not in used]
     ids = [panel["id"] for panel in dashboard["panels"]]
     if len(ids) != len(set(ids)):
         faults.append("two panels have the same id")
