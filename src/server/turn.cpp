@@ -184,8 +184,10 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   trace_.begin_attempt(upstream, encoded_->headers);
   const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name)->second;
   std::unique_ptr<UpstreamCall> call = target->call(model_);
+  std::string_view key_name;
+  if (ask_.key != nullptr) key_name = ask_.key->config.name;
   const Origin origin{.prompt = prepared ? *prepared : request_,
-                      .key_name = ask_.key == nullptr ? "" : ask_.key->config.name,
+                      .key_name = key_name,
                       .session = session_of(ask_.exchange.head().headers)};
   call->set_origin(origin);
   std::optional<CapturedCall> captured;

@@ -2,6 +2,7 @@
 // built-in tools say in their phases, calls included, is the upstream's own business and no event.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,7 +36,9 @@ class QwenWebDecoder final : public ResponseDecoder {
                 std::string_view separator, EventSink& sink);
   void end(FinishReason reason, ChoiceSinks& sinks);
   void fail_with(Error error);
-  void count(Repair repair) { ++repairs_[static_cast<std::size_t>(repair)]; }
+  void count(Repair repair, std::size_t times = 1) {
+    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
+  }
 
   QwenWebFrameReader reader_;
   Phase phase_ = Phase::answer;

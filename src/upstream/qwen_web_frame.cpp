@@ -20,10 +20,11 @@ void QwenWebFrame::clear() {
 
 bool QwenWebFrameReader::read(std::string_view document) {
   document_ = document;
+  replaced_ = 0;
   if (read_document()) return true;
   if (!utf8::is_valid(document)) {
     sanitized_.clear();
-    utf8::append_sanitized(sanitized_, document);
+    replaced_ = utf8::append_sanitized(sanitized_, document);
     document_ = sanitized_;
     if (read_document()) return true;
   }

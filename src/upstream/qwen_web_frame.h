@@ -5,6 +5,7 @@
 //     "usage":{"input_tokens":33,"output_tokens":5,"output_tokens_details":{"reasoning_tokens":4}}}
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ class QwenWebFrameReader {
   // REQUIRES: `document` lives as long as frame() is used.
   bool read(std::string_view document);
   const QwenWebFrame& frame() const { return frame_; }
+  // U+FFFD that replaced invalid bytes of the last document.
+  std::size_t replaced() const { return replaced_; }
 
  private:
   bool read_document();
@@ -52,6 +55,7 @@ class QwenWebFrameReader {
   json::Reader in_;
   std::string_view document_;
   std::string sanitized_;
+  std::size_t replaced_ = 0;
   QwenWebFrame frame_;
 };
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { check_error, check_stream, check_whole } from './chat_contract.mjs';
 import { Program, eventually, start_gateway, start_mock } from './harness.mjs';
-import { ChatStream, fetch_text, post, stream_chat } from './http.mjs';
+import { ChatStream, fetch_text, post } from './http.mjs';
 import { start_upstream } from './upstream.mjs';
 
 const kUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -99,9 +99,9 @@ async function say(gateway, messages, { stream = false, headers = {}, ...more } 
     };
   }
   body.stream_options = { include_usage: true };
-  const answer = await stream_chat(gateway.url, body, { headers });
+  const answer = await ChatStream.open(gateway.url, body, { headers });
   if (answer.status !== 200) return { status: answer.status };
-  const turn = check_stream(answer.data, { include_usage: true });
+  const turn = check_stream(await answer.data(), { include_usage: true });
   const message = { role: 'assistant', content: turn.text || null };
   if (turn.reasoning) message.reasoning_content = turn.reasoning;
   if (turn.calls.length > 0)
