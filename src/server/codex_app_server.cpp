@@ -285,7 +285,9 @@ void AppServerConductor::take_request(const CodexLine& line, std::string_view te
 
 void AppServerConductor::take_call(const CodexLine& line, std::string_view text) {
   Conversation* conversation = book_.find(member_text(line.params, "threadId"));
-  if (conversation == nullptr) return child_.refuse(line.id, "nobody waits for this call");
+  if (conversation == nullptr || member_text(line.params, "tool").empty()) {
+    return child_.refuse(line.id, "nobody waits for this call");
+  }
   const std::string call = member_text(line.params, "callId");
   if (conversation->announce(call)) deliver(*conversation, text);
   conversation = book_.find(member_text(line.params, "threadId"));

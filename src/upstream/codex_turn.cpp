@@ -60,7 +60,7 @@ void CodexTurn::think_whole(std::string_view text, EventSink& sink) {
 void CodexTurn::call(std::string_view id, std::string_view name, std::string_view arguments,
                      EventSink& sink) {
   said_ = true;
-  if (!calls_.emplace(id).second) return;
+  if (name.empty() || !calls_.emplace(id).second) return;
   const CallIndex index = tally_.calls;
   const bool whole = arguments.empty() || is_json(arguments);
   const CallOutcome outcome = whole ? CallOutcome::complete : CallOutcome::malformed;

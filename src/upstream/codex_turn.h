@@ -39,7 +39,7 @@ class CodexTurn {
   void think_whole(std::string_view text, EventSink& sink);
   void end_thought() { reasoning_.end_message(); }
   bool in_thought() const { return reasoning_.in_message(); }
-  // A call of a client's tool; one with the id of an earlier one is the same.
+  // A call of a client's tool; one with the id of an earlier one is the same, one without a name is none.
   void call(std::string_view id, std::string_view name, std::string_view arguments,
             EventSink& sink);
   void own_tool(const OwnTool& tool, EventSink& sink);
