@@ -37,7 +37,7 @@ run: build  ## build and start the gateway with demo models
 	@exec $(BUILD)/callgate serve --demo --listen $(LISTEN)
 
 .PHONY: test check
-test: deps-test  ## build and run all tests: dev, e2e, asan, tsan, fuzz
+test: deps-test  ## build and run all tests: unit and end to end with sanitizers, threads, fuzzers
 	@tools/run_tests.sh all
 check: test  ## what CI runs
 
