@@ -45,7 +45,7 @@ ConversationClaim::~ConversationClaim() {
   release();
 }
 
-net::Task<Result<bool>> ConversationClaim::take(std::string name, Options options) {
+net::Task<Result<void>> ConversationClaim::take(std::string name, Options options) {
   release();
   wanted_ = std::move(name);
   {
@@ -53,7 +53,7 @@ net::Task<Result<bool>> ConversationClaim::take(std::string name, Options option
     const auto [at, free] = claims_.waiters_.try_emplace(wanted_);
     if (free) {
       name_ = wanted_;
-      co_return false;
+      co_return Result<void>();
     }
     if (!options.wait || at->second.size() >= kMaxWaiters) co_return tl::unexpected(busy());
     waiter_ = std::make_shared<ConversationClaims::Waiter>(loop_);
@@ -65,7 +65,7 @@ net::Task<Result<bool>> ConversationClaim::take(std::string name, Options option
   waiter_.reset();
   if (waiter->granted) {
     name_ = wanted_;
-    co_return true;
+    co_return Result<void>();
   }
   std::erase(claims_.waiters_.find(wanted_)->second, waiter);
   co_return tl::unexpected(busy());

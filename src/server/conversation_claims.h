@@ -44,8 +44,8 @@ class ConversationClaim {
     bool wait = true;                    // else a conversation that is held gives a conflict
     net::Millis patience = net::kNever;  // how long; then as above
   };
-  // Holds that conversation and no other. True: somebody else had it before.
-  net::Task<Result<bool>> take(std::string name, Options options);
+  // Holds that conversation and no other.
+  net::Task<Result<void>> take(std::string name, Options options);
   const std::string& name() const { return name_; }
   void release();
   // A take() that waits fails soon after.

@@ -145,7 +145,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
       }
       auto taken = co_await claim(name);
       if (!taken) co_return tl::unexpected(std::move(taken.error()));
-      if (!*taken && !found->running) co_return found;
+      // Until the claim was held another request may have followed the same answer: it is looked up again.
     }
   }
 
@@ -153,7 +153,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     return config_.name + "\n" + key_name_ + "\n" + name;
   }
 
-  net::Task<Result<bool>> claim(const std::string& name) {
+  net::Task<Result<void>> claim(const std::string& name) {
     const ConversationClaim::Options options{
         .wait = config_.conversation_conflict != "refuse",
         .patience = net::Millis(config_.first_byte_timeout.count())};
