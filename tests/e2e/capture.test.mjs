@@ -218,8 +218,11 @@ describe('who may capture', () => {
       await capture_of(dir, answer);
     }
     assert.equal(readdirSync(dir).length, 2, 'the oldest are gone, others were not captured');
-    const { text } = await fetch_text(`${gateway.url}/metrics`);
-    assert.match(text, /^callgate_captures_total\{result="written"\} 4$/m);
+    await eventually('all are counted', async () =>
+      /^callgate_captures_total\{result="written"\} 4$/m.test(
+        (await fetch_text(`${gateway.url}/metrics`)).text,
+      ),
+    );
   });
 
   test('anyone on an open loopback gateway, if there is a folder', async (t) => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { check_error, check_stream, check_whole } from './chat_contract.mjs';
-import { file_scope, one_upstream, start_gateway, start_mock } from './harness.mjs';
+import { eventually, file_scope, one_upstream, start_gateway, start_mock } from './harness.mjs';
 import { ask, fetch_text, post, stream_chat } from './http.mjs';
 
 const kText = 'Let me look – 🧭.';
@@ -206,7 +206,11 @@ describe('a repair gives the turn that was meant, and is counted', () => {
         reasoning,
         keep_ids: !['id_missing', 'call_as_text'].includes(name),
       });
-      const counted = await repairs_of(name);
+      const wanted = Object.keys(repairs).length;
+      const counted = await eventually('repairs are counted', async () => {
+        const found = await repairs_of(name);
+        return Object.keys(found).length >= wanted && found;
+      });
       assert.deepEqual(Object.keys(counted).sort(), Object.keys(repairs).sort());
       for (const [repair, count] of Object.entries(repairs)) {
         if (count === undefined) assert.ok(counted[repair] >= 1);

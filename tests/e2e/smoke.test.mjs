@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import {
   Program,
+  eventually,
   file_scope,
   make_folder,
   one_upstream,
@@ -328,8 +329,9 @@ describe('a server that breaks none', () => {
       assert.equal(run.code, 0, run.log);
       assert.equal(run.seen.survives_disconnect.verdict, 'pass');
     }
-    const metrics = await fetch_text(`${gateway.url}/metrics`);
-    assert.match(metrics.text, /^callgate_client_disconnects_total 2$/m);
+    await eventually('both are counted', async () =>
+      /^callgate_client_disconnects_total 2$/m.test((await fetch_text(`${gateway.url}/metrics`)).text),
+    );
   });
 
   test('prints a line per rule for people', async (context) => {
