@@ -1,62 +1,18 @@
-// Answers of the Messages API through a whole pipeline. Oracle: the client gets the same bytes however the input is cut; the event
-// grammar holds (the pipeline checks it after every stage); a finished pipeline either answered or has an error.
+// Answers of the Messages API. Oracle: wire_oracle.h.
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
-#include "base/check.h"
-#include "callgate/pipeline.h"
-
-namespace {
-
-using namespace callgate;
-
-struct Outcome {
-  std::string client;
-  bool started = false;
-  std::string error;
-  RepairCounts repairs{};
-
-  bool operator==(const Outcome&) const = default;
-};
-
-// `step` 0: in one push. Else pieces of 1 to `step` bytes.
-Outcome run(const Request& request, std::string_view input, std::uint8_t step) {
-  auto pipeline =
-      Pipeline::make(request, {.wire = "anthropic_messages", .response_id = "x", .id_seed = 1});
-  CALLGATE_CHECK(pipeline.has_value());
-  Outcome outcome;
-  std::uint32_t state = step;
-  while (!input.empty()) {
-    state = state * 1664525u + 1013904223u;
-    const std::size_t size = step == 0 ? input.size() : 1 + (state >> 16) % step;
-    pipeline->push(input.substr(0, size), outcome.client);
-    input.remove_prefix(std::min(size, input.size()));
-  }
-  pipeline->finish(outcome.client);
-  CALLGATE_CHECK(pipeline->finished());
-  CALLGATE_CHECK(pipeline->started() || pipeline->error());
-  CALLGATE_CHECK(pipeline->started() || outcome.client.empty());
-  outcome.started = pipeline->started();
-  if (pipeline->error()) outcome.error = pipeline->error()->message;
-  outcome.repairs = pipeline->summary().repairs;
-  return outcome;
-}
-
-}  // namespace
+#include "wire_oracle.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const std::uint8_t flags = data[0];
-  const std::uint8_t step = data[1];
   const std::string_view input(reinterpret_cast<const char*>(data) + 2, size - 2);
   const callgate::Request request{.model = "m",
                                   .choices = (flags & 4) != 0 ? 2u : 1u,
                                   .stream = (flags & 1) != 0,
                                   .include_usage = (flags & 2) != 0};
-  const Outcome whole = run(request, input, 0);
-  CALLGATE_CHECK(run(request, input, 1) == whole);
-  if (step > 1) CALLGATE_CHECK(run(request, input, step) == whole);
+  callgate::fuzz::check_cuts(request, "anthropic_messages", input, data[1]);
   return 0;
 }
