@@ -89,30 +89,6 @@ int status_in(const std::string& code) {
   return whole && status >= 400 && status < 600 ? status : 0;
 }
 
-ErrorCode code_of_status(int status) {
-  switch (status) {
-    case 400:
-    case 422:
-      return ErrorCode::invalid_request;
-    case 404:
-      return ErrorCode::not_found;
-    case 408:
-    case 504:
-      return ErrorCode::timed_out;
-    case 409:
-      return ErrorCode::conflict;
-    case 413:
-      return ErrorCode::too_large;
-    case 429:
-      return ErrorCode::rate_limited;
-    case 503:
-    case 529:
-      return ErrorCode::unavailable;
-    default:
-      return ErrorCode::upstream_failed;
-  }
-}
-
 // Words that servers put into `type` or `code` when no status tells what kind of failure it is.
 ErrorCode code_of_word(std::string_view word) {
   struct Row {
@@ -152,6 +128,30 @@ std::string quoted(int status, std::string_view body) {
 }
 
 }  // namespace
+
+ErrorCode code_of_status(int status) {
+  switch (status) {
+    case 400:
+    case 422:
+      return ErrorCode::invalid_request;
+    case 404:
+      return ErrorCode::not_found;
+    case 408:
+    case 504:
+      return ErrorCode::timed_out;
+    case 409:
+      return ErrorCode::conflict;
+    case 413:
+      return ErrorCode::too_large;
+    case 429:
+      return ErrorCode::rate_limited;
+    case 503:
+    case 529:
+      return ErrorCode::unavailable;
+    default:
+      return ErrorCode::upstream_failed;
+  }
+}
 
 Error decode_openai_error(int status, std::string_view json) {
   Fields fields;

@@ -14,4 +14,7 @@ namespace callgate::upstream {
 // Total: text that is none of these is quoted in the message.
 Error decode_openai_error(int status, std::string_view json);
 
+// What the caller of callgate can do about an upstream's status.
+ErrorCode code_of_status(int status);
+
 }  // namespace callgate::upstream

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "upstream/openai_error.h"
 
 namespace callgate::upstream {
 namespace {
@@ -37,29 +38,6 @@ constexpr std::array<Row, 11> kWords = {{
     {"Forbidden", ErrorCode::upstream_failed, 403},
     {"Service_Unavailable", ErrorCode::unavailable, 503},
 }};
-
-ErrorCode code_of_status(int status) {
-  switch (status) {
-    case 400:
-    case 422:
-      return ErrorCode::invalid_request;
-    case 404:
-      return ErrorCode::not_found;
-    case 408:
-    case 504:
-      return ErrorCode::timed_out;
-    case 409:
-      return ErrorCode::conflict;
-    case 413:
-      return ErrorCode::too_large;
-    case 429:
-      return ErrorCode::rate_limited;
-    case 503:
-      return ErrorCode::unavailable;
-    default:
-      return ErrorCode::upstream_failed;
-  }
-}
 
 // `error` and `data` hold what matters, or the object itself does.
 void read_fields(json::Reader& in, Fields& fields, int depth) {
