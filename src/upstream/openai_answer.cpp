@@ -3,7 +3,7 @@
 #include <charconv>
 #include <functional>
 
-#include "base/utf8.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -40,13 +40,12 @@ void Answer::clear() {
 bool AnswerReader::read(std::string_view document) {
   document_ = document;
   replaced_ = 0;
-  if (read_like_last() || read_document()) return true;
-  if (!utf8::is_valid(document)) {
-    sanitized_.clear();
-    replaced_ = utf8::append_sanitized(sanitized_, document);
-    document_ = sanitized_;
-    if (read_document()) return true;
-  }
+  if (read_like_last()) return true;
+  const auto read_text_of = [this](std::string_view text) {
+    document_ = text;
+    return read_document();
+  };
+  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
   answer_.clear();
   return false;
 }

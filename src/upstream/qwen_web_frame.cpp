@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "base/utf8.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -19,15 +19,11 @@ void QwenWebFrame::clear() {
 }
 
 bool QwenWebFrameReader::read(std::string_view document) {
-  document_ = document;
-  replaced_ = 0;
-  if (read_document()) return true;
-  if (!utf8::is_valid(document)) {
-    sanitized_.clear();
-    replaced_ = utf8::append_sanitized(sanitized_, document);
-    document_ = sanitized_;
-    if (read_document()) return true;
-  }
+  const auto read_text_of = [this](std::string_view text) {
+    document_ = text;
+    return read_document();
+  };
+  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
   frame_.clear();
   return false;
 }
