@@ -1,5 +1,5 @@
 # callgate_room(name [USES room...] [LIBS target...]): one folder under src/ is one static library.
-# *_test.cpp files, and with them reference/*.cpp, become the room's test program, registered test by test.
+# *_test.cpp files become the room's test program, registered test by test; reference/*.cpp is linked to it.
 function(callgate_room name)
   cmake_parse_arguments(ROOM "ASIO" "" "USES;LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
@@ -30,10 +30,17 @@ function(callgate_room name)
   target_link_libraries(${target} ${scope} ${ROOM_USES} ${ROOM_LIBS})
 
   if(tests AND CALLGATE_TESTS)
-    add_executable(${target}_test ${tests} ${references})
+    add_executable(${target}_test ${tests})
     target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main)
+    if(references)
+      add_library(${target}_reference STATIC ${references})
+      target_compile_options(${target}_reference PRIVATE ${CALLGATE_WARNINGS})
+      target_precompile_headers(${target}_reference REUSE_FROM callgate_pch)
+      target_link_libraries(${target}_reference PUBLIC ${target})
+      target_link_libraries(${target}_test PRIVATE ${target}_reference)
+    endif()
     target_compile_definitions(${target}_test PRIVATE CALLGATE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    target_compile_options(${target}_test PRIVATE ${CALLGATE_WARNINGS})
+    target_compile_options(${target}_test PRIVATE ${CALLGATE_WARNINGS} ${CALLGATE_TEST_OPTIONS})
     target_precompile_headers(${target}_test REUSE_FROM callgate_pch_test)
     gtest_discover_tests(${target}_test TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST
       DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
