@@ -102,6 +102,22 @@ void append_string(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
+void append_compact(std::string& out, std::string_view json) {
+  while (!json.empty()) {
+    const std::size_t plain = std::min(json.find_first_of("\" \t\r\n"), json.size());
+    out.append(json.substr(0, plain));
+    json.remove_prefix(plain);
+    if (json.empty()) return;
+    std::size_t end = 1;
+    if (json.front() == '"') {
+      while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+      end = std::min(end + 1, json.size());
+      out.append(json.substr(0, end));
+    }
+    json.remove_prefix(end);
+  }
+}
+
 void append_integer(std::string& out, std::int64_t value) {
   char digits[20];
   const auto written = std::to_chars(digits, digits + sizeof digits, value);

@@ -11,6 +11,8 @@ namespace callgate::json {
 void append_escaped(std::string& out, std::string_view text);
 // `text` escaped, with quotes.
 void append_string(std::string& out, std::string_view text);
+// A JSON value without the white space around its tokens. REQUIRES: it is well-formed.
+void append_compact(std::string& out, std::string_view json);
 void append_integer(std::string& out, std::int64_t value);
 
 // Writes the commas and keys of one object:

@@ -133,5 +133,12 @@ TEST(Writer, writes_an_empty_object) {
   EXPECT_EQ(out, "{}");
 }
 
+TEST(Writer, takes_the_white_space_out_of_a_value_and_nothing_else) {
+  std::string out;
+  append_compact(
+      out, " { \"a b\\\" c\" : [ 1 ,\r\n 12345678901234567890 , 1.50e+3 ] ,\t\"\\\\\":\" \" } ");
+  EXPECT_EQ(out, "{\"a b\\\" c\":[1,12345678901234567890,1.50e+3],\"\\\\\":\" \"}");
+}
+
 }  // namespace
 }  // namespace callgate::json

@@ -3,35 +3,18 @@
 #include <algorithm>
 #include <array>
 
-#include "json/reader.h"
 #include "json/writer.h"
 #include "script/json_bytes.h"
 
 namespace callgate::script {
 namespace {
 
-bool is_json(std::string_view text) {
-  json::Reader in(text);
-  in.skip();
-  return in.finish();
-}
-
-void append_input(std::string& out, std::string_view arguments) {
-  if (arguments.empty()) {
-    out += "{}";
-  } else if (is_json(arguments)) {
-    out += arguments;
-  } else {
-    append_json_bytes(out, arguments);
-  }
-}
-
 void append_call(std::string& out, const LoggedCall& call, const Faults& faults) {
   json::ObjectWriter block(out);
   block.string("type", "tool_use");
   if (!faults.has(Fault::no_id)) block.string("id", faults.has(Fault::empty_id) ? "" : call.id);
   block.string("name", call.name);
-  append_input(block.key("input"), call.arguments);
+  append_arguments_value(block.key("input"), call.arguments);
   block.close();
 }
 

@@ -1,5 +1,8 @@
 #include "script/json_bytes.h"
 
+#include "json/reader.h"
+#include "json/writer.h"
+
 namespace callgate::script {
 namespace {
 
@@ -38,6 +41,20 @@ void append_json_bytes(std::string& out, std::string_view bytes) {
     }
   }
   out.push_back('"');
+}
+
+void append_arguments_value(std::string& out, std::string_view arguments) {
+  if (arguments.empty()) {
+    out += "{}";
+    return;
+  }
+  json::Reader in(arguments);
+  in.skip();
+  if (in.finish()) {
+    json::append_compact(out, arguments);
+  } else {
+    append_json_bytes(out, arguments);
+  }
 }
 
 }  // namespace callgate::script

@@ -65,13 +65,6 @@ std::optional<AnthropicParam> other_block(const Part& part) {
                         .cached = !member_of(part.json, "cache_control").empty()};
 }
 
-bool is_object(std::string_view text) {
-  json::Reader in(text);
-  if (in.peek() != json::Kind::object) return false;
-  in.skip();
-  return in.finish();
-}
-
 std::optional<ThinkingParam> thinking_block(std::string_view detail) {
   if (member_text(detail, "format") != kAnthropicReasoning) return std::nullopt;
   const std::string type = member_text(detail, "type");
@@ -94,27 +87,6 @@ std::optional<ThinkingParam> thinking_block(std::string_view detail) {
 }
 
 }  // namespace
-
-std::string_view member_of(std::string_view object, std::string_view name) {
-  json::Reader in(object);
-  if (in.peek() != json::Kind::object) return {};
-  std::string_view found;
-  for (std::string_view key; in.next_member(key);) {
-    const bool wanted = key == name && in.peek() != json::Kind::null;
-    const std::string_view value = in.raw();
-    if (wanted) found = value;
-  }
-  return found;
-}
-
-std::string_view raw_field(const std::vector<ExtraField>& fields, std::string_view name) {
-  const RawJson* value = find_field(fields, name);
-  return value == nullptr ? std::string_view() : std::string_view(value->text);
-}
-
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
-}
 
 void set_cache_control(AnthropicParam& block, std::string_view json) {
   if (block.cached || json.empty()) return;
@@ -158,15 +130,7 @@ AnthropicParam call_block(const CallRecord& call, std::string_view id) {
   block.string("type", "tool_use");
   block.string("id", id);
   block.string("name", call.name);
-  if (is_blank(call.arguments)) {
-    block.raw("input", "{}");
-  } else if (is_object(call.arguments)) {
-    block.raw("input", call.arguments);
-  } else {
-    json::ObjectWriter input(block.key("input"));
-    input.string("raw", call.arguments);
-    input.close();
-  }
+  append_arguments_object(block.key("input"), call.arguments);
   block.close();
   set_cache_control(made, raw_field(call.extra, "cache_control"));
   return made;

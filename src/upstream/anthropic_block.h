@@ -38,10 +38,4 @@ struct ThinkingParam {
 };
 std::vector<ThinkingParam> thinking_blocks(const Message& message);
 
-bool is_blank(std::string_view text);
-
-// JSON of a member of an object, or of a field; empty when it is missing or null.
-std::string_view member_of(std::string_view object, std::string_view name);
-std::string_view raw_field(const std::vector<ExtraField>& fields, std::string_view name);
-
 }  // namespace callgate::upstream

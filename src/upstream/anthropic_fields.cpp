@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kSame = "passed on under the same name";
 constexpr std::string_view kLeft = "left out";
 
-constexpr auto kFields = std::to_array<AnthropicField>({
+constexpr auto kFields = std::to_array<RequestField>({
     {"model", true, kSame},
     {"messages", true, "`system` and `messages`, see below"},
     {"stream", true, kSame},
@@ -57,6 +57,6 @@ constexpr auto kFields = std::to_array<AnthropicField>({
 
 }  // namespace
 
-std::span<const AnthropicField> anthropic_fields() { return kFields; }
+std::span<const RequestField> anthropic_fields() { return kFields; }
 
 }  // namespace callgate::upstream

@@ -1,7 +1,6 @@
 #include "upstream/anthropic_frame.h"
 
-#include <functional>
-
+#include "upstream/read_text.h"
 #include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
@@ -45,9 +44,9 @@ bool AnthropicFrameReader::read_document() {
   in_.reset(document_);
   for (std::string_view key; in_.next_member(key);) {
     if (key == "type") {
-      read_text(frame_.type);
+      read_text(in_, document_, frame_.type);
     } else if (key == "index") {
-      frame_.index = read_count();
+      frame_.index = read_count(in_);
     } else if (key == "delta") {
       read_delta();
     } else if (key == "content_block") {
@@ -59,7 +58,7 @@ bool AnthropicFrameReader::read_document() {
     } else if (key == "usage") {
       read_usage();
     } else if (key == "stop_reason") {
-      read_text(frame_.stop_reason);
+      read_text(in_, document_, frame_.stop_reason);
     } else if (key == "stop_details") {
       read_stop_details();
     } else if (key == "error") {
@@ -99,15 +98,15 @@ void AnthropicFrameReader::read_delta() {
   AnthropicDelta& delta = frame_.delta;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "text") {
-      read_text(delta.text);
+      read_text(in_, document_, delta.text);
     } else if (key == "partial_json") {
-      read_text(delta.partial_json);
+      read_text(in_, document_, delta.partial_json);
     } else if (key == "thinking") {
-      read_text(delta.thinking);
+      read_text(in_, document_, delta.thinking);
     } else if (key == "signature") {
-      read_text(delta.signature);
+      read_text(in_, document_, delta.signature);
     } else if (key == "stop_reason") {
-      read_text(frame_.stop_reason);
+      read_text(in_, document_, frame_.stop_reason);
     } else if (key == "stop_details") {
       read_stop_details();
     } else {
@@ -120,19 +119,19 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
   block.clear();
   for (std::string_view key; in_.next_member(key);) {
     if (key == "type") {
-      read_text(block.type);
+      read_text(in_, document_, block.type);
     } else if (key == "text") {
-      read_text(block.text);
+      read_text(in_, document_, block.text);
     } else if (key == "thinking") {
-      read_text(block.thinking);
+      read_text(in_, document_, block.thinking);
     } else if (key == "signature") {
-      read_text(block.signature);
+      read_text(in_, document_, block.signature);
     } else if (key == "data") {
-      read_text(block.data);
+      read_text(in_, document_, block.data);
     } else if (key == "id") {
-      read_text(block.id);
+      read_text(in_, document_, block.id);
     } else if (key == "name") {
-      read_text(block.name);
+      read_text(in_, document_, block.name);
     } else if (key == "input") {
       read_input(block);
     } else {
@@ -153,7 +152,7 @@ void AnthropicFrameReader::read_content() {
 void AnthropicFrameReader::read_input(AnthropicBlock& block) {
   switch (in_.peek()) {
     case json::Kind::string:
-      read_text(block.input);
+      read_text(in_, document_, block.input);
       block.input_given = !block.input.empty();
       return;
     case json::Kind::null:
@@ -173,7 +172,7 @@ void AnthropicFrameReader::read_stop_details() {
   if (!enter_object()) return;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "explanation") {
-      read_text(frame_.explanation);
+      read_text(in_, document_, frame_.explanation);
     } else {
       in_.skip();
     }
@@ -185,17 +184,17 @@ void AnthropicFrameReader::read_usage() {
   AnthropicUsage& usage = frame_.usage;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "input_tokens") {
-      usage.input = read_count();
+      usage.input = read_count(in_);
     } else if (key == "cache_read_input_tokens") {
-      usage.cache_read = read_count();
+      usage.cache_read = read_count(in_);
     } else if (key == "cache_creation_input_tokens") {
-      usage.cache_creation = read_count();
+      usage.cache_creation = read_count(in_);
     } else if (key == "output_tokens") {
-      usage.output = read_count();
+      usage.output = read_count(in_);
     } else if (key == "output_tokens_details" && in_.peek() == json::Kind::object) {
       for (std::string_view inner; in_.next_member(inner);) {
         if (inner == "thinking_tokens") {
-          usage.thinking = read_count();
+          usage.thinking = read_count(in_);
         } else {
           in_.skip();
         }
@@ -204,31 +203,6 @@ void AnthropicFrameReader::read_usage() {
       in_.skip();
     }
   }
-}
-
-void AnthropicFrameReader::read_text(Text& text) {
-  text.clear();
-  if (in_.peek() != json::Kind::string) return in_.skip();
-  const std::string_view value = in_.string();
-  const std::less<const char*> before;
-  const bool inside = !before(value.data(), document_.data()) &&
-                      before(value.data(), document_.data() + document_.size());
-  if (inside) {
-    text = value;
-  } else {
-    text.copy(value);
-  }
-}
-
-// Larger ones are nonsense, and their sums would not fit.
-std::optional<std::int64_t> AnthropicFrameReader::read_count() {
-  constexpr std::int64_t kMax = std::int64_t{1} << 60;
-  if (in_.peek() != json::Kind::number) {
-    in_.skip();
-    return std::nullopt;
-  }
-  const std::optional<std::int64_t> value = in_.integer();
-  return value && *value >= 0 && *value <= kMax ? value : std::nullopt;
 }
 
 }  // namespace callgate::upstream

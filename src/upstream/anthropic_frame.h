@@ -85,8 +85,6 @@ class AnthropicFrameReader {
   void read_input(AnthropicBlock& block);
   void read_stop_details();
   void read_usage();
-  void read_text(Text& text);
-  std::optional<std::int64_t> read_count();
   bool enter_object();
 
   json::Reader in_;

@@ -247,11 +247,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
   encoded.headers.emplace_back("anthropic-version", "2023-06-01");
   add_key(encoded, options, "x-api-key");
-  std::vector<std::string_view> carried;
-  for (const AnthropicField& field : anthropic_fields()) {
-    if (field.carried) carried.push_back(field.name);
-  }
-  encoded.dropped = fields_left_behind(request, carried);
+  encoded.dropped = fields_left_behind(request, anthropic_fields());
   BodyWriter(request, options, encoded).write();
   return encoded;
 }

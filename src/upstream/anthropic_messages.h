@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "upstream/request_parts.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::upstream {
@@ -20,12 +21,6 @@ inline constexpr std::string_view kAnthropicReasoning = "anthropic-claude-v1";
 // The API wants a limit; this is it where the caller gives none.
 inline constexpr std::int64_t kAnthropicMaxTokens = 8192;
 
-// What happens to each field of a request; docs/upstreams.md has the same table.
-struct AnthropicField {
-  std::string_view name;
-  bool carried = true;  // false: reported as dropped
-  std::string_view effect;
-};
-std::span<const AnthropicField> anthropic_fields();
+std::span<const RequestField> anthropic_fields();
 
 }  // namespace callgate::upstream

@@ -2,11 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <fstream>
-
 #include "upstream/anthropic_conversation.h"
 #include "upstream/anthropic_error.h"
+#include "upstream/fields_testing.h"
 
 namespace callgate::upstream {
 namespace {
@@ -34,37 +32,21 @@ UpstreamRequest encoded(const Request& request, const EncodeOptions& options = {
   return made ? *made : UpstreamRequest{};
 }
 
-std::string header(const UpstreamRequest& request, std::string_view name) {
-  for (const auto& [key, value] : request.headers) {
-    if (key == name) return value;
-  }
-  return "";
-}
-
-// Name by name, a ! behind those that change the meaning.
-std::string dropped(const std::vector<DroppedField>& fields) {
-  std::string text;
-  for (const DroppedField& field : fields) {
-    text += (text.empty() ? "" : " ") + field.name + (field.changes_meaning ? "!" : "");
-  }
-  return text;
-}
-
 constexpr std::string_view kStart =
     R"({"model":"m","max_tokens":8192,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}])";
 
 TEST(AnthropicEncode, sends_version_and_key_in_the_style_that_is_asked_for) {
   const UpstreamRequest own = encoded(asked(), {.model = "claude", .key = "k"});
   EXPECT_EQ(own.path, "/messages");
-  EXPECT_EQ(header(own, "anthropic-version"), "2023-06-01");
-  EXPECT_EQ(header(own, "x-api-key"), "k");
-  EXPECT_EQ(header(own, "authorization"), "");
+  EXPECT_EQ(header_of(own, "anthropic-version"), "2023-06-01");
+  EXPECT_EQ(header_of(own, "x-api-key"), "k");
+  EXPECT_EQ(header_of(own, "authorization"), "");
   EXPECT_EQ(own.body, R"({"model":"claude","max_tokens":8192,"messages":[{"role":"user","content":)"
                       R"([{"type":"text","text":"hi"}]}],"stream":true})");
   const UpstreamRequest bearer = encoded(asked(), {.key = "k", .auth = "bearer"});
-  EXPECT_EQ(header(bearer, "authorization"), "Bearer k");
-  EXPECT_EQ(header(bearer, "x-api-key"), "");
-  EXPECT_EQ(header(encoded(asked()), "x-api-key"), "");
+  EXPECT_EQ(header_of(bearer, "authorization"), "Bearer k");
+  EXPECT_EQ(header_of(bearer, "x-api-key"), "");
+  EXPECT_EQ(header_of(encoded(asked()), "x-api-key"), "");
 }
 
 TEST(AnthropicEncode, gives_each_field_its_place_or_says_that_it_has_none) {
@@ -112,7 +94,7 @@ TEST(AnthropicEncode, gives_each_field_its_place_or_says_that_it_has_none) {
     const UpstreamRequest made =
         encoded(asked({{std::string(row.name), {std::string(row.value)}}}));
     EXPECT_EQ(made.body, std::string(kStart) + std::string(row.written) + "}");
-    EXPECT_EQ(dropped(made.dropped), row.dropped);
+    EXPECT_EQ(print_dropped(made.dropped), row.dropped);
   }
 }
 
@@ -132,14 +114,14 @@ TEST(AnthropicEncode, sends_no_sampling_beside_thinking) {
                                               {"top_p", {"0.5"}},
                                               {"top_k", {"3"}}}));
   EXPECT_EQ(made.body.find("temperature"), std::string::npos);
-  EXPECT_EQ(dropped(made.dropped), "temperature! top_p! top_k!");
+  EXPECT_EQ(print_dropped(made.dropped), "temperature! top_p! top_k!");
 }
 
 TEST(AnthropicEncode, lets_the_api_s_own_fields_win) {
   const UpstreamRequest made = encoded(
       asked({{"reasoning_effort", {"\"high\""}}, {"output_config", {R"({"effort":"max"})"}}}));
   EXPECT_EQ(made.body, std::string(kStart) + R"(,"output_config":{"effort":"max"}})");
-  EXPECT_EQ(dropped(made.dropped), "reasoning_effort!");
+  EXPECT_EQ(print_dropped(made.dropped), "reasoning_effort!");
 }
 
 TEST(AnthropicEncode, writes_tools_and_the_choice_among_them) {
@@ -163,7 +145,7 @@ TEST(AnthropicEncode, writes_tools_and_the_choice_among_them) {
       R"({"type":"web_search_20250305","name":"web_search"}])";
   const UpstreamRequest made = encoded(request);
   EXPECT_EQ(made.body, std::string(kStart) + tools + "}");
-  EXPECT_EQ(dropped(made.dropped), "other_tools!");
+  EXPECT_EQ(print_dropped(made.dropped), "other_tools!");
 
   using Mode = ToolChoice::Mode;
   struct Row {
@@ -223,7 +205,7 @@ TEST(AnthropicConversation, orders_a_long_conversation_as_the_api_wants_it) {
       R"("content":"no","is_error":true},{"type":"tool_result","tool_use_id":"toolu_2"},)"
       R"({"type":"text","text":"by the way"}]},)"
       R"({"role":"assistant","content":[{"type":"text","text":"done"}]}])");
-  EXPECT_EQ(dropped(made.dropped), "");
+  EXPECT_EQ(print_dropped(made.dropped), "");
 }
 
 TEST(AnthropicConversation, puts_images_and_documents_into_messages_and_results) {
@@ -246,7 +228,7 @@ TEST(AnthropicConversation, puts_images_and_documents_into_messages_and_results)
       R"({"type":"image","source":{"type":"url","url":"https://x/y.png"},"cache_control":{"a":1}},)"
       R"({"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"BB"},)"
       R"("title":"a.pdf"},{"type":"document","source":{"type":"url","url":"u"}}]}])");
-  EXPECT_EQ(dropped(made.dropped), "messages[0].content[4]!");
+  EXPECT_EQ(print_dropped(made.dropped), "messages[0].content[4]!");
 }
 
 TEST(AnthropicConversation, puts_thinking_back_where_it_stood) {
@@ -269,7 +251,7 @@ TEST(AnthropicConversation, puts_thinking_back_where_it_stood) {
   only.extra.push_back(answer.extra[0]);
   const AnthropicConversation made = encode_anthropic_conversation({user("\"q\""), only});
   EXPECT_EQ(made.messages, R"([{"role":"user","content":[{"type":"text","text":"q"}]}])");
-  EXPECT_EQ(dropped(made.dropped), "messages[1].reasoning_details");
+  EXPECT_EQ(print_dropped(made.dropped), "messages[1].reasoning_details");
 }
 
 TEST(AnthropicConversation, loses_nothing_that_it_need_not_lose) {
@@ -289,7 +271,7 @@ TEST(AnthropicConversation, loses_nothing_that_it_need_not_lose) {
       R"({"type":"tool_use","id":"call_2","name":"g","input":{"raw":"[1]"}}]},{"role":"user","content":[)"
       R"({"type":"tool_result","tool_use_id":"call_1","content":"r1"},)"
       R"({"type":"tool_result","tool_use_id":"call_2","content":"r2"}]}])");
-  EXPECT_EQ(dropped(made.dropped), "messages[0].name messages[2].content!");
+  EXPECT_EQ(print_dropped(made.dropped), "messages[0].name messages[2].content!");
   EXPECT_EQ(
       encode_anthropic_conversation({{.role = Role::system, .content = {"\"alone\""}}}).messages,
       R"([{"role":"user","content":[{"type":"text","text":"alone"}]}])");
@@ -341,34 +323,7 @@ TEST(AnthropicError, keeps_what_the_upstream_said) {
 }
 
 TEST(AnthropicFields, are_those_of_the_documentation) {
-  std::ifstream in(std::string(CALLGATE_SOURCE_DIR) + "/docs/upstreams.md");
-  std::vector<std::string> rows;
-  bool inside = false;
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("## ")) inside = line == "## anthropic_messages";
-    if (inside && line.starts_with("| `")) rows.push_back(line);
-  }
-  std::vector<std::string> wanted;
-  for (const AnthropicField& field : anthropic_fields()) {
-    wanted.push_back("| `" + std::string(field.name) + "` | " + std::string(field.effect) + " |");
-  }
-  EXPECT_EQ(rows, wanted);
-}
-
-TEST(AnthropicFields, tell_the_truth_about_what_is_dropped) {
-  for (const AnthropicField& field : anthropic_fields()) {
-    Request request = asked();
-    if (field.name == "n") {
-      request.choices = 2;
-    } else {
-      request.extra.push_back({std::string(field.name), {"7"}});
-    }
-    const auto left = encoded(request).dropped;
-    const bool found = std::any_of(left.begin(), left.end(), [&](const DroppedField& each) {
-      return each.name == field.name;
-    });
-    EXPECT_TRUE(field.carried || found) << field.name;
-  }
+  expect_fields(kAnthropicMessages, anthropic_fields());
 }
 
 }  // namespace

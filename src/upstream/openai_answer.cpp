@@ -1,8 +1,8 @@
 #include "upstream/openai_answer.h"
 
 #include <charconv>
-#include <functional>
 
+#include "upstream/read_text.h"
 #include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
@@ -175,21 +175,7 @@ void AnswerReader::read_usage() {
   answer_.usage = usage;
 }
 
-void AnswerReader::read_text(Text& text) {
-  if (in_.peek() != json::Kind::string) {
-    text.clear();
-    return in_.skip();
-  }
-  const std::string_view value = in_.string();
-  const std::less<const char*> before;
-  const bool inside = !before(value.data(), document_.data()) &&
-                      before(value.data(), document_.data() + document_.size());
-  if (inside) {
-    text = value;
-  } else {
-    text.copy(value);
-  }
-}
+void AnswerReader::read_text(Text& text) { upstream::read_text(in_, document_, text); }
 
 // A whole number that is not negative, also as a string.
 std::optional<std::int64_t> AnswerReader::read_integer() {

@@ -1,5 +1,7 @@
 #include "upstream/openai_chat.h"
 
+#include <array>
+
 #include "json/writer.h"
 #include "upstream/openai_chat_decoder.h"
 #include "upstream/openai_error.h"
@@ -7,6 +9,31 @@
 
 namespace callgate::upstream {
 namespace {
+
+constexpr std::string_view kSame = "passed on as it came";
+
+// Everything is carried; these are the fields that callgate itself looks into.
+constexpr auto kFields = std::to_array<RequestField>({
+    {"model", true, "the `id` of the model, or the name that was asked for"},
+    {"messages", true, "passed on as they came, parts and unknown members included"},
+    {"stream", true, kSame},
+    {"stream_options", true, "a stream is always asked for usage; other members are passed on"},
+    {"tools", true, "passed on as they came, `strict` and unknown members included"},
+    {"other_tools", true, "tools that are no functions: passed on as they came"},
+    {"functions", true, "`tools`; the answer comes as `function_call`"},
+    {"tool_choice", true, kSame},
+    {"function_call", true, "`tool_choice`"},
+    {"parallel_tool_calls", true, "passed on; false is also kept by callgate itself"},
+    {"n", true, kSame},
+    {"temperature", true, kSame},
+    {"max_tokens", true, kSame},
+    {"max_completion_tokens", true, kSame},
+    {"stop", true, kSame},
+    {"response_format", true, kSame},
+    {"reasoning_effort", true, kSame},
+    {"logprobs", true, kSame},
+    {"any other field", true, kSame},
+});
 
 std::string_view name_of(Role role) {
   switch (role) {
@@ -150,6 +177,8 @@ std::unique_ptr<ResponseDecoder> make_decoder(const Request&) {
 }
 
 }  // namespace
+
+std::span<const RequestField> openai_chat_fields() { return kFields; }
 
 const WireFormat kOpenaiChat = {
     .name = "openai_chat",

@@ -7,11 +7,15 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
+#include "upstream/request_parts.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::upstream {
 
 extern const WireFormat kOpenaiChat;
+
+std::span<const RequestField> openai_chat_fields();
 
 }  // namespace callgate::upstream

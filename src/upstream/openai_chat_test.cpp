@@ -2,18 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "upstream/fields_testing.h"
 #include "upstream/finish_word.h"
 #include "upstream/openai_error.h"
 
 namespace callgate::upstream {
 namespace {
-
-std::string header(const UpstreamRequest& request, std::string_view name) {
-  for (const auto& [key, value] : request.headers) {
-    if (key == name) return value;
-  }
-  return "";
-}
 
 TEST(OpenaiEncode, always_asks_a_stream_for_usage) {
   Request request{.model = "asked"};
@@ -21,15 +15,15 @@ TEST(OpenaiEncode, always_asks_a_stream_for_usage) {
   const auto encoded = kOpenaiChat.encode(request, {.model = "vendor/m", .key = "k"});
   ASSERT_TRUE(encoded.has_value());
   EXPECT_EQ(encoded->path, "/chat/completions");
-  EXPECT_EQ(header(*encoded, "authorization"), "Bearer k");
-  EXPECT_EQ(header(*encoded, "content-type"), "application/json");
+  EXPECT_EQ(header_of(*encoded, "authorization"), "Bearer k");
+  EXPECT_EQ(header_of(*encoded, "content-type"), "application/json");
   EXPECT_EQ(encoded->body, R"({"model":"vendor/m","messages":[{"role":"user","content":"hi"}],)"
                            R"("stream":true,"stream_options":{"include_usage":true}})");
 }
 
 TEST(OpenaiEncode, sends_no_key_where_there_is_none) {
   const auto encoded = kOpenaiChat.encode({.model = "m"}, {.stream = false});
-  EXPECT_EQ(header(*encoded, "authorization"), "");
+  EXPECT_EQ(header_of(*encoded, "authorization"), "");
   EXPECT_EQ(encoded->body, R"({"model":"m","messages":[]})");
 }
 
@@ -125,6 +119,17 @@ TEST(UpstreamRegistry, finds_wire_formats_by_name) {
   EXPECT_EQ(find("openai_chat"), &kOpenaiChat);
   EXPECT_EQ(find("nothing"), nullptr);
   EXPECT_FALSE(all().empty());
+}
+
+TEST(OpenaiFields, are_those_of_the_documentation_and_leave_as_they_came) {
+  expect_fields(kOpenaiChat, openai_chat_fields());
+  for (const RequestField& field : openai_chat_fields()) {
+    const auto made = kOpenaiChat.encode(request_with(field.name), {});
+    EXPECT_TRUE(made->dropped.empty());
+    if (field.effect != "passed on as it came") continue;
+    EXPECT_NE(made->body.find("\"" + std::string(field.name) + "\":"), std::string::npos)
+        << field.name;
+  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr std::array<QwenWebField, 13> kFields = {{
+constexpr std::array<RequestField, 13> kFields = {{
     {"model", true, "`models` and `model`"},
     {"messages", true, "the new ones as one text; in a new chat all of them"},
     {"image parts", false, "dropped, named as `messages[i].content[j]`"},
@@ -20,28 +20,13 @@ constexpr std::array<QwenWebField, 13> kFields = {{
     {"reasoning_effort", true, "`thinking_enabled`: off for `none` and `minimal`, on for the rest"},
     {"tools", false, "dropped; use `tools = \"prompt\"`"},
     {"tool_choice", false, "dropped"},
-    {"parallel_tool_calls", true, "kept by callgate: `false` withholds all calls but the first"},
+    {"parallel_tool_calls", false, "dropped; callgate itself lets only the first call pass"},
     {"response_format", false, "dropped"},
     {"temperature", false, "dropped, as all sampling"},
     {"max_tokens", false, "dropped"},
     {"stop", false, "dropped"},
     {"n", false, "dropped: one choice"},
 }};
-
-constexpr std::array<std::string_view, 5> kCarried = {"model", "messages", "stream",
-                                                      "reasoning_effort", "parallel_tool_calls"};
-
-constexpr bool matches_table() {
-  std::size_t carried = 0;
-  for (const QwenWebField& field : kFields) {
-    bool found = false;
-    for (const std::string_view name : kCarried) found = found || name == field.name;
-    if (found != field.carried) return false;
-    if (found) ++carried;
-  }
-  return carried == kCarried.size();
-}
-static_assert(matches_table());
 
 // A chat of somebody who is logged in, or of a guest.
 std::string_view chat_mode(const EncodeOptions& options) {
@@ -120,7 +105,7 @@ void append_query(std::string& path, std::string_view value) {
 }
 
 std::vector<DroppedField> left_behind(const Request& request) {
-  std::vector<DroppedField> dropped = fields_left_behind(request, kCarried);
+  std::vector<DroppedField> dropped = fields_left_behind(request, kFields);
   if (!request.tools.empty()) dropped.push_back({"tools", true});
   for (std::size_t i = 0; i < request.messages.size(); ++i) {
     const std::vector<Part> parts = parts_of(request.messages[i].content);
@@ -172,7 +157,7 @@ std::unique_ptr<ResponseDecoder> make_decoder(const Request&) {
 
 }  // namespace
 
-std::span<const QwenWebField> qwen_web_fields() { return kFields; }
+std::span<const RequestField> qwen_web_fields() { return kFields; }
 
 UpstreamRequest encode_qwen_web_chat(const EncodeOptions& options, std::int64_t unix_ms) {
   UpstreamRequest encoded{.path = "/chats/new", .headers = {}, .body = {}, .dropped = {}};

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "upstream/request_parts.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::upstream {
@@ -24,13 +25,7 @@ namespace callgate::upstream {
 // uses encode_qwen_web_post().
 extern const WireFormat kQwenWeb;
 
-// What becomes of each field of a request, in the words of docs/upstreams.md.
-struct QwenWebField {
-  std::string_view name;
-  bool carried = false;
-  std::string_view what;
-};
-std::span<const QwenWebField> qwen_web_fields();
+std::span<const RequestField> qwen_web_fields();
 
 // Where a message goes.
 struct QwenWebPlace {

@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "upstream/fields_testing.h"
 #include "upstream/qwen_web_error.h"
 
 namespace callgate::upstream {
@@ -98,25 +96,14 @@ TEST(QwenWeb, names_every_field_that_it_cannot_carry) {
   ASSERT_TRUE(encoded);
   for (const DroppedField& field : encoded->dropped) {
     names.push_back(field.name);
-    EXPECT_EQ(field.changes_meaning, field.name != "user");
+    EXPECT_EQ(field.changes_meaning, field.name != "user" && field.name != "parallel_tool_calls");
   }
-  EXPECT_THAT(names, testing::UnorderedElementsAre("n", "tool_choice", "temperature", "max_tokens",
-                                                   "stop", "response_format", "user", "tools",
-                                                   "messages[1].content[1]"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre(
+                         "n", "tool_choice", "parallel_tool_calls", "temperature", "max_tokens",
+                         "stop", "response_format", "user", "tools", "messages[1].content[1]"));
 }
 
-TEST(QwenWeb, has_the_field_table_of_the_docs) {
-  std::ifstream file(CALLGATE_SOURCE_DIR "/docs/upstreams.md");
-  std::stringstream text;
-  text << file.rdbuf();
-  const std::size_t section = text.str().find("\n## qwen_web\n");
-  ASSERT_NE(section, std::string::npos);
-  const std::string docs = text.str().substr(section);
-  for (const QwenWebField& field : qwen_web_fields()) {
-    EXPECT_THAT(
-        docs, HasSubstr("| `" + std::string(field.name) + "` | " + std::string(field.what) + " |"));
-  }
-}
+TEST(QwenWeb, has_the_field_table_of_the_docs) { expect_fields(kQwenWeb, qwen_web_fields()); }
 
 TEST(QwenWeb, reads_the_ids_of_an_answer) {
   const auto created = decode_qwen_web_created(

@@ -4,12 +4,15 @@
 #include <array>
 
 #include "json/reader.h"
+#include "json/writer.h"
 
 namespace callgate::upstream {
 namespace {
 
-// Fields that say who asks, how it is billed or where it is kept: leaving them out changes no answer.
-constexpr std::array<std::string_view, 8> kAside = {"metadata",
+// Fields that say who asks, how it is billed or where it is kept: leaving them out changes no answer. Nor does
+// parallel_tool_calls: where it is false, callgate itself lets only one call pass.
+constexpr std::array<std::string_view, 9> kAside = {"metadata",
+                                                    "parallel_tool_calls",
                                                     "prompt_cache_key",
                                                     "prompt_cache_retention",
                                                     "safety_identifier",
@@ -41,6 +44,13 @@ bool is_idle(const ExtraField& field) {
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_object(std::string_view text) {
+  json::Reader in(text);
+  if (in.peek() != json::Kind::object) return false;
+  in.skip();
+  return in.finish();
 }
 
 // data:image/png;base64,AA==
@@ -120,6 +130,50 @@ std::string text_of(const RawJson& content) {
   return text;
 }
 
+std::string_view member_of(std::string_view object, std::string_view name) {
+  json::Reader in(object);
+  if (in.peek() != json::Kind::object) return {};
+  std::string_view found;
+  for (std::string_view key; in.next_member(key);) {
+    const bool wanted = key == name && in.peek() != json::Kind::null;
+    const std::string_view value = in.raw();
+    if (wanted) found = value;
+  }
+  return found;
+}
+
+std::string_view raw_field(const std::vector<ExtraField>& fields, std::string_view name) {
+  const RawJson* value = find_field(fields, name);
+  return value == nullptr ? std::string_view() : std::string_view(value->text);
+}
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
+
+void append_arguments_object(std::string& out, std::string_view arguments) {
+  if (is_blank(arguments)) {
+    out.append("{}");
+  } else if (is_object(arguments)) {
+    out.append(arguments);
+  } else {
+    json::ObjectWriter object(out);
+    object.string("raw", arguments);
+    object.close();
+  }
+}
+
+void append_object_schema(std::string& out, std::string_view schema) {
+  if (schema.empty()) {
+    out.append(R"({"type":"object","properties":{}})");
+  } else if (!member_of(schema, "type").empty() || !schema.starts_with('{')) {
+    out.append(schema);
+  } else {
+    const bool empty = is_blank(schema.substr(1, schema.size() - 2));
+    out.append(R"({"type":"object")").append(empty ? "" : ",").append(schema.substr(1));
+  }
+}
+
 const RawJson* find_field(const std::vector<ExtraField>& fields, std::string_view name) {
   for (const ExtraField& field : fields) {
     if (field.name == name) return field.value.text == "null" ? nullptr : &field.value;
@@ -148,6 +202,15 @@ std::vector<DroppedField> fields_left_behind(const Request& request,
   check("other_tools", !request.other_tools.empty());
   for (const ExtraField& field : request.extra) check(field.name, !is_idle(field));
   return dropped;
+}
+
+std::vector<DroppedField> fields_left_behind(const Request& request,
+                                             std::span<const RequestField> fields) {
+  std::vector<std::string_view> carried;
+  for (const RequestField& field : fields) {
+    if (field.carried) carried.push_back(field.name);
+  }
+  return fields_left_behind(request, carried);
 }
 
 void add_key(UpstreamRequest& request, const EncodeOptions& options, std::string_view own) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "upstream/fields_testing.h"
+
 namespace callgate::upstream {
 namespace {
 
@@ -47,6 +49,21 @@ TEST(RequestParts, names_what_is_left_behind_and_whether_it_matters) {
   EXPECT_EQ(dropped[2].name, "seed");
   EXPECT_EQ(field_text(request.extra, "user"), "u");
   EXPECT_EQ(field_text(request.extra, "stop"), "");
+}
+
+TEST(RequestParts, one_call_at_a_time_is_carried_or_reported_by_every_wire_format) {
+  Request request = request_with("tools");
+  request.parallel_tool_calls = false;
+  for (const WireFormat* format : all()) {
+    const auto made = format->encode(request, {.model = "m"});
+    ASSERT_TRUE(made.has_value()) << format->name;
+    const bool carried = made->body.find("parallel_tool") != std::string::npos;
+    const bool reported =
+        std::any_of(made->dropped.begin(), made->dropped.end(), [](const DroppedField& field) {
+          return field.name == "parallel_tool_calls" && !field.changes_meaning;
+        });
+    EXPECT_NE(carried, reported) << format->name;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+// Reading a string or a count of a document into fields that are used again for the next one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "json/reader.h"
+#include "upstream/openai_answer.h"
+
+namespace callgate::upstream {
+
+// Anything but a string reads as an empty one. `document` is what `in` reads.
+inline void read_text(json::Reader& in, std::string_view document, Text& text) {
+  text.clear();
+  if (in.peek() != json::Kind::string) return in.skip();
+  const std::string_view value = in.string();
+  const std::less<const char*> before;
+  const bool inside = !before(value.data(), document.data()) &&
+                      before(value.data(), document.data() + document.size());
+  if (inside) {
+    text = value;
+  } else {
+    text.copy(value);
+  }
+}
+
+// Larger ones are nonsense, and their sums would not fit.
+inline std::optional<std::int64_t> read_count(json::Reader& in) {
+  constexpr std::int64_t kMax = std::int64_t{1} << 60;
+  if (in.peek() != json::Kind::number) {
+    in.skip();
+    return std::nullopt;
+  }
+  const std::optional<std::int64_t> value = in.integer();
+  return value && *value >= 0 && *value <= kMax ? value : std::nullopt;
+}
+
+}  // namespace callgate::upstream
