@@ -22,6 +22,7 @@ fuzz_one() {
     anthropic_messages_fuzz) seeds=(golden/wire/anthropic_messages) ;;
     dialect_fuzz) seeds=(golden/dialect) ;;
     codex_fuzz) seeds=(golden/wire/codex_app_server golden/wire/codex_proto) ;;
+    ollama_fuzz) seeds=(golden/wire/ollama) ;;
     openai_chat_fuzz | sse_fuzz) seeds=(golden/wire/openai_chat) ;;
     capture_fuzz) seeds=(fuzz/regressions/capture_fuzz) ;;
     qwen_web_fuzz) seeds=(golden/wire/qwen_web) ;;

@@ -3,6 +3,7 @@
 #include "script/anthropic_reply.h"
 #include "script/codex_app_server_reply.h"
 #include "script/codex_proto_reply.h"
+#include "script/ollama_reply.h"
 #include "script/openai_chat_reply.h"
 #include "script/qwen_web_reply.h"
 #include "script/reply_encoder.h"
@@ -10,12 +11,9 @@
 namespace callgate::script {
 namespace {
 
-constexpr std::array<const ReplyFormat*, 5> kFormats{
-    &kAnthropicReply,
-    &kCodexAppServerReply,
-    &kCodexProtoReply,
-    &kOpenAiChatReply,
-    &kQwenWebReply,
+constexpr std::array<const ReplyFormat*, 6> kFormats{
+    &kAnthropicReply, &kCodexAppServerReply, &kCodexProtoReply,
+    &kOllamaReply,    &kOpenAiChatReply,     &kQwenWebReply,
 };
 
 }  // namespace

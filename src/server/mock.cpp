@@ -8,6 +8,7 @@
 #include "json/writer.h"
 #include "net/loop.h"
 #include "net/server.h"
+#include "script/ollama_reply.h"
 #include "script/qwen_web_reply.h"
 #include "script/reply_encoder.h"
 #include "script/scripted_model.h"
@@ -40,6 +41,7 @@ class MockServer {
     if (exchange.head().method == "GET" && path.ends_with("/models"))
       co_return co_await list_models(exchange);
     if (path.find(kChats) != std::string_view::npos) co_return co_await answer_chats(exchange);
+    if (script::is_ollama_catalog(path)) co_return co_await answer_catalog(exchange);
     const script::ReplyFormat* format = nullptr;
     for (const script::ReplyFormat* each : script::reply_formats()) {
       if (exchange.head().method == "POST" && each->serves(path)) format = each;
@@ -87,6 +89,16 @@ class MockServer {
     }
     if (!body) body = script::qwen_web_error_body("Not_Found", "there is no " + std::string(path));
     co_await exchange.respond(200, "application/json", *body);
+  }
+
+  // GET .../api/tags, /api/ps and /api/version, and POST .../api/show.
+  net::Task<> answer_catalog(net::Exchange& exchange) {
+    const std::string path(exchange.head().path);
+    const auto asked = co_await exchange.body();
+    if (!asked) co_return co_await refuse(exchange, asked.error());
+    const auto body = script::ollama_catalog(path, *asked, model_.script().models);
+    const std::string_view unknown = R"({"error":"model not found"})";
+    co_await exchange.respond(body ? 200 : 404, "application/json", body ? *body : unknown);
   }
 
   net::Task<> refuse_message(net::Exchange& exchange, const Error& error) {

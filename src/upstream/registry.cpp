@@ -3,6 +3,7 @@
 #include "upstream/anthropic_messages.h"
 #include "upstream/codex_app_server.h"
 #include "upstream/codex_proto.h"
+#include "upstream/ollama.h"
 #include "upstream/openai_chat.h"
 #include "upstream/qwen_web.h"
 #include "upstream/wire_format.h"
@@ -10,10 +11,11 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr std::array<const WireFormat*, 5> kAll = {
+constexpr std::array<const WireFormat*, 6> kAll = {
     &kAnthropicMessages,
     &kCodexAppServer,
     &kCodexProto,
+    &kOllama,
     &kOpenaiChat,
     &kQwenWeb,
 };

@@ -1,0 +1,192 @@
+#include "upstream/ollama_line.h"
+
+#include "json/writer.h"
+#include "upstream/read_text.h"
+#include "upstream/repaired_read.h"
+
+namespace callgate::upstream {
+namespace {
+
+// {"token":"Hi","logprob":-0.1,"bytes":[72,105],"top_logprobs":[...]}: Chat Completions wants all members.
+void append_logprob(std::string& out, json::Reader& in, bool top) {
+  std::string_view token = "\"\"";
+  std::string_view logprob = "0";
+  std::string_view bytes = "null";
+  std::string alternatives;
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "token") {
+      token = in.raw();
+    } else if (key == "logprob") {
+      logprob = in.raw();
+    } else if (key == "bytes") {
+      bytes = in.raw();
+    } else if (key == "top_logprobs" && !top && in.peek() == json::Kind::array) {
+      alternatives.clear();
+      while (in.next_element()) {
+        if (in.peek() != json::Kind::object) {
+          in.skip();
+          continue;
+        }
+        if (!alternatives.empty()) alternatives.push_back(',');
+        append_logprob(alternatives, in, true);
+      }
+    } else {
+      in.skip();
+    }
+  }
+  json::ObjectWriter object(out);
+  object.raw("token", token);
+  object.raw("logprob", logprob);
+  object.raw("bytes", bytes);
+  if (!top) object.raw("top_logprobs", "[" + alternatives + "]");
+  object.close();
+}
+
+}  // namespace
+
+void OllamaLine::clear() {
+  has_message = false;
+  content.clear();
+  thinking.clear();
+  calls.clear();
+  done = false;
+  done_reason.clear();
+  prompt_count.reset();
+  count.reset();
+  logprobs.clear();
+  error = {};
+}
+
+bool OllamaLineReader::read(std::string_view document) {
+  const auto read_text_of = [this](std::string_view text) {
+    document_ = text;
+    return read_document();
+  };
+  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
+  line_.clear();
+  return false;
+}
+
+bool OllamaLineReader::read_document() {
+  line_.clear();
+  in_.reset(document_);
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "message") {
+      read_message();
+    } else if (key == "done") {
+      const bool given = in_.peek() == json::Kind::boolean;
+      if (given) {
+        line_.done = in_.boolean();
+      } else {
+        in_.skip();
+      }
+    } else if (key == "done_reason") {
+      read_text(in_, document_, line_.done_reason);
+    } else if (key == "prompt_eval_count") {
+      line_.prompt_count = read_count(in_);
+    } else if (key == "eval_count") {
+      line_.count = read_count(in_);
+    } else if (key == "logprobs") {
+      read_logprobs();
+    } else if (key == "error") {
+      const json::Kind kind = in_.peek();
+      const std::string_view error = in_.raw();
+      const bool given = kind == json::Kind::object || kind == json::Kind::string;
+      line_.error = given ? error : std::string_view();
+    } else {
+      in_.skip();
+    }
+  }
+  return in_.finish();
+}
+
+void OllamaLineReader::read_message() {
+  if (in_.peek() != json::Kind::object) return in_.skip();
+  line_.has_message = true;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "content") {
+      read_text(in_, document_, line_.content);
+    } else if (key == "thinking") {
+      read_text(in_, document_, line_.thinking);
+    } else if (key == "tool_calls") {
+      read_calls();
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void OllamaLineReader::read_calls() {
+  if (in_.peek() != json::Kind::array) return in_.skip();
+  line_.calls.clear();
+  while (in_.next_element()) {
+    if (in_.peek() == json::Kind::object) {
+      read_call(line_.calls.add());
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+// `index` counts by line on some servers and by answer on others: the order says enough. That it is missing is no defect
+// here, nor is a missing id.
+void OllamaLineReader::read_call(CallPiece& call) {
+  call.legacy = true;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "id") {
+      read_text(in_, document_, call.id);
+    } else if (key == "function" && in_.peek() == json::Kind::object) {
+      read_function(call);
+    } else {
+      in_.skip();
+    }
+  }
+  if (call.arguments.empty() && !call.name.empty()) call.arguments = "{}";
+}
+
+void OllamaLineReader::read_function(CallPiece& call) {
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "name") {
+      read_text(in_, document_, call.name);
+    } else if (key == "arguments") {
+      read_arguments(call);
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void OllamaLineReader::read_arguments(CallPiece& call) {
+  switch (in_.peek()) {
+    case json::Kind::string:
+      return read_text(in_, document_, call.arguments);
+    case json::Kind::null:
+    case json::Kind::invalid:
+      return in_.skip();
+    case json::Kind::object:
+    case json::Kind::array:
+    case json::Kind::number:
+    case json::Kind::boolean:
+      compact_.clear();
+      json::append_compact(compact_, in_.raw());
+      call.arguments.copy(compact_);
+      return;
+  }
+}
+
+void OllamaLineReader::read_logprobs() {
+  line_.logprobs.clear();
+  if (in_.peek() != json::Kind::array) return in_.skip();
+  std::string& out = line_.logprobs;
+  while (in_.next_element()) {
+    if (in_.peek() != json::Kind::object) {
+      in_.skip();
+      continue;
+    }
+    out.append(out.empty() ? "{\"content\":[" : ",");
+    append_logprob(out, in_, false);
+  }
+  if (!out.empty()) out.append("],\"refusal\":null}");
+}
+
+}  // namespace callgate::upstream

@@ -1,0 +1,60 @@
+// One line of an answer of /api/chat, or a whole answer, read into plain fields.
+//
+//   {"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","tool_calls":[{"id":"call_1",
+//     "function":{"index":0,"name":"find","arguments":{"q":"tea"}}}]},"done":true,"done_reason":"stop",
+//     "prompt_eval_count":26,"eval_count":12}
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "json/reader.h"
+#include "upstream/openai_answer.h"
+
+namespace callgate::upstream {
+
+struct OllamaLine {
+  bool has_message = false;
+  Text content;
+  Text thinking;
+  ReusedList<CallPiece> calls;  // arguments are compact JSON
+  bool done = false;
+  Text done_reason;
+  std::optional<std::int64_t> prompt_count;
+  std::optional<std::int64_t> count;
+  std::string logprobs;    // as Chat Completions has them, empty when there are none
+  std::string_view error;  // JSON, empty when there is none
+
+  void clear();
+};
+
+class OllamaLineReader {
+ public:
+  // False: not a JSON object; the line is then empty. Invalid UTF-8 is replaced and read again.
+  // REQUIRES: `document` lives as long as line() is used.
+  bool read(std::string_view document);
+  const OllamaLine& line() const { return line_; }
+  // U+FFFD that replaced invalid bytes of the last document.
+  std::size_t replaced() const { return replaced_; }
+
+ private:
+  bool read_document();
+  void read_message();
+  void read_calls();
+  void read_call(CallPiece& call);
+  void read_function(CallPiece& call);
+  void read_arguments(CallPiece& call);
+  void read_logprobs();
+
+  json::Reader in_;
+  std::string_view document_;
+  std::string sanitized_;
+  std::string compact_;
+  std::size_t replaced_ = 0;
+  OllamaLine line_;
+};
+
+}  // namespace callgate::upstream

@@ -1,0 +1,21 @@
+// The messages of a canonical request as /api/chat wants them: content as one text, images in base64 beside it, arguments
+// as objects.
+//
+//   {"role":"assistant","content":"","tool_calls":[{"id":"call_1","function":{"name":"find","arguments":{"q":"tea"}}}]}
+//   {"role":"tool","content":"42","tool_name":"find","tool_call_id":"call_1"}
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "callgate/request.h"
+#include "upstream/wire_format.h"
+
+namespace callgate::upstream {
+
+// Appends a JSON array. Servers before 0.12.10 know no ids and match results by their order: the results behind a message
+// with calls leave in the order of the calls.
+void append_ollama_messages(std::string& out, const std::vector<Message>& messages,
+                            std::vector<DroppedField>& dropped);
+
+}  // namespace callgate::upstream
