@@ -1,7 +1,6 @@
 #include "script/json_bytes.h"
 
 #include "json/reader.h"
-#include "json/writer.h"
 
 namespace callgate::script {
 namespace {
@@ -51,7 +50,7 @@ void append_arguments_value(std::string& out, std::string_view arguments) {
   json::Reader in(arguments);
   in.skip();
   if (in.finish()) {
-    json::append_compact(out, arguments);
+    out += arguments;
   } else {
     append_json_bytes(out, arguments);
   }

@@ -161,7 +161,9 @@ std::string OllamaReply::call_json(CallIndex index, const CallState& call) const
     function.integer("index", zero ? 0 : index + (faults_.has(Fault::index_from_one) ? 1 : 0));
   }
   if (!faults_.has(Fault::no_name)) function.string("name", call.name);
-  append_arguments_value(function.key("arguments"), call.arguments);
+  std::string arguments;
+  append_arguments_value(arguments, call.arguments);
+  json::append_compact(function.key("arguments"), arguments);  // a line has no line feed
   function.close();
   item.close();
   return out;

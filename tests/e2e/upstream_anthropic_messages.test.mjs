@@ -3,10 +3,10 @@
 import Anthropic from '@anthropic-ai/sdk';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { check_error, check_stream, check_whole } from './chat_contract.mjs';
+import { check_error } from './chat_contract.mjs';
 import { file_scope, start_gateway, start_mock } from './harness.mjs';
-import { ChatStream, open, post } from './http.mjs';
-import { start_upstream } from './upstream.mjs';
+import { ChatStream, post } from './http.mjs';
+import { ask_streamed, ask_whole, start_recorder } from './wire_turns.mjs';
 
 const kScript = String.raw`
 model claude
@@ -214,22 +214,8 @@ before(async () => {
   mock = await start_mock(scope, kScript);
 });
 
-// In front of the mock: keeps what the gateway sends.
-async function start_recorder(t) {
-  return start_upstream(t, async (request, response) => {
-    const { 'content-length': _, connection: __, host: ___, ...headers } = request.headers;
-    const answer = await open(mock.url + request.url, {
-      method: request.method,
-      headers,
-      body: request.text,
-    });
-    response.writeHead(answer.status, answer.headers);
-    answer.response.pipe(response);
-  });
-}
-
 async function start_pair(t, { upstream = {}, model = {} } = {}) {
-  const recorder = await start_recorder(t);
+  const recorder = await start_recorder(t, mock);
   const gateway = await start_gateway(t, {
     upstream: [
       { name: 'main', wire: 'anthropic_messages', url: recorder.v1, key: 'sk-secret', ...upstream },
@@ -238,33 +224,6 @@ async function start_pair(t, { upstream = {}, model = {} } = {}) {
   });
   const url = `${gateway.v1}/chat/completions`;
   return { gateway, url, requests: recorder.requests };
-}
-
-// A delta as kTurns has it.
-function to_delta({ tool_calls, ...rest }) {
-  if (tool_calls === undefined) return rest;
-  const [{ index, id, function: made }] = tool_calls;
-  return id === undefined ? { index, ...made } : { index, id, ...made };
-}
-
-async function ask_streamed(gateway, body) {
-  const stream = await ChatStream.open(gateway.url, {
-    ...body,
-    stream: true,
-    stream_options: { include_usage: true },
-  });
-  for await (const _ of stream);
-  const data = stream.frames.map((frame) => frame.data);
-  const folded = check_stream(data, { include_usage: true });
-  const frames = data.slice(0, -1).map((each) => JSON.parse(each));
-  const deltas = frames.flatMap((frame) => frame.choices).map((choice) => to_delta(choice.delta));
-  return { deltas, finish: folded.finish_reason, usage: folded.usage };
-}
-
-async function ask_whole(url, body) {
-  const answer = check_whole((await post(url, body)).json());
-  const [{ message, finish_reason: finish }] = answer.choices;
-  return { message, finish, usage: answer.usage };
 }
 
 describe('a conversation of four turns', () => {
