@@ -27,7 +27,7 @@ void AnthropicDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   const std::string_view data = trimmed(frame.data);
   if (data.empty()) return;
   // Some compatible servers end like Chat Completions.
-  if (data == "[DONE]") return end(Ending::stopped, sink);
+  if (data == "[DONE]") return end(Ending::end, sink);
   const bool readable = reader_.read(data);
   const AnthropicFrame& read = reader_.frame();
   const std::string_view type = read.type.empty() ? frame.event : read.type.view();
@@ -48,7 +48,7 @@ void AnthropicDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   } else if (type == "message_delta") {
     apply_end(read, sink);
   } else if (type == "message_stop") {
-    return end(Ending::stopped, sink);
+    return end(Ending::end, sink);
   } else if (type == "message" && !seen_) {
     apply_whole(read, sink);
   }
@@ -75,12 +75,12 @@ void AnthropicDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
                       .message = "upstream answered with a body that has no content"});
   }
   apply_whole(read, sink);
-  end(Ending::whole, sink);
+  end(Ending::end, sink);
 }
 
 void AnthropicDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks.choice(0)); }
 
-void AnthropicDecoder::abort(ChoiceSinks& sinks) { end(Ending::aborted, sinks.choice(0)); }
+void AnthropicDecoder::abort(ChoiceSinks& sinks) { end(Ending::failure, sinks.choice(0)); }
 
 AnthropicDecoder::Block::Kind AnthropicDecoder::kind_of(std::string_view type) {
   if (type == "text") return Block::Kind::text;
@@ -264,39 +264,19 @@ void AnthropicDecoder::fill_empty_call(EventSink& sink) {
 void AnthropicDecoder::end(Ending ending, EventSink& sink) {
   if (std::exchange(ended_, true)) return;
   finished_ = true;
-  if (error_) ending = Ending::aborted;
+  if (error_) ending = Ending::failure;
   if (early_call_) push_input(*early_call_, early_input_, true, sink);
-  if (ending == Ending::stopped) thinking_.close(sink);
-  const bool unsaid = !stop_seen_ && (ending == Ending::closed || ending == Ending::aborted);
+  if (ending == Ending::end) thinking_.close(sink);
+  const bool unsaid = !stop_seen_ && ending != Ending::end;
   tracker_.finish(unsaid || said_ == FinishReason::length, sink);
   sink.accept(TurnFinished{reason_of(ending)});
 }
 
-//   the stop reason | ended by               | no calls       | last call complete | last call cut
-//   known           | any                    | settle(), chat/finish_reason.h
-//   unknown word    | any                    | stop           | tool_calls         | tool_calls
-//   missing or null | message_stop or a body | stop           | tool_calls         | tool_calls
-//   missing or null | closed                 | upstream_error | tool_calls         | upstream_error
-//   missing or null | a failure              | upstream_error
 FinishReason AnthropicDecoder::reason_of(Ending ending) {
-  const CallTally& tally = tracker_.tally();
-  if (said_) {
-    const FinishReason settled = settle(*said_, tally);
-    if (settled != *said_) count(Repair::finish_reason_wrong);
-    return settled;
-  }
-  if (!stop_seen_) {
-    if (ending == Ending::aborted) return FinishReason::upstream_error;
-    const bool complete = tally.calls > 0 && tally.last == CallOutcome::complete;
-    if (ending == Ending::closed && !complete) {
-      fail_with({.code = ErrorCode::upstream_failed,
-                 .message = seen_ ? "upstream closed before the turn was finished"
-                                  : "upstream closed without an answer"});
-      return FinishReason::upstream_error;
-    }
-  }
-  count(Repair::finish_reason_missing);
-  return settle(FinishReason::stop, tally);
+  TurnEnd end = end_of_turn({stop_seen_, said_}, ending, seen_, tracker_.tally());
+  if (end.repair) count(*end.repair);
+  if (end.error) fail_with(std::move(*end.error));
+  return end.reason;
 }
 
 void AnthropicDecoder::fail_with(Error error) {

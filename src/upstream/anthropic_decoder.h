@@ -15,6 +15,7 @@
 #include "upstream/anthropic_frame.h"
 #include "upstream/anthropic_thinking.h"
 #include "upstream/call_tracker.h"
+#include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::upstream {
@@ -32,9 +33,6 @@ class AnthropicDecoder final : public ResponseDecoder {
   const RepairCounts& repairs() const override { return repairs_; }
 
  private:
-  // How an answer ended: message_stop, the connection closed, a body that was whole, or a failure.
-  enum class Ending : std::uint8_t { stopped, closed, whole, aborted };
-
   struct Block {
     enum class Kind : std::uint8_t { unknown, text, thinking, call, ignored };
     Kind kind = Kind::unknown;

@@ -62,10 +62,7 @@ bool AnthropicFrameReader::read_document() {
     } else if (key == "stop_details") {
       read_stop_details();
     } else if (key == "error") {
-      const json::Kind kind = in_.peek();
-      const std::string_view error = in_.raw();
-      const bool given = kind == json::Kind::object || kind == json::Kind::string;
-      frame_.error = given ? error : std::string_view();
+      frame_.error = read_error(in_);
     } else {
       in_.skip();
     }

@@ -97,21 +97,6 @@ void append_call(std::string& out, const CallRecord& call) {
   object.close();
 }
 
-std::string_view word_of(Role role) {
-  switch (role) {
-    case Role::system:
-    case Role::developer:
-      return "system";
-    case Role::user:
-      return "user";
-    case Role::assistant:
-      return "assistant";
-    case Role::tool:
-      return "tool";
-  }
-  return {};
-}
-
 bool is_prompt(Role role) { return role == Role::system || role == Role::developer; }
 
 }  // namespace
@@ -215,7 +200,7 @@ std::string transcript_of(const Request& request, std::size_t begin, std::size_t
   };
   for (std::size_t i = begin; i < end; ++i) {
     const Message& message = request.messages[i];
-    std::string who(word_of(message.role));
+    std::string who(plain_role_name(message.role));
     if (message.role == Role::tool) who += " result " + message.tool_call_id;
     part(who, text_of(message.content));
     for (const CallRecord& call : message.calls) {

@@ -60,7 +60,7 @@ void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
                       .upstream_code = std::string(line.done_reason.view())});
   }
   apply_usage(line, sink);
-  end(false, sink);
+  end(Ending::end, sink);
 }
 
 // A prompt that the server still had may have no count.
@@ -73,37 +73,19 @@ void OllamaDecoder::apply_usage(const OllamaLine& line, EventSink& sink) {
   sink.accept(UsageReported{usage});
 }
 
-void OllamaDecoder::end(bool failed, EventSink& sink) {
+void OllamaDecoder::end(Ending ending, EventSink& sink) {
   if (std::exchange(ended_, true)) return;
   finished_ = true;
   tracker_.finish(!done_ || said_ == FinishReason::length, sink);
-  sink.accept(TurnFinished{reason_of(failed || error_)});
+  sink.accept(TurnFinished{reason_of(error_ ? Ending::failure : ending)});
 }
 
-//   done_reason   | ended by  | no calls       | last call complete | last call cut
-//   known         | done      | settle(), chat/finish_reason.h
-//   unknown word  | done      | stop           | tool_calls         | tool_calls
-//   not done      | closed    | upstream_error | tool_calls         | upstream_error
-//   not done      | a failure | upstream_error
-FinishReason OllamaDecoder::reason_of(bool failed) {
-  const CallTally& tally = tracker_.tally();
-  if (done_ && said_) {
-    const FinishReason settled = settle(*said_, tally);
-    if (settled != *said_ && said_ != FinishReason::stop) count(Repair::finish_reason_wrong);
-    return settled;
-  }
-  if (!done_) {
-    if (failed) return FinishReason::upstream_error;
-    const bool complete = tally.calls > 0 && tally.last == CallOutcome::complete;
-    if (!complete) {
-      fail_with({.code = ErrorCode::upstream_failed,
-                 .message = seen_ ? "upstream closed before the turn was finished"
-                                  : "upstream closed without an answer"});
-      return FinishReason::upstream_error;
-    }
-  }
-  count(Repair::finish_reason_missing);
-  return settle(FinishReason::stop, tally);
+FinishReason OllamaDecoder::reason_of(Ending ending) {
+  TurnEnd end = end_of_turn({done_, said_}, ending, seen_, tracker_.tally());
+  // `stop` is what the server says of turns with calls.
+  if (end.repair && !(done_ && said_ == FinishReason::stop)) count(*end.repair);
+  if (end.error) fail_with(std::move(*end.error));
+  return end.reason;
 }
 
 void OllamaDecoder::fail_with(Error error) {

@@ -9,6 +9,7 @@
 
 #include "upstream/call_tracker.h"
 #include "upstream/ollama_line.h"
+#include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::upstream {
@@ -17,8 +18,8 @@ class OllamaDecoder final : public ResponseDecoder {
  public:
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
-  void finish(ChoiceSinks& sinks) override { end(false, sinks.choice(0)); }
-  void abort(ChoiceSinks& sinks) override { end(true, sinks.choice(0)); }
+  void finish(ChoiceSinks& sinks) override { end(Ending::closed, sinks.choice(0)); }
+  void abort(ChoiceSinks& sinks) override { end(Ending::failure, sinks.choice(0)); }
 
   bool finished() const override { return finished_; }
   bool complete() const override { return done_ && !error_; }
@@ -28,8 +29,8 @@ class OllamaDecoder final : public ResponseDecoder {
  private:
   void apply(const OllamaLine& line, EventSink& sink);
   void apply_usage(const OllamaLine& line, EventSink& sink);
-  void end(bool failed, EventSink& sink);
-  FinishReason reason_of(bool failed);
+  void end(Ending ending, EventSink& sink);
+  FinishReason reason_of(Ending ending);
   void fail_with(Error error);
   void count(Repair repair, std::size_t times = 1) {
     repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);

@@ -89,10 +89,7 @@ bool OllamaLineReader::read_document() {
     } else if (key == "logprobs") {
       read_logprobs();
     } else if (key == "error") {
-      const json::Kind kind = in_.peek();
-      const std::string_view error = in_.raw();
-      const bool given = kind == json::Kind::object || kind == json::Kind::string;
-      line_.error = given ? error : std::string_view();
+      line_.error = read_error(in_);
     } else {
       in_.skip();
     }

@@ -11,21 +11,6 @@
 namespace callgate::upstream {
 namespace {
 
-std::string_view role_of(Role role) {
-  switch (role) {
-    case Role::system:
-    case Role::developer:
-      return "system";
-    case Role::user:
-      return "user";
-    case Role::assistant:
-      return "assistant";
-    case Role::tool:
-      return "tool";
-  }
-  return "user";
-}
-
 class MessagesWriter {
  public:
   MessagesWriter(std::string& out, const std::vector<Message>& messages,
@@ -55,7 +40,7 @@ class MessagesWriter {
   void write_message(const Message& message) {
     separate();
     json::ObjectWriter object(out_);
-    object.string("role", role_of(message.role));
+    object.string("role", plain_role_name(message.role));
     write_content(object, message);
     if (message.role == Role::assistant) write_assistant(object, message);
     object.close();

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "chat/event_grammar.h"
-#include "chat/event_log.h"
+#include "upstream/decoder_testing.h"
 #include "upstream/fields_testing.h"
 #include "upstream/ollama_decoder.h"
 
@@ -221,17 +220,6 @@ TEST(OllamaErrors, keep_status_and_words) {
     EXPECT_EQ(error.status, row.status);
   }
 }
-
-class LoggedChoice final : public ChoiceSinks {
- public:
-  EventSink& choice(std::uint32_t) override { return checked_; }
-  std::uint32_t count() const override { return 1; }
-  const EventLog& log() const { return log_; }
-
- private:
-  EventLog log_;
-  CheckedSink checked_{log_};
-};
 
 TEST(OllamaDecoder, reads_a_body_that_spans_lines_and_one_that_is_cut) {
   constexpr std::string_view kBody =

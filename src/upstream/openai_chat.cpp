@@ -35,22 +35,6 @@ constexpr auto kFields = std::to_array<RequestField>({
     {"any other field", true, kSame},
 });
 
-std::string_view name_of(Role role) {
-  switch (role) {
-    case Role::system:
-      return "system";
-    case Role::developer:
-      return "developer";
-    case Role::user:
-      return "user";
-    case Role::assistant:
-      return "assistant";
-    case Role::tool:
-      return "tool";
-  }
-  return {};
-}
-
 void append_extra(json::ObjectWriter& object, const std::vector<ExtraField>& extra) {
   for (const ExtraField& field : extra) object.raw_escaped(field.name, field.value.text);
 }
@@ -81,7 +65,7 @@ void append_call(std::string& out, const CallRecord& call) {
 
 void append_message(std::string& out, const Message& message) {
   json::ObjectWriter object(out);
-  object.string("role", name_of(message.role));
+  object.string("role", role_name(message.role));
   if (!message.content.empty()) object.raw("content", message.content.text);
   if (!message.name.empty()) object.string("name", message.name);
   if (!message.tool_call_id.empty()) object.string("tool_call_id", message.tool_call_id);

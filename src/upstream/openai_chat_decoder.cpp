@@ -40,7 +40,7 @@ void OpenaiChatDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_) return;
   const std::string_view data = trimmed(frame.data);
   if (data.empty()) return;
-  if (is_done(data)) return end(Ending::done, sinks);
+  if (is_done(data)) return end(Ending::end, sinks);
   if (!reader_.read(data)) {
     if (frame.event == "error") return fail_with(decode_openai_error(0, data));
     return count(Repair::frame_invalid);
@@ -66,12 +66,12 @@ void OpenaiChatDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
                       .message = "upstream answered with a body that has no choices"});
   }
   apply(answer, sinks, true);
-  if (!finished_) end(Ending::whole, sinks);
+  if (!finished_) end(Ending::end, sinks);
 }
 
 void OpenaiChatDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks); }
 
-void OpenaiChatDecoder::abort(ChoiceSinks& sinks) { end(Ending::aborted, sinks); }
+void OpenaiChatDecoder::abort(ChoiceSinks& sinks) { end(Ending::failure, sinks); }
 
 void OpenaiChatDecoder::apply(const Answer& answer, ChoiceSinks& sinks, bool whole) {
   if (!answer.error.empty()) return fail_with(decode_openai_error(0, answer.error));
@@ -147,42 +147,23 @@ void OpenaiChatDecoder::end(Ending ending, ChoiceSinks& sinks) {
   if (std::exchange(ended_, true)) return;
   finished_ = true;
   if (choices_.empty()) choices_.resize(sinks.count());
-  if (error_) ending = Ending::aborted;
+  if (error_) ending = Ending::failure;
   for (std::uint32_t i = 0; i < choices_.size(); ++i) {
     Choice& choice = choices_[i];
     if (!choice.seen && i > 0) continue;
     EventSink& sink = sinks.choice(i);
-    const bool unsaid = !choice.finish_seen && ending != Ending::done && ending != Ending::whole;
+    const bool unsaid = !choice.finish_seen && ending != Ending::end;
     choice.tracker.finish(unsaid || choice.said == FinishReason::length, sink);
     sink.accept(TurnFinished{reason_of(choice, ending)});
   }
 }
 
-//   the finish reason | ended by          | no calls       | last call complete | last call cut
-//   known             | any               | settle(), chat/finish_reason.h
-//   unknown word      | any               | stop           | tool_calls         | tool_calls
-//   missing or ""     | [DONE] or a body  | stop           | tool_calls         | tool_calls
-//   missing or ""     | closed            | upstream_error | tool_calls         | upstream_error
-//   missing or ""     | a failure         | upstream_error
 FinishReason OpenaiChatDecoder::reason_of(const Choice& choice, Ending ending) {
-  const CallTally& tally = choice.tracker.tally();
-  if (choice.said) {
-    const FinishReason settled = settle(*choice.said, tally);
-    if (settled != *choice.said) count(Repair::finish_reason_wrong);
-    return settled;
-  }
-  if (!choice.finish_seen) {
-    if (ending == Ending::aborted) return FinishReason::upstream_error;
-    const bool complete = tally.calls > 0 && tally.last == CallOutcome::complete;
-    if (ending == Ending::closed && !complete) {
-      fail_with({.code = ErrorCode::upstream_failed,
-                 .message = choice.seen ? "upstream closed before the turn was finished"
-                                        : "upstream closed without an answer"});
-      return FinishReason::upstream_error;
-    }
-  }
-  count(Repair::finish_reason_missing);
-  return settle(FinishReason::stop, tally);
+  TurnEnd end =
+      end_of_turn({choice.finish_seen, choice.said}, ending, choice.seen, choice.tracker.tally());
+  if (end.repair) count(*end.repair);
+  if (end.error) fail_with(std::move(*end.error));
+  return end.reason;
 }
 
 bool OpenaiChatDecoder::complete() const {

@@ -12,6 +12,7 @@
 
 #include "upstream/call_tracker.h"
 #include "upstream/openai_answer.h"
+#include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::upstream {
@@ -29,9 +30,6 @@ class OpenaiChatDecoder final : public ResponseDecoder {
   const RepairCounts& repairs() const override { return repairs_; }
 
  private:
-  // How an answer ended: [DONE], the connection closed, a body that was whole, or a failure.
-  enum class Ending : std::uint8_t { done, closed, whole, aborted };
-
   struct Choice {
     CallTracker tracker;
     bool seen = false;

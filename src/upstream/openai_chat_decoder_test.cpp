@@ -2,26 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "chat/event_grammar.h"
-#include "chat/event_log.h"
 #include "json/writer.h"
+#include "upstream/decoder_testing.h"
 
 namespace callgate::upstream {
 namespace {
 
-class LoggedChoices final : public ChoiceSinks {
- public:
-  EventSink& choice(std::uint32_t index) override {
-    EXPECT_EQ(index, 0u);
-    return checked_;
-  }
-  std::uint32_t count() const override { return 1; }
-  const EventLog& log() const { return log_; }
-
- private:
-  EventLog log_;
-  CheckedSink checked_{log_};
-};
+;
 
 // Frames by what their only choice says; the events come back as text.
 class Upstream {
@@ -52,7 +39,7 @@ class Upstream {
   }
 
   OpenaiChatDecoder decoder;
-  LoggedChoices sinks;
+  LoggedChoice sinks;
 };
 
 TEST(OpenaiDecoder, finishes_a_call_that_the_length_limit_cut) {

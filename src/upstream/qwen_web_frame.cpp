@@ -1,7 +1,6 @@
 #include "upstream/qwen_web_frame.h"
 
-#include <functional>
-
+#include "upstream/read_text.h"
 #include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
@@ -80,11 +79,11 @@ void QwenWebFrameReader::read_choices() {
 void QwenWebFrameReader::read_delta() {
   for (std::string_view key; in_.next_member(key);) {
     if (key == "content") {
-      read_text(frame_.content);
+      read_text(in_, document_, frame_.content);
     } else if (key == "phase") {
-      read_text(frame_.phase);
+      read_text(in_, document_, frame_.phase);
     } else if (key == "status") {
-      read_text(frame_.status);
+      read_text(in_, document_, frame_.status);
     } else if (key == "extra" && in_.peek() == json::Kind::object) {
       read_extra();
     } else {
@@ -112,7 +111,7 @@ void QwenWebFrameReader::read_extra() {
 
 void QwenWebFrameReader::read_list(ReusedList<Text>& list) {
   list.clear();
-  while (in_.next_element()) read_text(list.add());
+  while (in_.next_element()) read_text(in_, document_, list.add());
 }
 
 void QwenWebFrameReader::read_usage() {
@@ -148,20 +147,6 @@ void QwenWebFrameReader::read_details(Usage& usage) {
     } else {
       in_.skip();
     }
-  }
-}
-
-void QwenWebFrameReader::read_text(Text& text) {
-  text.clear();
-  if (in_.peek() != json::Kind::string) return in_.skip();
-  const std::string_view value = in_.string();
-  const std::less<const char*> before;
-  const bool inside = !before(value.data(), document_.data()) &&
-                      before(value.data(), document_.data() + document_.size());
-  if (inside) {
-    text = value;
-  } else {
-    text.copy(value);
   }
 }
 

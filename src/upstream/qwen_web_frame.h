@@ -49,7 +49,6 @@ class QwenWebFrameReader {
   void read_list(ReusedList<Text>& list);
   void read_usage();
   void read_details(Usage& usage);
-  void read_text(Text& text);
   std::int64_t read_count(std::int64_t otherwise);
 
   json::Reader in_;

@@ -37,4 +37,12 @@ inline std::optional<std::int64_t> read_count(json::Reader& in) {
   return value && *value >= 0 && *value <= kMax ? value : std::nullopt;
 }
 
+// JSON of an error, empty where it is neither an object nor a text.
+inline std::string_view read_error(json::Reader& in) {
+  const json::Kind kind = in.peek();
+  const std::string_view error = in.raw();
+  const bool given = kind == json::Kind::object || kind == json::Kind::string;
+  return given ? error : std::string_view();
+}
+
 }  // namespace callgate::upstream

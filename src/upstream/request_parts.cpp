@@ -130,6 +130,26 @@ std::string text_of(const RawJson& content) {
   return text;
 }
 
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::system:
+      return "system";
+    case Role::developer:
+      return "developer";
+    case Role::user:
+      return "user";
+    case Role::assistant:
+      return "assistant";
+    case Role::tool:
+      return "tool";
+  }
+  return {};
+}
+
+std::string_view plain_role_name(Role role) {
+  return role_name(role == Role::developer ? Role::system : role);
+}
+
 std::string_view member_of(std::string_view object, std::string_view name) {
   json::Reader in(object);
   if (in.peek() != json::Kind::object) return {};

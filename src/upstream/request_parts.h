@@ -31,6 +31,10 @@ std::vector<Part> parts_of(const RawJson& content);
 // The text parts, one per line.
 std::string text_of(const RawJson& content);
 
+std::string_view role_name(Role role);
+// The same for a format that has no developers.
+std::string_view plain_role_name(Role role);
+
 bool is_blank(std::string_view text);
 
 // JSON of a member of an object, or of a field; empty when it is missing or null.

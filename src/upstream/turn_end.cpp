@@ -1,0 +1,24 @@
+#include "upstream/turn_end.h"
+
+namespace callgate::upstream {
+
+TurnEnd end_of_turn(const TurnWord& word, Ending ending, bool answered, const CallTally& calls) {
+  if (word.known) {
+    TurnEnd end{.reason = settle(*word.known, calls)};
+    if (end.reason != *word.known) end.repair = Repair::finish_reason_wrong;
+    return end;
+  }
+  if (!word.seen) {
+    if (ending == Ending::failure) return {.reason = FinishReason::upstream_error};
+    const bool complete = calls.calls > 0 && calls.last == CallOutcome::complete;
+    if (ending == Ending::closed && !complete) {
+      return {.reason = FinishReason::upstream_error,
+              .error = Error{.code = ErrorCode::upstream_failed,
+                             .message = answered ? "upstream closed before the turn was finished"
+                                                 : "upstream closed without an answer"}};
+    }
+  }
+  return {.reason = settle(FinishReason::stop, calls), .repair = Repair::finish_reason_missing};
+}
+
+}  // namespace callgate::upstream
