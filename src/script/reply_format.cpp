@@ -11,10 +11,17 @@
 namespace callgate::script {
 namespace {
 
+// A row per line.
+// clang-format off
 constexpr std::array<const ReplyFormat*, 6> kFormats{
-    &kAnthropicReply, &kCodexAppServerReply, &kCodexProtoReply,
-    &kOllamaReply,    &kOpenAiChatReply,     &kQwenWebReply,
+    &kAnthropicReply,
+    &kCodexAppServerReply,
+    &kCodexProtoReply,
+    &kOllamaReply,
+    &kOpenAiChatReply,
+    &kQwenWebReply,
 };
+// clang-format on
 
 }  // namespace
 

@@ -11,6 +11,8 @@
 namespace callgate::upstream {
 namespace {
 
+// A row per line.
+// clang-format off
 constexpr std::array<const WireFormat*, 6> kAll = {
     &kAnthropicMessages,
     &kCodexAppServer,
@@ -19,6 +21,7 @@ constexpr std::array<const WireFormat*, 6> kAll = {
     &kOpenaiChat,
     &kQwenWeb,
 };
+// clang-format on
 
 }  // namespace
 
