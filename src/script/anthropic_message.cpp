@@ -5,6 +5,7 @@
 
 #include "json/writer.h"
 #include "script/json_bytes.h"
+#include "script/sealed.h"
 
 namespace callgate::script {
 namespace {
@@ -57,16 +58,7 @@ std::string_view stop_reason_of(FinishReason reason) {
   return "end_turn";
 }
 
-std::string signature_of(std::string_view thinking) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const char byte : thinking) {
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3ULL;
-  }
-  std::string signature = "sig_";
-  for (int shift = 60; shift >= 0; shift -= 4) signature.push_back(kHex[(hash >> shift) & 15]);
-  return signature;
-}
+std::string signature_of(std::string_view thinking) { return sealed("sig_", thinking); }
 
 void append_anthropic_usage(std::string& out, const Usage& usage, std::int64_t output) {
   json::ObjectWriter object(out);

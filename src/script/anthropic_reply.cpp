@@ -14,21 +14,6 @@
 namespace callgate::script {
 namespace {
 
-// The word after "type" in a frame that a script gives.
-std::string type_of(std::string_view json) {
-  json::Reader in(json);
-  std::string type;
-  if (in.peek() != json::Kind::object) return type;
-  for (std::string_view key; in.next_member(key);) {
-    if (key == "type" && in.peek() == json::Kind::string) {
-      type = in.string();
-    } else {
-      in.skip();
-    }
-  }
-  return type;
-}
-
 class AnthropicReply final : public ReplyEncoder {
  public:
   AnthropicReply(ReplyIdentity identity, const Faults& faults)
@@ -36,9 +21,7 @@ class AnthropicReply final : public ReplyEncoder {
 
   void push(std::uint32_t choice, const Event& event, Tape& tape) override;
   void end(bool marker, Tape& tape) override;
-  void frame(std::string_view json, Tape& tape) override {
-    frames_.write(json, tape, type_of(json));
-  }
+  void frame(std::string_view json, Tape& tape) override { frames_.write_typed(json, tape); }
   std::string_view stream_type() const override { return "text/event-stream"; }
   std::string body(std::span<const EventLog> choices) const override;
   std::string error_body(int status, std::string_view message) const override {

@@ -3,6 +3,7 @@
 
 #include "script/codex_request.h"
 #include "script/reply_testing.h"
+#include "script/responses_request.h"
 
 namespace callgate::script {
 namespace {
@@ -76,7 +77,7 @@ TEST(CodexProtoReply, runs_its_calls_itself) {
 TEST(CodexRequest, reads_what_codex_is_told) {
   Request request = codex_thread_request(
       R"({"model":"m","baseInstructions":"Be brief.","dynamicTools":[{"name":"f","description":"F","inputSchema":{"type":"object"}}]})");
-  add_codex_items(
+  add_responses_items(
       request,
       R"([{"type":"message","role":"user","content":[{"type":"input_text","text":"See"},{"type":"input_image","image_url":"u"}]},
           {"type":"reasoning","summary":[]},

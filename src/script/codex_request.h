@@ -1,5 +1,5 @@
-// What codex is told -> the canonical request that a script matches: the parameters of thread/start, items of the
-// Responses API, and input items.
+// What codex is told -> the canonical request that a script matches: the parameters of thread/start, and input items. The
+// items that it is given besides are those of the Responses API: see responses_request.h.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,6 @@ namespace callgate::script {
 
 // {"model":"m","baseInstructions":"Be brief.","dynamicTools":[{"name":"f","description":"","inputSchema":{}}]}
 Request codex_thread_request(std::string_view params);
-// [{"type":"message","role":"user","content":[...]},{"type":"function_call",...},{"type":"function_call_output",...}]
-void add_codex_items(Request& request, std::string_view items);
 // [{"type":"text","text":"hi"},{"type":"image","url":"..."}] as one user message; nothing when there is none.
 void add_codex_input(Request& request, std::string_view input);
 

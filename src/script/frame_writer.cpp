@@ -1,5 +1,7 @@
 #include "script/frame_writer.h"
 
+#include "script/json_member.h"
+
 namespace callgate::script {
 
 std::string_view FrameWriter::line_end() const {
@@ -32,6 +34,10 @@ void FrameWriter::write(std::string_view data, Tape& tape, std::string_view even
   append_data(out, data);
   out += line_end();
   tape.end_frame();
+}
+
+void FrameWriter::write_typed(std::string_view data, Tape& tape) {
+  write(data, tape, member_text(data, "type"));
 }
 
 void FrameWriter::write_last(std::string_view data, Tape& tape, std::string_view event) {

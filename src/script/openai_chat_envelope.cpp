@@ -135,4 +135,18 @@ std::string ChatEnvelope::body(std::string_view choices) const {
   return out;
 }
 
+std::string openai_error_body(int status, std::string_view message) {
+  std::string_view type = "server_error";
+  if (status < 500) type = status == 429 ? "rate_limit_exceeded" : "invalid_request_error";
+  std::string out = "{\"error\":";
+  json::ObjectWriter object(out);
+  object.string("message", message);
+  object.string("type", type);
+  object.null("param");
+  object.null("code");
+  object.close();
+  out.push_back('}');
+  return out;
+}
+
 }  // namespace callgate::script

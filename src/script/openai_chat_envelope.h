@@ -43,4 +43,7 @@ class ChatEnvelope {
   std::int64_t frames_ = 0;
 };
 
+// {"error":{"message":"...","type":"server_error","param":null,"code":null}}
+std::string openai_error_body(int status, std::string_view message);
+
 }  // namespace callgate::script

@@ -29,7 +29,9 @@ class OpenAiChatReply final : public ReplyEncoder {
   void frame(std::string_view json, Tape& tape) override { frames_.write(json, tape); }
   std::string_view stream_type() const override { return "text/event-stream"; }
   std::string body(std::span<const EventLog> choices) const override;
-  std::string error_body(int status, std::string_view message) const override;
+  std::string error_body(int status, std::string_view message) const override {
+    return openai_error_body(status, message);
+  }
 
  private:
   struct CallState {
@@ -293,20 +295,6 @@ std::string OpenAiChatReply::body(std::span<const EventLog> choices) const {
   }
   array.push_back(']');
   return envelope_.body(array);
-}
-
-std::string OpenAiChatReply::error_body(int status, std::string_view message) const {
-  std::string_view type = "server_error";
-  if (status < 500) type = status == 429 ? "rate_limit_exceeded" : "invalid_request_error";
-  std::string out = "{\"error\":";
-  json::ObjectWriter object(out);
-  object.string("message", message);
-  object.string("type", type);
-  object.null("param");
-  object.null("code");
-  object.close();
-  out.push_back('}');
-  return out;
 }
 
 }  // namespace

@@ -7,18 +7,20 @@
 #include "script/openai_chat_reply.h"
 #include "script/qwen_web_reply.h"
 #include "script/reply_encoder.h"
+#include "script/responses_reply.h"
 
 namespace callgate::script {
 namespace {
 
 // A row per line.
 // clang-format off
-constexpr std::array<const ReplyFormat*, 6> kFormats{
+constexpr std::array<const ReplyFormat*, 7> kFormats{
     &kAnthropicReply,
     &kCodexAppServerReply,
     &kCodexProtoReply,
     &kOllamaReply,
     &kOpenAiChatReply,
+    &kResponsesReply,
     &kQwenWebReply,
 };
 // clang-format on

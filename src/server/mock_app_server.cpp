@@ -4,6 +4,7 @@
 
 #include "json/writer.h"
 #include "script/codex_request.h"
+#include "script/responses_request.h"
 #include "server/stdio_player.h"
 #include "upstream/codex_line.h"
 
@@ -99,7 +100,7 @@ void MockAppServer::take(std::string_view text) {
   }
   MockThread& thread = *found->second;
   if (line.method == "thread/inject_items") {
-    script::add_codex_items(thread.request, member_json(line.params, "items"));
+    script::add_responses_items(thread.request, member_json(line.params, "items"));
     answer(line.id, "{}");
   } else if (line.method == "turn/start") {
     start_turn(line.id, thread, line.params);

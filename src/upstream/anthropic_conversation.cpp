@@ -1,11 +1,12 @@
 #include "upstream/anthropic_conversation.h"
 
-#include <deque>
 #include <iterator>
 #include <utility>
 
 #include "json/writer.h"
 #include "upstream/anthropic_block.h"
+#include "upstream/reasoning_place.h"
+#include "upstream/unnamed_calls.h"
 
 namespace callgate::upstream {
 namespace {
@@ -124,40 +125,16 @@ class ConversationWriter {
       if (!thinking.empty()) drop("reasoning_details", false);
       return;
     }
-    move_into(turn(true).blocks, with_thinking(std::move(blocks), std::move(thinking)));
-  }
-
-  // Thinking goes back to where it stood; the last block is never one.
-  static Blocks with_thinking(Blocks blocks, std::vector<ThinkingParam> thinking) {
-    if (thinking.empty()) return blocks;
-    Blocks placed;
-    auto next = thinking.begin();
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const bool last = i + 1 == blocks.size();
-      while (next != thinking.end() &&
-             (last || next->index <= static_cast<std::int64_t>(placed.size()))) {
-        placed.push_back({.json = std::move(next->json)});
-        ++next;
-      }
-      placed.push_back(std::move(blocks[i]));
-    }
-    return placed;
+    move_into(turn(true).blocks, with_reasoning(std::move(blocks), std::move(thinking)));
   }
 
   std::string id_of(const CallRecord& call) {
-    if (!call.id.empty()) return anthropic_call_id(call.id);
-    unnamed_.push_back("call_" + std::to_string(++made_ids_));
-    return unnamed_.back();
+    return call.id.empty() ? unnamed_.name_call() : anthropic_call_id(call.id);
   }
 
-  // A result without an id answers the first call without one.
   std::string id_answered(const Message& message) {
-    if (!message.tool_call_id.empty() || unnamed_.empty()) {
-      return anthropic_call_id(message.tool_call_id);
-    }
-    std::string id = std::move(unnamed_.front());
-    unnamed_.pop_front();
-    return id;
+    const std::string made = message.tool_call_id.empty() ? unnamed_.answered() : "";
+    return made.empty() ? anthropic_call_id(message.tool_call_id) : made;
   }
 
   AnthropicParam result_of(const Message& message) {
@@ -205,8 +182,7 @@ class ConversationWriter {
   std::size_t at_ = 0;
   Blocks system_;
   std::vector<Turn> turns_;
-  std::deque<std::string> unnamed_;  // ids made for calls that had none, not answered yet
-  std::size_t made_ids_ = 0;
+  UnnamedCalls unnamed_;
   std::vector<DroppedField> dropped_;
 };
 

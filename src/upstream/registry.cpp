@@ -5,6 +5,7 @@
 #include "upstream/codex_proto.h"
 #include "upstream/ollama.h"
 #include "upstream/openai_chat.h"
+#include "upstream/openai_responses.h"
 #include "upstream/qwen_web.h"
 #include "upstream/wire_format.h"
 
@@ -13,12 +14,13 @@ namespace {
 
 // A row per line.
 // clang-format off
-constexpr std::array<const WireFormat*, 6> kAll = {
+constexpr std::array<const WireFormat*, 7> kAll = {
     &kAnthropicMessages,
     &kCodexAppServer,
     &kCodexProto,
     &kOllama,
     &kOpenaiChat,
+    &kOpenaiResponses,
     &kQwenWeb,
 };
 // clang-format on

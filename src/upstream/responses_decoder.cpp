@@ -1,0 +1,425 @@
+#include "upstream/responses_decoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "json/reader.h"
+#include "json/writer.h"
+#include "upstream/finish_word.h"
+#include "upstream/request_parts.h"
+#include "upstream/responses_error.h"
+#include "upstream/responses_reasoning.h"
+
+namespace callgate::upstream {
+namespace {
+
+// Bytes of later calls and prose that may be held back while an earlier call is open.
+constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
+
+constexpr std::string_view kInputStart = R"({"input":")";
+constexpr std::string_view kInputEnd = R"("})";
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+}  // namespace
+
+void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
+  if (finished_) return;
+  EventSink& sink = sinks.choice(0);
+  const std::string_view data = trimmed(frame.data);
+  if (data.empty()) return;
+  if (data == "[DONE]") return end(Ending::marked, sink);
+  const bool readable = reader_.read(data);
+  const ResponsesFrame& read = reader_.frame();
+  std::string_view type = read.type.empty() ? frame.event : read.type.view();
+  if (type == "error" || (!type.starts_with("response.") && !read.response.error.empty())) {
+    return fail_with(decode_responses_error(0, data));
+  }
+  if (!readable) return count(Repair::frame_invalid);
+  count(Repair::utf8_invalid, reader_.replaced());
+  if (type.empty() && read.response.has_output) {  // a response where a stream was asked for
+    seen_ = true;
+    return apply_end(read.response.status.view(), read.response, sink);
+  }
+  constexpr std::string_view kPrefix = "response.";
+  if (!type.starts_with(kPrefix)) return;
+  type.remove_prefix(kPrefix.size());
+  if (repeats_last(type, data, read)) return;
+  apply(type, read, sink);
+  if (tracker_.held_back() > kMaxHeldBack) {
+    fail_with({.code = ErrorCode::upstream_failed,
+               .message = "upstream wrote too much behind a call that it did not end"});
+  }
+}
+
+void ResponsesDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
+  if (finished_) return;
+  if (!reader_.read(trimmed(body))) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream answered with a body that is not a JSON object"});
+  }
+  count(Repair::utf8_invalid, reader_.replaced());
+  const ResponsesBody& read = reader_.frame().response;
+  if (!read.error.empty()) return fail_with(decode_responses_error(0, body));
+  if (!read.has_output) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream answered with a body that has no output"});
+  }
+  seen_ = true;
+  apply_end(read.status.view(), read, sinks.choice(0));
+}
+
+// Deltas alone do harm when they come twice: a delta with the same number and the same bytes as the last one is that one.
+bool ResponsesDecoder::repeats_last(std::string_view type, std::string_view data,
+                                    const ResponsesFrame& frame) {
+  const bool same = frame.sequence && frame.sequence == sequence_;
+  const bool again = same && counts_up_ && type.ends_with(".delta") && data == last_delta_;
+  if (frame.sequence && sequence_ && !again) counts_up_ = *frame.sequence > *sequence_;
+  if (frame.sequence) sequence_ = frame.sequence;
+  if (!again && type.ends_with(".delta")) last_delta_.assign(data);
+  return again;
+}
+
+void ResponsesDecoder::apply(std::string_view type, const ResponsesFrame& frame, EventSink& sink) {
+  seen_ = true;
+  if (apply_prose(type, frame, sink) || apply_call(type, frame, sink)) return;
+  if (type == "output_item.added") {
+    if (frame.has_item) start_item(frame, sink);
+  } else if (type == "output_item.done") {
+    const OutputItem::Kind kind = item_kind_of(frame.item.type.view());
+    if (kind == OutputItem::Kind::other) return;
+    OutputItem* state = items_.known(kind, frame, true);
+    if (state == nullptr) state = items_.add(kind, frame.item, frame.output_index);
+    if (state != nullptr) finish_item(*state, frame.item, sink);
+  } else if (type == "content_part.added") {
+    start_part(OutputItem::Kind::message, frame);
+  } else if (type == "reasoning_summary_part.added") {
+    start_part(OutputItem::Kind::reasoning, frame);
+  } else if (type == "output_text.annotation.added") {
+    OutputItem* state = items_.speaking(OutputItem::Kind::message, frame);
+    if (state == nullptr) return;
+    ++state->annotations;
+    report_annotation(frame.annotation, sink);
+  } else if (type == "completed" || type == "incomplete" || type == "failed" ||
+             type == "cancelled") {
+    apply_end(type, frame.response, sink);
+  }
+}
+
+bool ResponsesDecoder::apply_prose(std::string_view type, const ResponsesFrame& frame,
+                                   EventSink& sink) {
+  struct Row {
+    std::string_view type;
+    const Lane& lane;
+    bool done;
+  };
+  static constexpr std::array<Row, 8> kRows = {{
+      {"output_text.delta", kText, false},
+      {"output_text.done", kText, true},
+      {"reasoning_summary_text.delta", kSummary, false},
+      {"reasoning_summary_text.done", kSummary, true},
+      {"reasoning_text.delta", kThought, false},
+      {"reasoning_text.done", kThought, true},
+      {"refusal.delta", kRefusal, false},
+      {"refusal.done", kRefusal, true},
+  }};
+  for (const Row& row : kRows) {
+    if (row.type != type) continue;
+    row.done ? say_done(row.lane, frame, sink) : say_delta(row.lane, frame, sink);
+    return true;
+  }
+  return false;
+}
+
+bool ResponsesDecoder::apply_call(std::string_view type, const ResponsesFrame& frame,
+                                  EventSink& sink) {
+  using Kind = OutputItem::Kind;
+  const bool function = type.starts_with("function_call_arguments.");
+  if (!function && !type.starts_with("custom_tool_call_input.")) return false;
+  OutputItem* state = items_.speaking(function ? Kind::call : Kind::custom_call, frame);
+  if (state == nullptr) return true;
+  if (type.ends_with(".delta")) {
+    push_arguments(*state, frame.delta.view(), false, sink);
+  } else if (type.ends_with(".done")) {
+    const std::string_view rest = state->text.rest_of(frame.whole.view());
+    push_arguments(*state, rest, frame.whole_object, sink);
+  }
+  return true;
+}
+
+// The next part, where it is not told which one it is.
+void ResponsesDecoder::start_part(OutputItem::Kind kind, const ResponsesFrame& frame) {
+  OutputItem* item = items_.speaking(kind, frame);
+  if (item == nullptr) return;
+  const std::int64_t next = item->part_index ? *item->part_index + 1 : 0;
+  const std::int64_t index = frame.part_index.value_or(next);
+  if (item->part_index && index <= *item->part_index) return;
+  item->part_index = index;
+  item->part = {};
+}
+
+void ResponsesDecoder::say_delta(const Lane& lane, const ResponsesFrame& frame, EventSink& sink) {
+  OutputItem* item = items_.speaking(lane.kind, frame);
+  if (item == nullptr) return;
+  const std::int64_t index = frame.part_index.value_or(item->part_index.value_or(0));
+  if (item->part_index != index || item->part_is_other != lane.other) {
+    item->part_index = index;
+    item->part_is_other = lane.other;
+    item->part = {};
+  }
+  if (!frame.logprobs.empty()) report_logprobs(frame.logprobs, sink);
+  speak(lane, *item, index, frame.delta.view(), sink);
+}
+
+// A part that ended. An earlier one than the last has been heard.
+void ResponsesDecoder::say_done(const Lane& lane, const ResponsesFrame& frame, EventSink& sink) {
+  OutputItem* item = items_.speaking(lane.kind, frame);
+  if (item == nullptr || item->done) return;
+  const std::int64_t index = frame.part_index.value_or(item->part_index.value_or(0));
+  if (item->part_index && index < *item->part_index) return;
+  if (item->part_index != index || item->part_is_other != lane.other) {
+    const bool heard = item->part_index == index && item->part.length() > 0;
+    if (heard) return;
+    item->part_index = index;
+    item->part_is_other = lane.other;
+    item->part = {};
+  }
+  speak(lane, *item, index, item->part.rest_of(frame.whole.view()), sink);
+}
+
+void ResponsesDecoder::say_rest(const Lane& lane, OutputItem& item,
+                                const ReusedList<ResponsesPart>& parts, EventSink& sink) {
+  const auto text_of_part = [&](const ResponsesPart& part) {
+    return (&lane == &kRefusal ? part.refusal : part.text).view();
+  };
+  const Said& said = lane.other ? item.other : item.text;
+  auto rest = said.rest([&](auto visit) {
+    for (const ResponsesPart& part : parts) visit(text_of_part(part));
+  });
+  std::int64_t index = 0;
+  for (const ResponsesPart& part : parts) {
+    const std::string_view text = rest.of(text_of_part(part));
+    if (&lane == &kText && !text.empty() && !part.logprobs.empty()) {
+      report_logprobs(part.logprobs, sink);
+    }
+    speak(lane, item, index++, text, sink);
+  }
+}
+
+// Messages, and the sections of a summary, are set apart by a blank line.
+void ResponsesDecoder::speak(const Lane& lane, OutputItem& item, std::int64_t part,
+                             std::string_view text, EventSink& sink) {
+  if (text.empty()) return;
+  (lane.other ? item.other : item.text).add(text);
+  item.part.add(text);
+  auto& last = speakers_[static_cast<std::size_t>(lane.prose)];
+  const Speaker speaker{item.number, &lane == &kSummary ? part : -1};
+  if (last && *last != speaker) tracker_.push_prose(lane.prose, "\n\n", sink);
+  last = speaker;
+  tracker_.push_prose(lane.prose, text, sink);
+}
+
+void ResponsesDecoder::start_item(const ResponsesFrame& frame, EventSink& sink) {
+  using Kind = OutputItem::Kind;
+  const Kind kind = item_kind_of(frame.item.type.view());
+  if (kind == Kind::other) return;
+  OutputItem* state = items_.known(kind, frame, false);
+  if (state == nullptr) state = items_.add(kind, frame.item, frame.output_index);
+  if (state == nullptr || (kind != Kind::call && kind != Kind::custom_call)) return;
+  if (!frame.output_index && !state->named) count(Repair::index_missing);
+  start_call(*state, frame.item, sink);
+  const Text& early = kind == Kind::call ? frame.item.arguments : frame.item.input;
+  if (!state->done && state->early.empty()) state->early = early.view();
+}
+
+void ResponsesDecoder::finish_item(OutputItem& state, const ResponsesItem& item, EventSink& sink) {
+  switch (state.kind) {
+    case OutputItem::Kind::message: {
+      say_rest(kText, state, item.content, sink);
+      say_rest(kRefusal, state, item.content, sink);
+      std::size_t seen = 0;
+      for (const ResponsesPart& part : item.content) {
+        json::Reader in(part.annotations);
+        if (part.annotations.empty()) continue;
+        while (in.next_element()) {
+          const std::string_view annotation = in.raw();
+          if (++seen > state.annotations) report_annotation(annotation, sink);
+        }
+      }
+      state.annotations = std::max(state.annotations, seen);
+      break;
+    }
+    case OutputItem::Kind::reasoning: {
+      say_rest(kSummary, state, item.summary, sink);
+      say_rest(kThought, state, item.content, sink);
+      const std::string details =
+          state.done ? std::string() : reasoning_details_of(item, state.position);
+      if (!details.empty()) {
+        sink.accept(FieldReported{FieldReported::Scope::message, "reasoning_details", details});
+      }
+      break;
+    }
+    case OutputItem::Kind::call:
+    case OutputItem::Kind::custom_call:
+      finish_call(state, item, sink);
+      break;
+    case OutputItem::Kind::other:
+      break;
+  }
+  state.done = true;
+}
+
+// The header of a call, as often as it comes.
+void ResponsesDecoder::start_call(OutputItem& state, const ResponsesItem& item, EventSink& sink) {
+  if (state.named || item.name.empty()) return;
+  state.named = true;
+  if (state.call_id.empty()) state.call_id = item.call_id.view();
+  piece_.clear();
+  piece_.index = static_cast<std::int64_t>(state.number);
+  piece_.id = item.call_id.view();
+  piece_.name = item.name.view();
+  tracker_.push_call(piece_, false, repairs_, sink);
+}
+
+void ResponsesDecoder::finish_call(OutputItem& state, const ResponsesItem& item, EventSink& sink) {
+  if (state.done) return;
+  start_call(state, item, sink);
+  const bool custom = state.kind == OutputItem::Kind::custom_call;
+  const std::string_view whole = (custom ? item.input : item.arguments).view();
+  const std::string_view given = whole.empty() ? std::string_view(state.early) : whole;
+  push_arguments(state, state.text.rest_of(given), item.arguments_object, sink);
+  if (item.status.view() == "incomplete") return;
+  if (custom) {
+    if (state.text.length() == 0) push_raw(state, kInputStart, false, sink);
+    push_raw(state, kInputEnd, false, sink);
+  } else if (state.text.length() == 0) {
+    push_raw(state, "{}", false, sink);
+  }
+}
+
+void ResponsesDecoder::push_arguments(OutputItem& state, std::string_view text, bool object,
+                                      EventSink& sink) {
+  if (text.empty() || state.done) return;
+  const bool first = state.text.length() == 0;
+  state.text.add(text);
+  if (state.kind == OutputItem::Kind::call) return push_raw(state, text, object, sink);
+  escaped_ = first ? kInputStart : std::string_view();
+  json::append_escaped(escaped_, text);
+  push_raw(state, escaped_, false, sink);
+}
+
+void ResponsesDecoder::push_raw(const OutputItem& state, std::string_view json, bool object,
+                                EventSink& sink) {
+  piece_.clear();
+  piece_.index = static_cast<std::int64_t>(state.number);
+  piece_.arguments = json;
+  piece_.arguments_object = object;
+  tracker_.push_call(piece_, false, repairs_, sink);
+}
+
+// {"type":"url_citation","url":"u","title":"t","start_index":0,"end_index":4}; others have no form in Chat Completions.
+void ResponsesDecoder::report_annotation(std::string_view json, EventSink& sink) {
+  if (member_of(json, "type") != "\"url_citation\"") return;
+  std::string list = "[";
+  json::ObjectWriter annotation(list);
+  annotation.string("type", "url_citation");
+  json::ObjectWriter citation(annotation.key("url_citation"));
+  for (const std::string_view name : {"start_index", "end_index", "url", "title"}) {
+    if (const std::string_view value = member_of(json, name); !value.empty()) {
+      citation.raw(name, value);
+    }
+  }
+  citation.close();
+  annotation.close();
+  list.push_back(']');
+  sink.accept(FieldReported{FieldReported::Scope::message, "annotations", list});
+}
+
+void ResponsesDecoder::report_logprobs(std::string_view list, EventSink& sink) {
+  std::string json;
+  json::ObjectWriter object(json);
+  object.raw("content", list);
+  object.null("refusal");
+  object.close();
+  sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", json});
+}
+
+// `status` as the event or the response tells it.
+void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& body,
+                                 EventSink& sink) {
+  if (status == "failed" || status == "cancelled" || !body.error.empty()) {
+    Error error{.code = ErrorCode::upstream_failed, .message = "upstream ended the turn: "};
+    error.message += status;
+    if (!body.error.empty()) error = decode_responses_error(0, body.error);
+    return fail_with(std::move(error));
+  }
+  if (status == "queued" || status == "in_progress") {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream has not finished its answer: " + std::string(status)});
+  }
+  items_.match(body.output, [&](const ResponsesItem& item, OutputItem* state) {
+    const OutputItem::Kind kind = item_kind_of(item.type.view());
+    if (kind == OutputItem::Kind::other) return;
+    if (state == nullptr) state = items_.add(kind, item, std::nullopt);
+    if (state != nullptr) finish_item(*state, item, sink);
+  });
+  if (!body.service_tier.empty()) {
+    sink.accept(FieldReported{FieldReported::Scope::turn, "service_tier", body.service_tier});
+  }
+  if (body.usage) sink.accept(UsageReported{*body.usage});
+  said_ = FinishReason::stop;
+  if (status == "incomplete") {
+    said_ = finish_reason_of(body.incomplete.view()).value_or(FinishReason::length);
+  }
+  end(Ending::told, sink);
+}
+
+void ResponsesDecoder::end(Ending ending, EventSink& sink) {
+  if (std::exchange(ended_, true)) return;
+  finished_ = true;
+  if (error_) ending = Ending::aborted;
+  const bool whole = ending == Ending::told && said_ != FinishReason::length;
+  for (OutputItem& item : items_.all()) {
+    if (item.done) continue;
+    if (item.text.length() == 0 && !item.early.empty()) {
+      push_arguments(item, item.early, false, sink);
+    }
+    const bool open = item.kind == OutputItem::Kind::custom_call && item.text.length() > 0;
+    if (whole && open) push_raw(item, kInputEnd, false, sink);
+  }
+  tracker_.finish(
+      ending == Ending::closed || ending == Ending::aborted || said_ == FinishReason::length, sink);
+  sink.accept(TurnFinished{reason_of(ending)});
+}
+
+//   the response's end | ended by   | no calls       | last call complete | last call cut
+//   told               | any        | settle(), chat/finish_reason.h
+//   not told           | [DONE]     | stop           | tool_calls         | tool_calls
+//   not told           | closed     | upstream_error | tool_calls         | upstream_error
+//   not told           | a failure  | upstream_error
+FinishReason ResponsesDecoder::reason_of(Ending ending) {
+  const CallTally& tally = tracker_.tally();
+  if (said_) return settle(*said_, tally);
+  if (ending == Ending::aborted) return FinishReason::upstream_error;
+  const bool complete = tally.calls > 0 && tally.last == CallOutcome::complete;
+  if (ending == Ending::closed && !complete) {
+    fail_with({.code = ErrorCode::upstream_failed,
+               .message = seen_ ? "upstream closed before the turn was finished"
+                                : "upstream closed without an answer"});
+    return FinishReason::upstream_error;
+  }
+  count(Repair::finish_reason_missing);
+  return settle(FinishReason::stop, tally);
+}
+
+void ResponsesDecoder::fail_with(Error error) {
+  if (!error_) error_ = std::move(error);
+  finished_ = true;
+}
+
+}  // namespace callgate::upstream

@@ -1,0 +1,112 @@
+// One JSON document of a Responses answer, an event of a stream or a whole response, read into plain fields whatever the
+// order of its members. What the fields mean is the decoder's to say.
+//
+//   {"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":"Hi"}
+//   {"type":"response.output_item.done","sequence_number":9,"output_index":1,"item":{"type":"function_call","id":"fc_1",
+//    "call_id":"call_1","name":"find","arguments":"{\"q\":1}","status":"completed"}}
+//   {"type":"response.completed","sequence_number":10,"response":{"id":"resp_1","status":"completed","output":[...],"usage":{...}}}
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "callgate/event.h"
+#include "json/reader.h"
+#include "upstream/read_text.h"
+#include "upstream/openai_answer.h"
+
+namespace callgate::upstream {
+
+// A part of a message, of a summary, or of reasoning.
+struct ResponsesPart {
+  Text type;
+  Text text;
+  Text refusal;
+  std::string_view logprobs;     // a JSON array, empty when there are none
+  std::string_view annotations;  // likewise
+
+  void clear();
+};
+
+struct ResponsesItem {
+  Text type;
+  Text id;
+  Text call_id;
+  Text name;
+  Text status;
+  Text arguments;  // JSON; of a string its content
+  bool arguments_object = false;
+  Text input;      // of a custom call
+  Text encrypted;  // of reasoning
+  ReusedList<ResponsesPart> content;
+  ReusedList<ResponsesPart> summary;
+
+  void clear();
+};
+
+struct ResponsesBody {
+  Text status;
+  Text incomplete;  // why it is
+  ReusedList<ResponsesItem> output;
+  bool has_output = false;
+  std::optional<Usage> usage;
+  std::string_view service_tier;  // JSON, empty when null
+  std::string_view error;         // likewise
+
+  void clear();
+};
+
+struct ResponsesFrame {
+  Text type;
+  std::optional<std::int64_t> sequence;
+  std::optional<std::int64_t> output_index;
+  std::optional<std::int64_t> part_index;  // content_index or summary_index
+  Text item_id;
+  Text delta;
+  Text whole;  // text, refusal, arguments or input of an event that says it all once more
+  bool whole_object = false;
+  std::string_view logprobs;
+  std::string_view annotation;  // JSON, empty when there is none
+  ResponsesItem item;
+  bool has_item = false;
+  ResponsesBody response;  // `response`, or the document itself
+
+  void clear();
+};
+
+class ResponsesFrameReader {
+ public:
+  // False: not a JSON object; the frame is then empty. Invalid UTF-8 is replaced and read again.
+  // REQUIRES: `document` lives as long as frame() is used.
+  bool read(std::string_view document);
+  const ResponsesFrame& frame() const { return frame_; }
+  // U+FFFD that replaced invalid bytes of the last document.
+  std::size_t replaced() const { return replaced_; }
+
+ private:
+  bool read_document();
+  void read_member(std::string_view key);
+  bool read_body_member(std::string_view key);
+  void read_item(ResponsesItem& item);
+  void read_parts(ReusedList<ResponsesPart>& parts);
+  void read_part(ResponsesPart& part);
+  void read_usage();
+  void read_details(Usage& usage);
+  void read_incomplete();
+  void read_arguments(Text& arguments, bool& object);
+  void read_text(Text& text) { upstream::read_text(in_, document_, text); }
+  std::string_view read_given();
+  std::string_view read_list();
+  bool enter_object();
+
+  json::Reader in_;
+  std::string_view document_;
+  std::string sanitized_;
+  std::size_t replaced_ = 0;
+  ResponsesFrame frame_;
+};
+
+}  // namespace callgate::upstream
