@@ -24,6 +24,7 @@ fuzz_one() {
     codex_fuzz) seeds=(golden/wire/codex_app_server golden/wire/codex_proto) ;;
     ollama_fuzz) seeds=(golden/wire/ollama) ;;
     openai_chat_fuzz | sse_fuzz) seeds=(golden/wire/openai_chat) ;;
+    openai_responses_fuzz) seeds=(golden/wire/openai_responses) ;;
     capture_fuzz) seeds=(fuzz/regressions/capture_fuzz) ;;
     qwen_web_fuzz) seeds=(golden/wire/qwen_web) ;;
   esac

@@ -132,5 +132,23 @@ TEST(Allocation, is_zero_for_frames_of_the_messages_api) {
   EXPECT_EQ(allocations_for(call, input, 100, {.wire = "anthropic_messages"}), 0u);
 }
 
+TEST(Allocation, is_zero_for_frames_of_the_responses_api) {
+  const auto event = [](std::string_view type, std::string_view members) {
+    return "event: response." + std::string(type) + "\ndata: {\"type\":\"response." +
+           std::string(type) + "\",\"output_index\":0," + std::string(members) + "}\n\n";
+  };
+  const std::string text =
+      event("output_text.delta",
+            R"("item_id":"msg_1","content_index":0,"delta":"words\n","logprobs":[])");
+  const std::string input = event("function_call_arguments.delta",
+                                  R"("item_id":"fc_1","delta":"more \\u00e9 bytes of it")");
+  const std::string call =
+      event("output_item.added",
+            R"("item":{"type":"function_call","id":"fc_1","call_id":"a","name":"f"})") +
+      event("function_call_arguments.delta", R"("item_id":"fc_1","delta":"{\"q\":\"")");
+  EXPECT_EQ(allocations_for(text, text, 100, {.wire = "openai_responses"}), 0u);
+  EXPECT_EQ(allocations_for(call, input, 100, {.wire = "openai_responses"}), 0u);
+}
+
 }  // namespace
 }  // namespace callgate
