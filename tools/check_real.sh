@@ -23,7 +23,7 @@ if [ ! -f "$room/installed" ] || [ "$(cat "$room/installed")" != "$wanted" ]; th
 fi
 
 rm -f "$room"/*.mjs
-cp tests/e2e/{harness,toml,http,chat_contract}.mjs "$here"/*.mjs "$room/"
+cp tests/e2e/{harness,toml,http,upstream,chat_contract}.mjs "$here"/*.mjs "$room/"
 node=$room/node_modules/.bin/node
 cd "$room"
 for name in codex-app-server codex-proto; do

@@ -1,5 +1,5 @@
-// The real codex behind the gateway: app-server 0.166 with a tool of the client, and proto 0.42. Both think that they talk
-// to OpenAI.
+// The real codex behind the gateway, and `callgate mock` behind the real codex: app-server 0.166 with a tool of the client,
+// and proto 0.42 with both of its APIs. Both think that they talk to OpenAI.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { check_stream, check_whole } from './chat_contract.mjs';
 import { defer, eventually, make_folder, start_gateway, start_mock } from './harness.mjs';
-import { ChatStream, post } from './http.mjs';
-import { start_responses_server } from './responses_server.mjs';
+import { ChatStream, open, post } from './http.mjs';
+import { start_upstream } from './upstream.mjs';
 
 const kTools = [
   {
@@ -20,6 +20,30 @@ const kTools = [
     },
   },
 ];
+
+// The scripted model behind a server that keeps what codex asks of it.
+async function start_model(t, script) {
+  const mock = await start_mock(t, script);
+  let answering = 0;
+  const requests = [];
+  const recorder = await start_upstream(t, async (request, response) => {
+    const { 'content-length': _, connection: __, host: ___, ...headers } = request.headers;
+    if (request.method === 'POST') requests.push(JSON.parse(request.text));
+    ++answering;
+    const answer = await open(mock.url + request.url, {
+      method: request.method,
+      headers,
+      ...(request.method === 'POST' ? { body: request.text } : {}),
+    });
+    response.on('close', () => {
+      --answering;
+      answer.response.destroy();
+    });
+    response.writeHead(answer.status, answer.headers);
+    answer.response.pipe(response);
+  });
+  return { url: recorder.v1, requests, answering: () => answering };
+}
 
 // A gateway before a codex whose model is at `url`.
 function start_codex(t, { wire, program, url, wire_api }) {
@@ -57,21 +81,28 @@ const child_of = (gateway) =>
 const last = (request, count) => request.input.slice(-count);
 
 test('app-server: two turns with a tool, and a child that is killed', async (t) => {
-  const model = await start_responses_server(({ input }) => {
-    const text = JSON.stringify(input.filter((item) => item.role === 'user').at(-1));
-    if (input.at(-1).type === 'function_call_output') return { text: `It is ${input.at(-1).output}.` };
-    if (text.includes('weather'))
-      return {
-        text: 'Let me look.',
-        calls: [
-          { id: 'call_paris', name: 'get_weather', arguments: '{"city": "Paris"}' },
-          { id: 'call_rome', name: 'get_weather', arguments: '{"city": "Rome"}' },
-        ],
-      };
-    if (text.includes('slow')) return { text: 'This never ends', slow: true };
-    return { text: 'You are welcome.' };
-  });
-  defer(t, model.close);
+  const model = await start_model(
+    t,
+    `
+usage prompt=25 completion=15 cached=5
+cut 4
+rule results
+  when last tool
+  when tool contains "24 degrees"
+  text "It is 24 degrees."
+rule weather
+  when user contains "weather"
+  text "Let me look."
+  call get_weather {"city": "Paris"} id=call_paris
+  call get_weather {"city": "Rome"} id=call_rome
+rule slow
+  when user contains "slow"
+  text "This never ends"
+  hang
+rule thanks
+  text "You are welcome."
+`,
+  );
   const gateway = await start_codex(t, {
     wire: 'codex_app_server',
     program: 'codex-app-server',
@@ -138,7 +169,7 @@ test('app-server: two turns with a tool, and a child that is killed', async (t) 
   const left = await ChatStream.open(gateway.url, { model: 'm', messages, tools: kTools });
   for await (const frame of left) if (frame.data?.includes('This')) break;
   left.leave();
-  await eventually('the end of the request to the model', () => model.open() === 0);
+  await eventually('the end of the request to the model', () => model.answering() === 0);
 
   // A child that is killed in the middle of a turn: a clear error, and the next request works.
   const cut = await ChatStream.open(gateway.url, { model: 'm', messages, tools: kTools });
@@ -160,22 +191,29 @@ test('app-server: two turns with a tool, and a child that is killed', async (t) 
   }
 });
 
-test('proto: a text turn, and a question behind it', async (t) => {
-  const mock = await start_mock(
-    t,
-    'rule first\n  when user contains "Hello"\n  text "Good day."\nrule second\n  text "Still here."\n',
-  );
-  const gateway = await start_codex(t, {
-    wire: 'codex_proto',
-    program: 'codex-proto',
-    url: mock.v1,
-    wire_api: 'chat',
+for (const wire_api of ['chat', 'responses']) {
+  test(`proto over ${wire_api}: a text turn, and a question behind it`, async (t) => {
+    const model = await start_model(
+      t,
+      'rule first\n  when user contains "Hello"\n  text "Good day."\nrule second\n  text "Still here."\n',
+    );
+    const gateway = await start_codex(t, {
+      wire: 'codex_proto',
+      program: 'codex-proto',
+      url: model.url,
+      wire_api,
+    });
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const first = await whole(gateway, messages);
+    assert.equal(first.choices[0].message.content, 'Good day.');
+    assert.equal(first.choices[0].finish_reason, 'stop');
+    messages.push(
+      { role: 'assistant', content: 'Good day.' },
+      { role: 'user', content: 'And now?' },
+    );
+    const stream = await ChatStream.open(gateway.url, { model: 'm', messages });
+    assert.equal(check_stream(await stream.data()).text, 'Still here.');
+    const asked = model.requests.map((request) => (request.input === undefined ? 'chat' : 'responses'));
+    assert.deepEqual(asked, [wire_api, wire_api]);
   });
-  const messages = [{ role: 'user', content: 'Hello' }];
-  const first = await whole(gateway, messages);
-  assert.equal(first.choices[0].message.content, 'Good day.');
-  assert.equal(first.choices[0].finish_reason, 'stop');
-  messages.push({ role: 'assistant', content: 'Good day.' }, { role: 'user', content: 'And now?' });
-  const stream = await ChatStream.open(gateway.url, { model: 'm', messages });
-  assert.equal(check_stream(await stream.data()).text, 'Still here.');
-});
+}
