@@ -4,6 +4,7 @@
 
 #include "upstream/anthropic_error.h"
 #include "upstream/finish_word.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 namespace {
@@ -11,13 +12,6 @@ namespace {
 // Bytes of later calls and prose that may be held back while an earlier call is open.
 constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
 constexpr std::size_t kMaxBlocks = std::size_t{1} << 16;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
 
 }  // namespace
 

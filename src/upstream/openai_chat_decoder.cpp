@@ -5,19 +5,13 @@
 #include "json/reader.h"
 #include "upstream/finish_word.h"
 #include "upstream/openai_error.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 namespace {
 
 // Bytes of later calls and prose that one choice may hold back while an earlier call is open.
 constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
 
 // [DONE], also as a JSON string or without its brackets.
 bool is_done(std::string_view data) {

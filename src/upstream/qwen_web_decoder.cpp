@@ -4,18 +4,10 @@
 #include <utility>
 
 #include "upstream/qwen_web_error.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void QwenWebDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_) return;

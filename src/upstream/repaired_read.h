@@ -10,6 +10,14 @@
 
 namespace callgate::upstream {
 
+// Without the white space around it.
+inline std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
 // `read` reads a document and tells whether it could. `sanitized` holds the second one for as long as the caller looks into
 // it; `replaced` is how many bytes were replaced.
 template <class Read>

@@ -1,30 +1,16 @@
 #include "upstream/responses_decoder.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "json/reader.h"
-#include "json/writer.h"
 #include "upstream/finish_word.h"
-#include "upstream/request_parts.h"
+#include "upstream/repaired_read.h"
 #include "upstream/responses_error.h"
-#include "upstream/responses_reasoning.h"
 
 namespace callgate::upstream {
 namespace {
 
 // Bytes of later calls and prose that may be held back while an earlier call is open.
 constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
-
-constexpr std::string_view kInputStart = R"({"input":")";
-constexpr std::string_view kInputEnd = R"("})";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
 
 }  // namespace
 
@@ -33,7 +19,7 @@ void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   EventSink& sink = sinks.choice(0);
   const std::string_view data = trimmed(frame.data);
   if (data.empty()) return;
-  if (data == "[DONE]") return end(Ending::marked, sink);
+  if (data == "[DONE]") return end(Ending::end, sink);
   const bool readable = reader_.read(data);
   const ResponsesFrame& read = reader_.frame();
   std::string_view type = read.type.empty() ? frame.event : read.type.view();
@@ -96,10 +82,8 @@ void ResponsesDecoder::apply(std::string_view type, const ResponsesFrame& frame,
     OutputItem* state = items_.known(kind, frame, true);
     if (state == nullptr) state = items_.add(kind, frame.item, frame.output_index);
     if (state != nullptr) finish_item(*state, frame.item, sink);
-  } else if (type == "content_part.added") {
-    start_part(OutputItem::Kind::message, frame);
-  } else if (type == "reasoning_summary_part.added") {
-    start_part(OutputItem::Kind::reasoning, frame);
+  } else if (type == "content_part.added" || type == "reasoning_summary_part.added") {
+    start_part(frame);
   } else if (type == "output_text.annotation.added") {
     OutputItem* state = items_.speaking(OutputItem::Kind::message, frame);
     if (state == nullptr) return;
@@ -153,8 +137,8 @@ bool ResponsesDecoder::apply_call(std::string_view type, const ResponsesFrame& f
 }
 
 // The next part, where it is not told which one it is.
-void ResponsesDecoder::start_part(OutputItem::Kind kind, const ResponsesFrame& frame) {
-  OutputItem* item = items_.speaking(kind, frame);
+void ResponsesDecoder::start_part(const ResponsesFrame& frame) {
+  OutputItem* item = items_.with_parts(frame.item_id.view());
   if (item == nullptr) return;
   const std::int64_t next = item->part_index ? *item->part_index + 1 : 0;
   const std::int64_t index = frame.part_index.value_or(next);
@@ -224,131 +208,6 @@ void ResponsesDecoder::speak(const Lane& lane, OutputItem& item, std::int64_t pa
   tracker_.push_prose(lane.prose, text, sink);
 }
 
-void ResponsesDecoder::start_item(const ResponsesFrame& frame, EventSink& sink) {
-  using Kind = OutputItem::Kind;
-  const Kind kind = item_kind_of(frame.item.type.view());
-  if (kind == Kind::other) return;
-  OutputItem* state = items_.known(kind, frame, false);
-  if (state == nullptr) state = items_.add(kind, frame.item, frame.output_index);
-  if (state == nullptr || (kind != Kind::call && kind != Kind::custom_call)) return;
-  if (!frame.output_index && !state->named) count(Repair::index_missing);
-  start_call(*state, frame.item, sink);
-  const Text& early = kind == Kind::call ? frame.item.arguments : frame.item.input;
-  if (!state->done && state->early.empty()) state->early = early.view();
-}
-
-void ResponsesDecoder::finish_item(OutputItem& state, const ResponsesItem& item, EventSink& sink) {
-  switch (state.kind) {
-    case OutputItem::Kind::message: {
-      say_rest(kText, state, item.content, sink);
-      say_rest(kRefusal, state, item.content, sink);
-      std::size_t seen = 0;
-      for (const ResponsesPart& part : item.content) {
-        json::Reader in(part.annotations);
-        if (part.annotations.empty()) continue;
-        while (in.next_element()) {
-          const std::string_view annotation = in.raw();
-          if (++seen > state.annotations) report_annotation(annotation, sink);
-        }
-      }
-      state.annotations = std::max(state.annotations, seen);
-      break;
-    }
-    case OutputItem::Kind::reasoning: {
-      say_rest(kSummary, state, item.summary, sink);
-      say_rest(kThought, state, item.content, sink);
-      const std::string details =
-          state.done ? std::string() : reasoning_details_of(item, state.position);
-      if (!details.empty()) {
-        sink.accept(FieldReported{FieldReported::Scope::message, "reasoning_details", details});
-      }
-      break;
-    }
-    case OutputItem::Kind::call:
-    case OutputItem::Kind::custom_call:
-      finish_call(state, item, sink);
-      break;
-    case OutputItem::Kind::other:
-      break;
-  }
-  state.done = true;
-}
-
-// The header of a call, as often as it comes.
-void ResponsesDecoder::start_call(OutputItem& state, const ResponsesItem& item, EventSink& sink) {
-  if (state.named || item.name.empty()) return;
-  state.named = true;
-  if (state.call_id.empty()) state.call_id = item.call_id.view();
-  piece_.clear();
-  piece_.index = static_cast<std::int64_t>(state.number);
-  piece_.id = item.call_id.view();
-  piece_.name = item.name.view();
-  tracker_.push_call(piece_, false, repairs_, sink);
-}
-
-void ResponsesDecoder::finish_call(OutputItem& state, const ResponsesItem& item, EventSink& sink) {
-  if (state.done) return;
-  start_call(state, item, sink);
-  const bool custom = state.kind == OutputItem::Kind::custom_call;
-  const std::string_view whole = (custom ? item.input : item.arguments).view();
-  const std::string_view given = whole.empty() ? std::string_view(state.early) : whole;
-  push_arguments(state, state.text.rest_of(given), item.arguments_object, sink);
-  if (item.status.view() == "incomplete") return;
-  if (custom) {
-    if (state.text.length() == 0) push_raw(state, kInputStart, false, sink);
-    push_raw(state, kInputEnd, false, sink);
-  } else if (state.text.length() == 0) {
-    push_raw(state, "{}", false, sink);
-  }
-}
-
-void ResponsesDecoder::push_arguments(OutputItem& state, std::string_view text, bool object,
-                                      EventSink& sink) {
-  if (text.empty() || state.done) return;
-  const bool first = state.text.length() == 0;
-  state.text.add(text);
-  if (state.kind == OutputItem::Kind::call) return push_raw(state, text, object, sink);
-  escaped_ = first ? kInputStart : std::string_view();
-  json::append_escaped(escaped_, text);
-  push_raw(state, escaped_, false, sink);
-}
-
-void ResponsesDecoder::push_raw(const OutputItem& state, std::string_view json, bool object,
-                                EventSink& sink) {
-  piece_.clear();
-  piece_.index = static_cast<std::int64_t>(state.number);
-  piece_.arguments = json;
-  piece_.arguments_object = object;
-  tracker_.push_call(piece_, false, repairs_, sink);
-}
-
-// {"type":"url_citation","url":"u","title":"t","start_index":0,"end_index":4}; others have no form in Chat Completions.
-void ResponsesDecoder::report_annotation(std::string_view json, EventSink& sink) {
-  if (member_of(json, "type") != "\"url_citation\"") return;
-  std::string list = "[";
-  json::ObjectWriter annotation(list);
-  annotation.string("type", "url_citation");
-  json::ObjectWriter citation(annotation.key("url_citation"));
-  for (const std::string_view name : {"start_index", "end_index", "url", "title"}) {
-    if (const std::string_view value = member_of(json, name); !value.empty()) {
-      citation.raw(name, value);
-    }
-  }
-  citation.close();
-  annotation.close();
-  list.push_back(']');
-  sink.accept(FieldReported{FieldReported::Scope::message, "annotations", list});
-}
-
-void ResponsesDecoder::report_logprobs(std::string_view list, EventSink& sink) {
-  std::string json;
-  json::ObjectWriter object(json);
-  object.raw("content", list);
-  object.null("refusal");
-  object.close();
-  sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", json});
-}
-
 // `status` as the event or the response tells it.
 void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& body,
                                  EventSink& sink) {
@@ -376,45 +235,25 @@ void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& b
   if (status == "incomplete") {
     said_ = finish_reason_of(body.incomplete.view()).value_or(FinishReason::length);
   }
-  end(Ending::told, sink);
+  end(Ending::end, sink);
 }
 
 void ResponsesDecoder::end(Ending ending, EventSink& sink) {
   if (std::exchange(ended_, true)) return;
   finished_ = true;
-  if (error_) ending = Ending::aborted;
-  const bool whole = ending == Ending::told && said_ != FinishReason::length;
-  for (OutputItem& item : items_.all()) {
-    if (item.done) continue;
-    if (item.text.length() == 0 && !item.early.empty()) {
-      push_arguments(item, item.early, false, sink);
-    }
-    const bool open = item.kind == OutputItem::Kind::custom_call && item.text.length() > 0;
-    if (whole && open) push_raw(item, kInputEnd, false, sink);
-  }
-  tracker_.finish(
-      ending == Ending::closed || ending == Ending::aborted || said_ == FinishReason::length, sink);
+  if (error_) ending = Ending::failure;
+  const bool cut = ending != Ending::end || said_ == FinishReason::length;
+  finish_open_calls(said_ && !cut, sink);
+  tracker_.finish(cut, sink);
   sink.accept(TurnFinished{reason_of(ending)});
 }
 
-//   the response's end | ended by   | no calls       | last call complete | last call cut
-//   told               | any        | settle(), chat/finish_reason.h
-//   not told           | [DONE]     | stop           | tool_calls         | tool_calls
-//   not told           | closed     | upstream_error | tool_calls         | upstream_error
-//   not told           | a failure  | upstream_error
 FinishReason ResponsesDecoder::reason_of(Ending ending) {
-  const CallTally& tally = tracker_.tally();
-  if (said_) return settle(*said_, tally);
-  if (ending == Ending::aborted) return FinishReason::upstream_error;
-  const bool complete = tally.calls > 0 && tally.last == CallOutcome::complete;
-  if (ending == Ending::closed && !complete) {
-    fail_with({.code = ErrorCode::upstream_failed,
-               .message = seen_ ? "upstream closed before the turn was finished"
-                                : "upstream closed without an answer"});
-    return FinishReason::upstream_error;
-  }
-  count(Repair::finish_reason_missing);
-  return settle(FinishReason::stop, tally);
+  TurnEnd end = end_of_turn({said_.has_value(), said_}, ending, seen_, tracker_.tally());
+  // A response with calls is completed like any other.
+  if (end.repair && !said_) count(*end.repair);
+  if (end.error) fail_with(std::move(*end.error));
+  return end.reason;
 }
 
 void ResponsesDecoder::fail_with(Error error) {

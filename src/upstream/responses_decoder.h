@@ -18,6 +18,7 @@
 #include "upstream/call_tracker.h"
 #include "upstream/responses_frame.h"
 #include "upstream/responses_items.h"
+#include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::upstream {
@@ -27,7 +28,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
   void finish(ChoiceSinks& sinks) override { end(Ending::closed, sinks.choice(0)); }
-  void abort(ChoiceSinks& sinks) override { end(Ending::aborted, sinks.choice(0)); }
+  void abort(ChoiceSinks& sinks) override { end(Ending::failure, sinks.choice(0)); }
 
   bool finished() const override { return finished_; }
   bool complete() const override { return said_.has_value() && !error_; }
@@ -35,9 +36,6 @@ class ResponsesDecoder final : public ResponseDecoder {
   const RepairCounts& repairs() const override { return repairs_; }
 
  private:
-  // How an answer ended: the response said how it ended, [DONE], the connection closed, or a failure.
-  enum class Ending : std::uint8_t { told, marked, closed, aborted };
-
   // The texts that an item has: which kind of item speaks, and how it is heard.
   struct Lane {
     OutputItem::Kind kind;
@@ -54,7 +52,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   bool apply_call(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool repeats_last(std::string_view type, std::string_view data, const ResponsesFrame& frame);
 
-  void start_part(OutputItem::Kind kind, const ResponsesFrame& frame);
+  void start_part(const ResponsesFrame& frame);
   void say_delta(const Lane& lane, const ResponsesFrame& frame, EventSink& sink);
   void say_done(const Lane& lane, const ResponsesFrame& frame, EventSink& sink);
   void say_rest(const Lane& lane, OutputItem& item, const ReusedList<ResponsesPart>& parts,
@@ -67,6 +65,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   void start_call(OutputItem& state, const ResponsesItem& item, EventSink& sink);
   void finish_call(OutputItem& state, const ResponsesItem& item, EventSink& sink);
   void push_arguments(OutputItem& state, std::string_view text, bool object, EventSink& sink);
+  void finish_open_calls(bool whole, EventSink& sink);
   void push_raw(const OutputItem& state, std::string_view json, bool object, EventSink& sink);
   void report_annotation(std::string_view json, EventSink& sink);
   void report_logprobs(std::string_view list, EventSink& sink);

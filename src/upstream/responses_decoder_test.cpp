@@ -2,22 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "chat/event_grammar.h"
-#include "chat/event_log.h"
+#include "upstream/decoder_testing.h"
 
 namespace callgate::upstream {
 namespace {
-
-class LoggedChoice final : public ChoiceSinks {
- public:
-  EventSink& choice(std::uint32_t) override { return checked_; }
-  std::uint32_t count() const override { return 1; }
-  const EventLog& log() const { return log_; }
-
- private:
-  EventLog log_;
-  CheckedSink checked_{log_};
-};
 
 class Upstream {
  public:

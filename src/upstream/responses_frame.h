@@ -15,8 +15,8 @@
 
 #include "callgate/event.h"
 #include "json/reader.h"
-#include "upstream/read_text.h"
 #include "upstream/openai_answer.h"
+#include "upstream/read_text.h"
 
 namespace callgate::upstream {
 

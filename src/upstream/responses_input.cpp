@@ -23,22 +23,6 @@ struct Item {
   std::string json;
 };
 
-std::string_view name_of(Role role) {
-  switch (role) {
-    case Role::system:
-      return "system";
-    case Role::developer:
-      return "developer";
-    case Role::user:
-      return "user";
-    case Role::assistant:
-      return "assistant";
-    case Role::tool:
-      return "tool";
-  }
-  return {};
-}
-
 std::string text_part(std::string_view type, std::string_view text) {
   std::string json;
   json::ObjectWriter part(json);
@@ -103,15 +87,15 @@ class InputWriter {
     if (!message.name.empty()) drop("name", false);
     if (message.role == Role::assistant) return add_assistant(message);
     const std::string content = content_of(message, "input_text");
-    if (content.empty()) return drop("content", true);
-    items_.push_back(message_item(message.role, content));
+    if (!content.empty()) return items_.push_back(message_item(message.role, content));
+    if (message.role == Role::user) drop("content", true);
   }
 
   static Item message_item(Role role, std::string_view content) {
     Item made;
     json::ObjectWriter item(made.json);
     item.string("type", "message");
-    item.string("role", name_of(role));
+    item.string("role", role_name(role));
     item.key("content").append("[").append(content).append("]");
     item.close();
     return made;

@@ -74,6 +74,15 @@ OutputItem* OutputItems::speaking(OutputItem::Kind kind, const ResponsesFrame& f
   return found;
 }
 
+OutputItem* OutputItems::with_parts(std::string_view id) {
+  const std::size_t stop = items_.size() > kReach ? items_.size() - kReach : 0;
+  for (std::size_t i = items_.size(); i-- > stop;) {
+    OutputItem& item = items_[i];
+    if (id.empty() || item.id == id || item.other_id == id) return &item;
+  }
+  return nullptr;
+}
+
 OutputItem* OutputItems::known(OutputItem::Kind kind, const ResponsesFrame& frame, bool ends) {
   const std::string_view id = frame.item.id.view();
   const std::string_view call_id = frame.item.call_id.view();

@@ -101,6 +101,8 @@ class OutputItems {
   // The item that a delta, or another event inside an item, speaks of. One that is not known is added. nullptr: there are
   // too many.
   OutputItem* speaking(OutputItem::Kind kind, const ResponsesFrame& frame);
+  // The item with that id, or the last one where there is no id. nullptr: it is not known.
+  OutputItem* with_parts(std::string_view id);
   // The item that starts or ends with this frame. nullptr: it is not known.
   OutputItem* known(OutputItem::Kind kind, const ResponsesFrame& frame, bool ends);
   // nullptr: there are too many.
