@@ -6,7 +6,7 @@ import { before, describe, test } from 'node:test';
 import { check_error } from './chat_contract.mjs';
 import { file_scope, start_gateway, start_mock } from './harness.mjs';
 import { ChatStream, post } from './http.mjs';
-import { ask_streamed, ask_whole, start_recorder } from './wire_turns.mjs';
+import { hold_turns, start_recorder } from './wire_turns.mjs';
 
 const kScript = String.raw`
 model claude
@@ -229,43 +229,26 @@ async function start_pair(t, { upstream = {}, model = {} } = {}) {
 describe('a conversation of four turns', () => {
   for (const stream of [true, false]) {
     test(stream ? 'streamed' : 'whole', async (t) => {
-      const { gateway, url, requests } = await start_pair(t);
-      const messages = [];
-      const sent = [];
-      for (const [i, turn] of kTurns.entries()) {
-        messages.push(...turn.asks);
-        sent.push(...turn.sent);
-        const body = { model: 'claude', messages, tools: kTools, max_tokens: 1000 };
-        if (stream) {
-          const answer = await ask_streamed(gateway, body);
-          assert.deepEqual(answer.deltas, [{ role: 'assistant', content: '' }, ...turn.deltas, {}]);
-          assert.equal(answer.finish, turn.finish);
-          assert.deepEqual(answer.usage, turn.usage);
-        } else {
-          const answer = await ask_whole(url, body);
-          assert.deepEqual(answer.message, { role: 'assistant', refusal: null, ...turn.message });
-          assert.equal(answer.finish, turn.finish);
-          assert.deepEqual(answer.usage, turn.usage);
-        }
-        messages.push({ role: 'assistant', ...turn.message });
-
-        const request = requests[i];
-        assert.equal(requests.length, i + 1);
-        assert.equal(`${request.method} ${request.url}`, 'POST /v1/messages');
-        assert.equal(request.headers['x-api-key'], 'sk-secret');
-        assert.equal(request.headers.authorization, undefined);
-        assert.equal(request.headers['anthropic-version'], '2023-06-01');
-        assert.equal(request.headers['content-type'], 'application/json');
-        assert.deepEqual(JSON.parse(request.text), {
-          model: 'claude',
-          max_tokens: 1000,
-          system: [text('Be brief.')],
-          messages: sent,
-          tools: kWireTools,
-          ...(stream ? { stream: true } : {}),
-        });
-        if (i > 1) assert.ok(request.text.includes('12345678901234567890'), 'no digit is lost');
-      }
+      await hold_turns(await start_pair(t), kTurns, {
+        stream,
+        body: { model: 'claude', tools: kTools, max_tokens: 1000 },
+        check_request: (request, sent, i) => {
+          assert.equal(`${request.method} ${request.url}`, 'POST /v1/messages');
+          assert.equal(request.headers['x-api-key'], 'sk-secret');
+          assert.equal(request.headers.authorization, undefined);
+          assert.equal(request.headers['anthropic-version'], '2023-06-01');
+          assert.equal(request.headers['content-type'], 'application/json');
+          assert.deepEqual(JSON.parse(request.text), {
+            model: 'claude',
+            max_tokens: 1000,
+            system: [text('Be brief.')],
+            messages: sent,
+            tools: kWireTools,
+            ...(stream ? { stream: true } : {}),
+          });
+          if (i > 1) assert.ok(request.text.includes('12345678901234567890'), 'no digit is lost');
+        },
+      });
     });
   }
 });

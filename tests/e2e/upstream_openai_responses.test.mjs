@@ -6,7 +6,7 @@ import OpenAI from 'openai';
 import { check_error } from './chat_contract.mjs';
 import { file_scope, start_gateway, start_mock } from './harness.mjs';
 import { ChatStream, post } from './http.mjs';
-import { ask_streamed, ask_whole, start_recorder } from './wire_turns.mjs';
+import { ask_whole, hold_turns, start_recorder } from './wire_turns.mjs';
 
 const kScript = String.raw`
 model gpt
@@ -264,49 +264,25 @@ const plain_ids = (value) =>
 describe('a conversation of four turns', () => {
   for (const stream of [true, false]) {
     test(stream ? 'streamed' : 'whole', async (t) => {
-      const { gateway, url, requests } = await start_pair(t);
-      const messages = [];
-      const sent = [];
-      for (const [i, turn] of kTurns.entries()) {
-        messages.push(...turn.asks);
-        sent.push(...turn.sent);
-        const body = { model: 'gpt', messages, tools: kTools, max_tokens: 1000 };
-        if (stream) {
-          const answer = await ask_streamed(gateway, body);
-          assert.deepEqual(plain_ids(answer.deltas), [
-            { role: 'assistant', content: '' },
-            ...turn.deltas,
-            {},
-          ]);
-          assert.equal(answer.finish, turn.finish);
-          assert.deepEqual(answer.usage, turn.usage);
-        } else {
-          const answer = await ask_whole(url, body);
-          assert.deepEqual(plain_ids(answer.message), {
-            role: 'assistant',
-            refusal: null,
-            ...turn.message,
+      await hold_turns(await start_pair(t), kTurns, {
+        stream,
+        plain: plain_ids,
+        body: { model: 'gpt', tools: kTools, max_tokens: 1000 },
+        check_request: (request, sent) => {
+          assert.equal(`${request.method} ${request.url}`, 'POST /v1/responses');
+          assert.equal(request.headers.authorization, 'Bearer sk-secret');
+          assert.equal(request.headers['content-type'], 'application/json');
+          assert.deepEqual(JSON.parse(request.text), {
+            model: 'gpt',
+            input: sent,
+            tools: kWireTools,
+            max_output_tokens: 1000,
+            store: false,
+            include: ['reasoning.encrypted_content'],
+            ...(stream ? { stream: true } : {}),
           });
-          assert.equal(answer.finish, turn.finish);
-          assert.deepEqual(answer.usage, turn.usage);
-        }
-        messages.push({ role: 'assistant', ...turn.message });
-
-        const request = requests[i];
-        assert.equal(requests.length, i + 1);
-        assert.equal(`${request.method} ${request.url}`, 'POST /v1/responses');
-        assert.equal(request.headers.authorization, 'Bearer sk-secret');
-        assert.equal(request.headers['content-type'], 'application/json');
-        assert.deepEqual(JSON.parse(request.text), {
-          model: 'gpt',
-          input: sent,
-          tools: kWireTools,
-          max_output_tokens: 1000,
-          store: false,
-          include: ['reasoning.encrypted_content'],
-          ...(stream ? { stream: true } : {}),
-        });
-      }
+        },
+      });
     });
   }
 });

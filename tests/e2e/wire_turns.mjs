@@ -1,4 +1,5 @@
 // What the tests of the wire formats share: a recorder in front of the mock, and turns as a client sees them.
+import assert from 'node:assert/strict';
 import { check_stream, check_whole } from './chat_contract.mjs';
 import { ChatStream, open, post } from './http.mjs';
 import { start_upstream } from './upstream.mjs';
@@ -43,4 +44,31 @@ export async function ask_whole(url, body) {
   const answer = check_whole((await post(url, body)).json());
   const [{ message, finish_reason: finish }] = answer.choices;
   return { message, finish, usage: answer.usage };
+}
+
+// A conversation of `turns`, each {asks, deltas, message, finish, usage, sent}: new messages, what the client gets, and what
+// is new in what the upstream gets. `body` are the other fields of the requests; check_request(request, sent, i) looks at
+// what reached the upstream; `plain` takes out of an answer what no test can know.
+export async function hold_turns(pair, turns, { stream, body, check_request, plain = (x) => x }) {
+  const { gateway, url, requests } = pair;
+  const messages = [];
+  const sent = [];
+  for (const [i, turn] of turns.entries()) {
+    messages.push(...turn.asks);
+    sent.push(...turn.sent);
+    const asked = { ...body, messages };
+    const answer = stream ? await ask_streamed(gateway, asked) : await ask_whole(url, asked);
+    if (stream) {
+      const wanted = [{ role: 'assistant', content: '' }, ...turn.deltas, {}];
+      assert.deepEqual(plain(answer.deltas), wanted);
+    } else {
+      const wanted = { role: 'assistant', refusal: null, ...turn.message };
+      assert.deepEqual(plain(answer.message), wanted);
+    }
+    assert.equal(answer.finish, turn.finish);
+    assert.deepEqual(answer.usage, turn.usage);
+    messages.push({ role: 'assistant', ...turn.message });
+    assert.equal(requests.length, i + 1);
+    check_request(requests[i], sent, i);
+  }
 }
