@@ -5,13 +5,73 @@ namespace {
 
 constexpr std::string_view kSpaceOrMark = " \t\r\n\xEF\xBB\xBF";
 
+using ScanState = json::Scanner::State;
+
 }  // namespace
+
+ArrayDecoder::ArrayDecoder(std::size_t max_element) : max_element_(max_element) {}
+
+void ArrayDecoder::push(std::string_view bytes, FrameFn on_frame) {
+  for (std::size_t at = 0; at < bytes.size() && state_ != State::over;) {
+    if (state_ == State::element) {
+      at += take_element(bytes.substr(at), on_frame);
+      continue;
+    }
+    if (state_ == State::before) {
+      state_ = State::between;
+      ++at;
+    }
+    at = bytes.find_first_not_of(" \t\r\n,", at);
+    if (at == std::string_view::npos) return;
+    state_ = bytes[at] == ']' ? State::over : State::element;
+  }
+}
+
+std::size_t ArrayDecoder::take_element(std::string_view bytes, FrameFn on_frame) {
+  const std::size_t taken = scanner_.push(bytes);
+  if (held_.size() + taken > max_element_) {
+    overflowed_ = true;
+    held_ = {};
+    state_ = State::over;
+    return taken;
+  }
+  switch (scanner_.state()) {
+    case ScanState::before:
+    case ScanState::inside:
+      held_.append(bytes.substr(0, taken));
+      break;
+    case ScanState::closed:
+      state_ = State::between;
+      deliver(bytes.substr(0, taken), on_frame);
+      break;
+    case ScanState::failed:
+      state_ = State::over;
+      deliver(bytes.substr(0, taken), on_frame);
+      break;
+  }
+  return taken;
+}
+
+void ArrayDecoder::deliver(std::string_view rest, FrameFn on_frame) {
+  scanner_.reset();
+  if (held_.empty()) return on_frame({.event = {}, .data = rest, .id = {}});
+  held_.append(rest);
+  on_frame({.event = {}, .data = held_, .id = {}});
+  held_.clear();
+}
+
+void ArrayDecoder::finish(FrameFn on_frame) {
+  if (state_ == State::element) deliver({}, on_frame);
+  state_ = State::over;
+}
 
 Framing::Framing(WireFormat::Framing framing, std::size_t max_frame, std::size_t max_body)
     : state_(framing == WireFormat::Framing::lines ? State::lines : State::undecided),
+      takes_arrays_(framing == WireFormat::Framing::sse_or_array),
       max_body_(max_body),
       sse_(max_frame),
-      lines_(max_frame) {}
+      lines_(max_frame),
+      array_(max_frame) {}
 
 void Framing::push(std::string_view bytes, FrameFn on_frame) {
   switch (state_) {
@@ -21,6 +81,8 @@ void Framing::push(std::string_view bytes, FrameFn on_frame) {
       return sse_.push(bytes, on_frame);
     case State::lines:
       return lines_.push(bytes, on_frame);
+    case State::array:
+      return array_.push(bytes, on_frame);
     case State::body:
       return add_to_body(bytes);
   }
@@ -29,6 +91,11 @@ void Framing::push(std::string_view bytes, FrameFn on_frame) {
 void Framing::decide(std::string_view bytes, FrameFn on_frame) {
   const std::size_t first = bytes.find_first_not_of(kSpaceOrMark);
   if (first == std::string_view::npos) return add_to_body(bytes);
+  if (bytes[first] == '[' && takes_arrays_) {
+    state_ = State::array;
+    body_ = {};
+    return array_.push(bytes.substr(first), on_frame);
+  }
   if (bytes[first] == '{' || bytes[first] == '[' || bytes[first] == '<') {
     state_ = State::body;
     body_.clear();
@@ -57,6 +124,8 @@ void Framing::finish(FrameFn on_frame, FunctionRef<void(std::string_view)> on_bo
       return sse_.finish(on_frame);
     case State::lines:
       return lines_.finish(on_frame);
+    case State::array:
+      return array_.finish(on_frame);
     case State::body:
       return on_body(body_);
   }
@@ -68,7 +137,7 @@ std::optional<Error> Framing::overflow() const {
                  .message = "upstream sent " + std::string(what) + " over the limit of bytes"};
   };
   if (body_overflowed_) return too_large("an answer");
-  if (sse_.overflowed() || lines_.overflowed()) return too_large("a frame");
+  if (sse_.overflowed() || lines_.overflowed() || array_.overflowed()) return too_large("a frame");
   return std::nullopt;
 }
 

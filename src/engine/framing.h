@@ -2,6 +2,8 @@
 // and the other way round: the first byte that is no white space tells.
 //
 //   {"id":...   [{"error":...   <html>...     a whole body          data: {...     : comment     event: x     frames
+//
+// Where the wire format knows streams that are one JSON array, written over time, the elements of an array are frames.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +14,35 @@
 
 #include "base/function_ref.h"
 #include "callgate/error.h"
+#include "json/scanner.h"
 #include "sse/decoder.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::engine {
+
+// The elements of one JSON array as frames: [{"a":1},{"b":2}]
+class ArrayDecoder {
+ public:
+  explicit ArrayDecoder(std::size_t max_element);
+  // REQUIRES: the first byte is the opening bracket. An element that lies whole in `bytes` is not copied. What is no JSON is delivered
+  // up to the fault, and nothing after it.
+  void push(std::string_view bytes, FrameFn on_frame);
+  // The element that was not ended.
+  void finish(FrameFn on_frame);
+  bool overflowed() const { return overflowed_; }
+
+ private:
+  enum class State : std::uint8_t { before, between, element, over };
+
+  std::size_t take_element(std::string_view bytes, FrameFn on_frame);
+  void deliver(std::string_view rest, FrameFn on_frame);
+
+  State state_ = State::before;
+  std::size_t max_element_;
+  json::Scanner scanner_;
+  std::string held_;  // the start of an element whose end is not here yet
+  bool overflowed_ = false;
+};
 
 class Framing {
  public:
@@ -28,15 +55,17 @@ class Framing {
   std::optional<Error> overflow() const;
 
  private:
-  enum class State : std::uint8_t { undecided, frames, lines, body };
+  enum class State : std::uint8_t { undecided, frames, lines, array, body };
 
   void decide(std::string_view bytes, FrameFn on_frame);
   void add_to_body(std::string_view bytes);
 
   State state_;
+  bool takes_arrays_;
   std::size_t max_body_;
   SseDecoder sse_;
   LineDecoder lines_;
+  ArrayDecoder array_;
   std::string body_;  // while undecided: white space and byte order mark
   bool body_overflowed_ = false;
 };

@@ -77,7 +77,8 @@ inline constexpr std::size_t kMaxErrorBody = 64 * 1024;
 
 struct WireFormat {
   std::string_view name;
-  enum class Framing : std::uint8_t { sse, lines } framing = Framing::sse;
+  // sse_or_array: a stream may also be one JSON array whose elements come over time.
+  enum class Framing : std::uint8_t { sse, lines, sse_or_array } framing = Framing::sse;
   Result<UpstreamRequest> (*encode)(const Request& request, const EncodeOptions& options) = nullptr;
   std::unique_ptr<ResponseDecoder> (*make_decoder)(const Request& request) = nullptr;
   // An answer with an error status -> Error, keeping status, message, type, code.
