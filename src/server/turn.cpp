@@ -264,7 +264,9 @@ net::Task<Turn::Step> Turn::reject(UpstreamCall& call, const WireFormat& wire) {
     body.append(piece->bytes.substr(0, kMaxErrorBody - body.size()));
   }
   error_ = wire.decode_error(call.status(), body);
-  error_.retry_after = call.header("retry-after");
+  if (const std::string_view after = call.header("retry-after"); !after.empty()) {
+    error_.retry_after = after;
+  }
   co_return ask_.exchange.client_gone() ? Step::gone : Step::failed;
 }
 
