@@ -22,6 +22,7 @@ fuzz_one() {
     anthropic_messages_fuzz) seeds=(golden/wire/anthropic_messages) ;;
     dialect_fuzz) seeds=(golden/dialect) ;;
     codex_fuzz) seeds=(golden/wire/codex_app_server golden/wire/codex_proto) ;;
+    gemini_fuzz) seeds=(golden/wire/gemini) ;;
     ollama_fuzz) seeds=(golden/wire/ollama) ;;
     openai_chat_fuzz | sse_fuzz) seeds=(golden/wire/openai_chat) ;;
     openai_responses_fuzz) seeds=(golden/wire/openai_responses) ;;

@@ -150,5 +150,24 @@ TEST(Allocation, is_zero_for_frames_of_the_responses_api) {
   EXPECT_EQ(allocations_for(call, input, 100, {.wire = "openai_responses"}), 0u);
 }
 
+TEST(Allocation, is_zero_for_frames_of_the_gemini_api_and_for_elements_of_its_array) {
+  const auto answer = [](std::string_view part) {
+    return R"({"candidates":[{"content":{"parts":[)" + std::string(part) +
+           R"(],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":9}})";
+  };
+  const auto frame = [&](std::string_view part) { return "data: " + answer(part) + "\r\n\r\n"; };
+  const std::string text = answer(R"({"text":"some words\nand \"more\""})");
+  const std::string piece = frame(
+      R"({"functionCall":{"partialArgs":[{"jsonPath":"$.a[0].text","stringValue":"more \n words",)"
+      R"("willContinue":true}],"willContinue":true}})");
+  EXPECT_EQ(
+      allocations_for(frame(R"({"text":"x"})"), "data: " + text + "\n\n", 100, {.wire = "gemini"}),
+      0u);
+  EXPECT_EQ(allocations_for("[" + text, "," + text, 100, {.wire = "gemini"}), 0u);
+  EXPECT_EQ(allocations_for(frame(R"({"functionCall":{"name":"f","willContinue":true}})"), piece,
+                            100, {.wire = "gemini"}),
+            0u);
+}
+
 }  // namespace
 }  // namespace callgate

@@ -1,4 +1,4 @@
-// Replays golden/wire/<format>/<case>.sse or <case>.lines (a streamed upstream answer) or <case>.body (a whole one)
+// Replays golden/wire/<format>/<case>.sse or <case>.lines (a streamed upstream answer) or <case>.body (a whole one, or an array)
 // through a Pipeline and compares what every client protocol gets:
 //   <case>.<protocol>.sse   the streamed answer      <case>.<protocol>.json   the whole answer
 //   <case>.summary          finish reason, calls and repairs

@@ -31,6 +31,11 @@ std::string_view body_type(std::string_view body) {
   return body.starts_with('<') ? "text/html" : "text/plain";
 }
 
+bool wants_array(const Request& request) {
+  return std::any_of(request.stream_options.begin(), request.stream_options.end(),
+                     [](const ExtraField& option) { return option.name == kArrayOption; });
+}
+
 const Usage* find_usage(const std::vector<Step>& steps) {
   const Usage* found = nullptr;
   for (const Step& step : steps) {
@@ -100,6 +105,7 @@ Renderer::Renderer(const Rule& rule, const Request& request, const RenderOptions
                                                  .choices = choices_,
                                                  .include_usage = request.include_usage,
                                                  .legacy_functions = request.legacy_functions,
+                                                 .as_array = wants_array(request),
                                                  .place = options.place},
                                    faults_);
   if (!request.stream) logs_.resize(choices_);

@@ -16,6 +16,9 @@
 
 namespace callgate::script {
 
+// The stream option of a request that wants one JSON array over time, where the wire format knows that form.
+inline constexpr std::string_view kArrayOption = "array";
+
 // Where an answer belongs, for a wire format whose upstream keeps conversations.
 struct ReplyPlace {
   std::string chat_id;
@@ -32,6 +35,7 @@ struct ReplyIdentity {
   std::uint32_t choices = 1;
   bool include_usage = false;
   bool legacy_functions = false;  // the caller used `functions`
+  bool as_array = false;          // kArrayOption
   ReplyPlace place;
 };
 
@@ -62,8 +66,9 @@ struct ReplyFormat {
   std::string_view call_dialect = {};
   // Whether a POST to this path asks in this wire format.
   bool (*serves)(std::string_view path) = nullptr;
-  // A request in this wire format, read leniently. nullptr: the client protocol of that name reads it.
-  Result<Request> (*decode)(std::string_view path, std::string_view body) = nullptr;
+  // A request in this wire format, read leniently. `target` is the path and its query. nullptr: the client protocol of that
+  // name reads it.
+  Result<Request> (*decode)(std::string_view target, std::string_view body) = nullptr;
   // REQUIRES: `faults` outlives the encoder. They may change between calls.
   std::unique_ptr<ReplyEncoder> (*make_encoder)(ReplyIdentity identity,
                                                 const Faults& faults) = nullptr;

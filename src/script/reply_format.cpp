@@ -3,6 +3,7 @@
 #include "script/anthropic_reply.h"
 #include "script/codex_app_server_reply.h"
 #include "script/codex_proto_reply.h"
+#include "script/gemini_reply.h"
 #include "script/ollama_reply.h"
 #include "script/openai_chat_reply.h"
 #include "script/qwen_web_reply.h"
@@ -14,10 +15,11 @@ namespace {
 
 // A row per line.
 // clang-format off
-constexpr std::array<const ReplyFormat*, 7> kFormats{
+constexpr std::array<const ReplyFormat*, 8> kFormats{
     &kAnthropicReply,
     &kCodexAppServerReply,
     &kCodexProtoReply,
+    &kGeminiReply,
     &kOllamaReply,
     &kOpenAiChatReply,
     &kResponsesReply,

@@ -51,6 +51,7 @@ const std::string& ScriptedModel::key_of(const Match& match, const Request& requ
   append_number(key_, match.index);
   append_number(key_, turn);
   append_number(key_, request.choices);
+  append_number(key_, request.stream_options.size());
   append_number(key_, prompt_count(request));
   append_number(key_, options.call_text.render);
   append_number(key_, options.faults.bits());

@@ -53,11 +53,11 @@ class MockServer {
                                      "other wire formats, and GET .../models"};
       co_return co_await refuse(exchange, unknown);
     }
-    const std::string asked_path(path);
+    const std::string target(exchange.head().target);
     auto body = co_await exchange.body();
     if (!body) co_return co_await refuse(exchange, body.error());
     auto request =
-        format->decode == nullptr ? protocol_.decode(*body) : format->decode(asked_path, *body);
+        format->decode == nullptr ? protocol_.decode(*body) : format->decode(target, *body);
     if (!request) co_return co_await refuse(exchange, request.error());
     script::ReplyOptions options;
     options.wire = format->name;

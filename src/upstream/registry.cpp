@@ -3,6 +3,7 @@
 #include "upstream/anthropic_messages.h"
 #include "upstream/codex_app_server.h"
 #include "upstream/codex_proto.h"
+#include "upstream/gemini.h"
 #include "upstream/ollama.h"
 #include "upstream/openai_chat.h"
 #include "upstream/openai_responses.h"
@@ -14,10 +15,11 @@ namespace {
 
 // A row per line.
 // clang-format off
-constexpr std::array<const WireFormat*, 7> kAll = {
+constexpr std::array<const WireFormat*, 8> kAll = {
     &kAnthropicMessages,
     &kCodexAppServer,
     &kCodexProto,
+    &kGemini,
     &kOllama,
     &kOpenaiChat,
     &kOpenaiResponses,

@@ -235,10 +235,11 @@ std::vector<DroppedField> fields_left_behind(const Request& request,
 
 void add_key(UpstreamRequest& request, const EncodeOptions& options, std::string_view own) {
   if (options.key.empty()) return;
-  if ((options.auth.empty() ? own : options.auth) == "x-api-key") {
-    request.headers.emplace_back("x-api-key", options.key);
-  } else {
+  const std::string_view how = options.auth.empty() ? own : options.auth;
+  if (how == "bearer") {
     request.headers.emplace_back("authorization", "Bearer " + std::string(options.key));
+  } else {
+    request.headers.emplace_back(how, options.key);
   }
 }
 

@@ -65,7 +65,7 @@ std::vector<DroppedField> fields_left_behind(const Request& request,
 std::vector<DroppedField> fields_left_behind(const Request& request,
                                              std::span<const RequestField> fields);
 
-// The header that carries the key, if there is one: `own` is the wire format's way, bearer or x-api-key.
+// The header that carries the key, if there is one: `own` is the wire format's way, bearer or the name of a header.
 void add_key(UpstreamRequest& request, const EncodeOptions& options, std::string_view own);
 
 }  // namespace callgate::upstream

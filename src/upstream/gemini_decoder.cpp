@@ -1,0 +1,319 @@
+#include "upstream/gemini_decoder.h"
+
+#include <array>
+#include <utility>
+
+#include "json/writer.h"
+#include "upstream/gemini.h"
+#include "upstream/gemini_error.h"
+#include "upstream/gemini_logprobs.h"
+
+namespace callgate::upstream {
+namespace {
+
+// Bytes of later calls and prose that one choice may hold back while an earlier call is open.
+constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
+
+struct Row {
+  std::string_view word;
+  FinishReason reason;
+};
+
+// upstream_error: the model failed at writing its turn, and asking again may help. Words that are not here, such as OTHER,
+// say nothing.
+constexpr auto kWords = std::to_array<Row>({
+    {"STOP", FinishReason::stop},
+    {"MAX_TOKENS", FinishReason::length},
+    {"CONTINUATION", FinishReason::length},
+    {"SAFETY", FinishReason::content_filter},
+    {"RECITATION", FinishReason::content_filter},
+    {"LANGUAGE", FinishReason::content_filter},
+    {"BLOCKLIST", FinishReason::content_filter},
+    {"PROHIBITED_CONTENT", FinishReason::content_filter},
+    {"SPII", FinishReason::content_filter},
+    {"MODEL_ARMOR", FinishReason::content_filter},
+    {"IMAGE_SAFETY", FinishReason::content_filter},
+    {"IMAGE_PROHIBITED_CONTENT", FinishReason::content_filter},
+    {"IMAGE_RECITATION", FinishReason::content_filter},
+    {"MALFORMED_FUNCTION_CALL", FinishReason::upstream_error},
+    {"MALFORMED_RESPONSE", FinishReason::upstream_error},
+    {"UNEXPECTED_TOOL_CALL", FinishReason::upstream_error},
+    {"TOO_MANY_TOOL_CALLS", FinishReason::upstream_error},
+    {"MISSING_THOUGHT_SIGNATURE", FinishReason::upstream_error},
+});
+
+std::optional<FinishReason> reason_of_word(std::string_view word) {
+  for (const Row& row : kWords) {
+    if (row.word == word) return row.reason;
+  }
+  return std::nullopt;
+}
+
+bool is_more_than_nothing(std::string_view args) {
+  return args.find_first_not_of("{} \t\r\n") != std::string_view::npos;
+}
+
+}  // namespace
+
+void GeminiDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
+  if (finished_ || is_blank(frame.data)) return;
+  if (!reader_.read(frame.data)) return count(Repair::frame_invalid);
+  count(Repair::utf8_invalid, reader_.replaced());
+  apply(reader_.frame(), sinks);
+}
+
+void GeminiDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
+  if (finished_) return;
+  if (!reader_.read(body)) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream answered with a body that is not a JSON object"});
+  }
+  count(Repair::utf8_invalid, reader_.replaced());
+  const GeminiFrame& frame = reader_.frame();
+  if (frame.error.empty() && !frame.has_candidates && frame.block_reason.empty()) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream answered with a body that has no candidates"});
+  }
+  apply(frame, sinks);
+  if (!finished_) end(Ending::end, sinks);
+}
+
+void GeminiDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks); }
+
+void GeminiDecoder::abort(ChoiceSinks& sinks) { end(Ending::failure, sinks); }
+
+void GeminiDecoder::apply(const GeminiFrame& frame, ChoiceSinks& sinks) {
+  if (!frame.error.empty()) return fail_with(decode_gemini_error(0, frame.error));
+  if (choices_.empty()) choices_.resize(sinks.count());
+  for (const GeminiCandidate& candidate : frame.candidates) {
+    const std::optional<std::uint32_t> position = position_of(candidate.index, sinks.count());
+    if (!position) continue;
+    apply_candidate(candidate, choices_[*position], sinks.choice(*position));
+    if (finished_) return;
+  }
+  if (!frame.has_candidates && !frame.block_reason.empty()) {
+    apply_block(frame, choices_.front(), sinks.choice(0));
+  }
+  apply_usage(frame.usage, sinks.choice(0));
+}
+
+void GeminiDecoder::apply_candidate(const GeminiCandidate& candidate, Choice& choice,
+                                    EventSink& sink) {
+  choice.seen = true;
+  if (!candidate.logprobs.empty()) {
+    const std::string logprobs = convert_gemini_logprobs(candidate.logprobs);
+    if (!logprobs.empty()) {
+      sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", logprobs});
+    }
+  }
+  for (const GeminiPart& part : candidate.parts) apply_part(part, choice, sink);
+  if (choice.tracker.held_back() > kMaxHeldBack) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream wrote too much behind a call that it did not end"});
+  }
+  if (!candidate.finish.empty()) apply_finish(candidate, choice, sink);
+}
+
+void GeminiDecoder::apply_part(const GeminiPart& part, Choice& choice, EventSink& sink) {
+  switch (part.kind) {
+    case GeminiPart::Kind::text:
+      if (part.text.empty()) break;
+      close_call(choice, sink);
+      choice.tracker.push_prose(part.thought ? Prose::reasoning : Prose::text, part.text.view(),
+                                sink);
+      break;
+    case GeminiPart::Kind::call:
+      return apply_call(part, choice, sink);
+    case GeminiPart::Kind::other:
+      break;
+  }
+  report_signature(part, std::nullopt, sink);
+}
+
+void GeminiDecoder::apply_call(const GeminiPart& part, Choice& choice, EventSink& sink) {
+  const bool has_arguments = !part.pieces.empty() || is_more_than_nothing(part.args.view());
+  const bool same_id = part.id.empty() || part.id.view() == choice.open_id;
+  const bool named = !part.name.empty();
+  const bool same_name = !named || (part.name.view() == choice.open_name &&
+                                    (!part.id.empty() || !part.pieces.empty()));
+  if (choice.call_open && same_id && same_name) return continue_call(part, choice, sink);
+  close_call(choice, sink);
+  if (named || has_arguments) start_call(part, choice, sink);
+}
+
+void GeminiDecoder::start_call(const GeminiPart& part, Choice& choice, EventSink& sink) {
+  report_signature(part, choice.calls++, sink);
+  const bool whole =
+      part.pieces.empty() && (!part.will_continue || is_more_than_nothing(part.args.view()));
+  piece_.clear();
+  piece_.legacy = true;  // neither ids nor indices are to be expected
+  piece_.id = part.id.view();
+  piece_.name = part.name.view();
+  if (whole) {
+    fragment_.clear();
+    json::append_compact(fragment_, part.args.empty() ? "{}" : part.args.view());
+    piece_.arguments = fragment_;
+    // With an id, a frame that came twice can be told from a second call.
+    return choice.tracker.push_call(piece_, part.id.empty(), repairs_, sink);
+  }
+  choice.tracker.push_call(piece_, true, repairs_, sink);
+  choice.call_open = true;
+  choice.open_id = part.id.view();
+  choice.open_name = part.name.view();
+  choice.arguments.start();
+  continue_call(part, choice, sink);
+}
+
+void GeminiDecoder::continue_call(const GeminiPart& part, Choice& choice, EventSink& sink) {
+  fragment_.clear();
+  bool more = part.will_continue;
+  for (const GeminiArgument& argument : part.pieces) {
+    choice.arguments.add(argument, fragment_);
+    more = part.will_continue || argument.will_continue;
+  }
+  if (choice.arguments.empty() && is_more_than_nothing(part.args.view())) {
+    choice.call_open = false;
+    json::append_compact(fragment_, part.args.view());
+    return push_arguments(choice, sink);
+  }
+  push_arguments(choice, sink);
+  if (!more) close_call(choice, sink);
+}
+
+void GeminiDecoder::push_arguments(Choice& choice, EventSink& sink) {
+  if (fragment_.empty()) return;
+  piece_.clear();
+  piece_.legacy = true;
+  piece_.arguments = fragment_;
+  choice.tracker.push_call(piece_, false, repairs_, sink);
+}
+
+// The call that came in pieces is complete.
+void GeminiDecoder::close_call(Choice& choice, EventSink& sink) {
+  if (!std::exchange(choice.call_open, false)) return;
+  fragment_.clear();
+  choice.arguments.finish(fragment_);
+  push_arguments(choice, sink);
+}
+
+void GeminiDecoder::apply_finish(const GeminiCandidate& candidate, Choice& choice,
+                                 EventSink& sink) {
+  const bool first = !std::exchange(choice.finish_seen, true);
+  choice.said = reason_of_word(candidate.finish.view());
+  if (choice.said == FinishReason::content_filter && first) {
+    choice.tracker.push_prose(Prose::refusal, candidate.finish_message.view(), sink);
+  }
+  if (choice.said != FinishReason::upstream_error) return;
+  std::string message = "upstream ended the turn with " + std::string(candidate.finish.view());
+  if (!candidate.finish_message.empty()) {
+    message.append(": ").append(candidate.finish_message.view());
+  }
+  fail_with({.code = ErrorCode::upstream_failed,
+             .message = std::move(message),
+             .upstream_code = std::string(candidate.finish.view())});
+}
+
+// The prompt was refused: nothing else comes.
+void GeminiDecoder::apply_block(const GeminiFrame& frame, Choice& choice, EventSink& sink) {
+  choice.seen = true;
+  if (std::exchange(choice.finish_seen, true)) return;
+  choice.said = FinishReason::content_filter;
+  if (!frame.block_message.empty()) {
+    return choice.tracker.push_prose(Prose::refusal, frame.block_message.view(), sink);
+  }
+  choice.tracker.push_prose(
+      Prose::refusal, "the prompt was blocked: " + std::string(frame.block_reason.view()), sink);
+}
+
+// The counts of an answer grow: a frame names the totals so far of those that it names.
+void GeminiDecoder::apply_usage(const GeminiUsage& usage, EventSink& sink) {
+  const auto take = [](std::optional<std::int64_t>& count, const std::optional<std::int64_t>& now) {
+    if (now) count = now;
+  };
+  take(counts_.prompt, usage.prompt);
+  take(counts_.tool_prompt, usage.tool_prompt);
+  take(counts_.candidates, usage.candidates);
+  take(counts_.thoughts, usage.thoughts);
+  take(counts_.cached, usage.cached);
+  if (!counts_.prompt && !counts_.candidates && !counts_.thoughts) return;
+  Usage sum;
+  sum.prompt_tokens = counts_.prompt.value_or(0) + counts_.tool_prompt.value_or(0);
+  sum.reasoning_tokens = counts_.thoughts.value_or(0);
+  sum.completion_tokens = counts_.candidates.value_or(0) + sum.reasoning_tokens;
+  sum.cached_tokens = counts_.cached.value_or(0);
+  sum.total_tokens = sum.prompt_tokens + sum.completion_tokens;
+  if (usage_ == sum) return;
+  usage_ = sum;
+  sink.accept(UsageReported{sum});
+}
+
+void GeminiDecoder::report_signature(const GeminiPart& part, std::optional<std::int64_t> call,
+                                     EventSink& sink) {
+  if (part.signature.empty()) return;
+  std::string_view id = part.id.view();
+  if (!call) {
+    id = part.text.empty() ? kGeminiEndPart : part.thought ? kGeminiThoughtPart : kGeminiTextPart;
+  }
+  detail_ = "[";
+  json::ObjectWriter item(detail_);
+  item.string("type", "reasoning.encrypted");
+  item.string("data", part.signature.view());
+  item.string("format", kGeminiReasoning);
+  if (!id.empty()) item.string("id", id);
+  if (call) item.integer("index", *call);
+  item.close();
+  detail_.push_back(']');
+  sink.accept(FieldReported{FieldReported::Scope::message, "reasoning_details", detail_});
+}
+
+// Whoever asked for one choice gets the first that comes, whatever its index; others are not wanted.
+std::optional<std::uint32_t> GeminiDecoder::position_of(std::int64_t index, std::uint32_t count) {
+  if (count == 1) {
+    if (!only_choice_) only_choice_ = index;
+    return *only_choice_ == index ? std::optional<std::uint32_t>(0) : std::nullopt;
+  }
+  if (index >= static_cast<std::int64_t>(count)) return std::nullopt;
+  return static_cast<std::uint32_t>(index);
+}
+
+bool GeminiDecoder::complete() const {
+  bool any = false;
+  for (const Choice& choice : choices_) {
+    if (choice.seen && !choice.finish_seen) return false;
+    any = any || choice.seen;
+  }
+  return any && !error_;
+}
+
+void GeminiDecoder::end(Ending ending, ChoiceSinks& sinks) {
+  if (std::exchange(ended_, true)) return;
+  finished_ = true;
+  if (error_) ending = Ending::failure;
+  if (choices_.empty()) choices_.resize(sinks.count());
+  for (std::uint32_t i = 0; i < choices_.size(); ++i) {
+    Choice& choice = choices_[i];
+    if (!choice.seen && i > 0) continue;
+    EventSink& sink = sinks.choice(i);
+    // The last piece of a call need not say that it is the last.
+    if (choice.said == FinishReason::stop) close_call(choice, sink);
+    const bool unsaid = !choice.finish_seen && ending != Ending::end;
+    choice.tracker.finish(unsaid || choice.said == FinishReason::length, sink);
+    sink.accept(TurnFinished{reason_of(choice, ending)});
+  }
+}
+
+FinishReason GeminiDecoder::reason_of(const Choice& choice, Ending ending) {
+  TurnEnd end =
+      end_of_turn({choice.finish_seen, choice.said}, ending, choice.seen, choice.tracker.tally());
+  // STOP is what the API says of turns with calls.
+  if (end.repair && choice.said != FinishReason::stop) count(*end.repair);
+  if (end.error) fail_with(std::move(*end.error));
+  return end.reason;
+}
+
+void GeminiDecoder::fail_with(Error error) {
+  if (!error_) error_ = std::move(error);
+  finished_ = true;
+}
+
+}  // namespace callgate::upstream

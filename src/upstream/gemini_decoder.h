@@ -1,0 +1,82 @@
+// GenerateContent answers -> events. Parts become prose and calls in their order; parts of tools that the server runs
+// itself (executableCode, codeExecutionResult) and media (inlineData) have no place in a chat and are ignored.
+//
+// A thoughtSignature is reported in `reasoning_details`, so that the client can send it back with its part. A stream has
+// no end marker: TurnFinished leaves when the connection closes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "upstream/call_tracker.h"
+#include "upstream/gemini_arguments.h"
+#include "upstream/gemini_frame.h"
+#include "upstream/turn_end.h"
+#include "upstream/wire_format.h"
+
+namespace callgate::upstream {
+
+class GeminiDecoder final : public ResponseDecoder {
+ public:
+  void push(const SseFrame& frame, ChoiceSinks& sinks) override;
+  void push_body(std::string_view body, ChoiceSinks& sinks) override;
+  void finish(ChoiceSinks& sinks) override;
+  void abort(ChoiceSinks& sinks) override;
+
+  bool finished() const override { return finished_; }
+  bool complete() const override;
+  const std::optional<Error>& error() const override { return error_; }
+  const RepairCounts& repairs() const override { return repairs_; }
+
+ private:
+  struct Choice {
+    CallTracker tracker;
+    GeminiArguments arguments;  // of a call that comes in pieces
+    bool call_open = false;     // more pieces of it are expected
+    std::string open_id;
+    std::string open_name;
+    std::int64_t calls = 0;
+    bool seen = false;
+    bool finish_seen = false;
+    std::optional<FinishReason> said;  // known words only
+  };
+
+  void apply(const GeminiFrame& frame, ChoiceSinks& sinks);
+  void apply_candidate(const GeminiCandidate& candidate, Choice& choice, EventSink& sink);
+  void apply_part(const GeminiPart& part, Choice& choice, EventSink& sink);
+  void apply_call(const GeminiPart& part, Choice& choice, EventSink& sink);
+  void start_call(const GeminiPart& part, Choice& choice, EventSink& sink);
+  void continue_call(const GeminiPart& part, Choice& choice, EventSink& sink);
+  void push_arguments(Choice& choice, EventSink& sink);
+  void close_call(Choice& choice, EventSink& sink);
+  void apply_finish(const GeminiCandidate& candidate, Choice& choice, EventSink& sink);
+  void apply_block(const GeminiFrame& frame, Choice& choice, EventSink& sink);
+  void apply_usage(const GeminiUsage& usage, EventSink& sink);
+  void report_signature(const GeminiPart& part, std::optional<std::int64_t> call, EventSink& sink);
+
+  std::optional<std::uint32_t> position_of(std::int64_t index, std::uint32_t count);
+  void end(Ending ending, ChoiceSinks& sinks);
+  FinishReason reason_of(const Choice& choice, Ending ending);
+  void fail_with(Error error);
+  void count(Repair repair, std::size_t times = 1) {
+    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
+  }
+
+  GeminiFrameReader reader_;
+  CallPiece piece_;
+  std::string fragment_;
+  std::string detail_;
+  std::vector<Choice> choices_;
+  std::optional<std::int64_t> only_choice_;  // the index that the only choice asked for goes by
+  GeminiUsage counts_;
+  std::optional<Usage> usage_;
+  std::optional<Error> error_;
+  RepairCounts repairs_{};
+  bool finished_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace callgate::upstream

@@ -1,0 +1,228 @@
+#include "upstream/gemini_frame.h"
+
+#include "upstream/read_text.h"
+#include "upstream/repaired_read.h"
+
+namespace callgate::upstream {
+
+void GeminiArgument::clear() {
+  path.clear();
+  kind = Kind::none;
+  value.clear();
+  will_continue = false;
+}
+
+void GeminiPart::clear() {
+  kind = Kind::other;
+  for (Text* each : {&text, &signature, &id, &name, &args}) each->clear();
+  thought = false;
+  pieces.clear();
+  will_continue = false;
+}
+
+void GeminiCandidate::clear() {
+  index = 0;
+  parts.clear();
+  finish.clear();
+  finish_message.clear();
+  logprobs = {};
+}
+
+void GeminiFrame::clear() {
+  candidates.clear();
+  has_candidates = false;
+  block_reason.clear();
+  block_message.clear();
+  usage = {};
+  error = {};
+}
+
+bool GeminiFrameReader::read(std::string_view document) {
+  const auto read_text_of = [this](std::string_view text) {
+    document_ = text;
+    return read_document();
+  };
+  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
+  frame_.clear();
+  return false;
+}
+
+bool GeminiFrameReader::read_document() {
+  frame_.clear();
+  in_.reset(document_);
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "candidates") {
+      read_candidates();
+    } else if (key == "usageMetadata") {
+      read_usage();
+    } else if (key == "promptFeedback") {
+      read_feedback();
+    } else if (key == "error") {
+      frame_.error = read_error(in_);
+    } else {
+      in_.skip();
+    }
+  }
+  return in_.finish();
+}
+
+// True: an object comes next. False: whatever came is skipped.
+bool GeminiFrameReader::enter_object() {
+  if (in_.peek() == json::Kind::object) return true;
+  in_.skip();
+  return false;
+}
+
+void GeminiFrameReader::read_candidates() {
+  if (in_.peek() != json::Kind::array) return in_.skip();
+  while (in_.next_element()) {
+    if (!enter_object()) continue;
+    frame_.has_candidates = true;
+    read_candidate(frame_.candidates.add());
+  }
+}
+
+void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "content") {
+      read_content(candidate);
+    } else if (key == "index") {
+      candidate.index = read_count(in_).value_or(0);
+    } else if (key == "finishReason") {
+      read_text(in_, document_, candidate.finish);
+    } else if (key == "finishMessage") {
+      read_text(in_, document_, candidate.finish_message);
+    } else if (key == "logprobsResult") {
+      candidate.logprobs = read_object();
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void GeminiFrameReader::read_content(GeminiCandidate& candidate) {
+  if (!enter_object()) return;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key != "parts" || in_.peek() != json::Kind::array) {
+      in_.skip();
+      continue;
+    }
+    while (in_.next_element()) {
+      if (enter_object()) read_part(candidate.parts.add());
+    }
+  }
+}
+
+void GeminiFrameReader::read_part(GeminiPart& part) {
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "text") {
+      part.kind = GeminiPart::Kind::text;
+      read_text(in_, document_, part.text);
+    } else if (key == "thought") {
+      part.thought = read_flag();
+    } else if (key == "thoughtSignature") {
+      read_text(in_, document_, part.signature);
+    } else if (key == "functionCall") {
+      read_call(part);
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void GeminiFrameReader::read_call(GeminiPart& part) {
+  if (!enter_object()) return;
+  part.kind = GeminiPart::Kind::call;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "id") {
+      read_text(in_, document_, part.id);
+    } else if (key == "name") {
+      read_text(in_, document_, part.name);
+    } else if (key == "args") {
+      const bool given = in_.peek() != json::Kind::null;
+      const std::string_view args = in_.raw();
+      part.args = given ? args : std::string_view();
+    } else if (key == "partialArgs") {
+      read_pieces(part);
+    } else if (key == "willContinue") {
+      part.will_continue = read_flag();
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void GeminiFrameReader::read_pieces(GeminiPart& part) {
+  if (in_.peek() != json::Kind::array) return in_.skip();
+  while (in_.next_element()) {
+    if (enter_object()) read_piece(part.pieces.add());
+  }
+}
+
+void GeminiFrameReader::read_piece(GeminiArgument& piece) {
+  using Kind = GeminiArgument::Kind;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "jsonPath") {
+      read_text(in_, document_, piece.path);
+    } else if (key == "stringValue" && in_.peek() == json::Kind::string) {
+      piece.kind = Kind::text;
+      read_text(in_, document_, piece.value);
+    } else if (key == "numberValue" || key == "boolValue") {
+      piece.kind = Kind::json;  // of a number that JSON cannot write: "NaN"
+      piece.value = in_.raw();
+    } else if (key == "nullValue") {
+      piece.kind = Kind::json;
+      piece.value = "null";
+      in_.skip();
+    } else if (key == "willContinue") {
+      piece.will_continue = read_flag();
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void GeminiFrameReader::read_feedback() {
+  if (!enter_object()) return;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "blockReason") {
+      read_text(in_, document_, frame_.block_reason);
+    } else if (key == "blockReasonMessage") {
+      read_text(in_, document_, frame_.block_message);
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+void GeminiFrameReader::read_usage() {
+  if (!enter_object()) return;
+  GeminiUsage& usage = frame_.usage;
+  for (std::string_view key; in_.next_member(key);) {
+    if (key == "promptTokenCount") {
+      usage.prompt = read_count(in_);
+    } else if (key == "toolUsePromptTokenCount") {
+      usage.tool_prompt = read_count(in_);
+    } else if (key == "candidatesTokenCount") {
+      usage.candidates = read_count(in_);
+    } else if (key == "thoughtsTokenCount") {
+      usage.thoughts = read_count(in_);
+    } else if (key == "cachedContentTokenCount") {
+      usage.cached = read_count(in_);
+    } else {
+      in_.skip();
+    }
+  }
+}
+
+std::string_view GeminiFrameReader::read_object() {
+  return enter_object() ? in_.raw() : std::string_view();
+}
+
+bool GeminiFrameReader::read_flag() {
+  if (in_.peek() == json::Kind::boolean) return in_.boolean();
+  in_.skip();
+  return false;
+}
+
+}  // namespace callgate::upstream
