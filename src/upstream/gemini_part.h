@@ -35,7 +35,7 @@ struct GeminiSignature {
 };
 std::vector<GeminiSignature> gemini_signatures(const Message& message);
 
-// The id that the API gave a call. Empty for ids that callgate or others mint, call_ and 24 letters: the API never saw
+// The id that the API gave a call. Empty for ids that callgate or others mint, call_ and 24 letters or digits: the API never saw
 // them.
 std::string_view gemini_call_id(std::string_view id);
 
