@@ -7,7 +7,7 @@ import { check_error } from './chat_contract.mjs';
 import { file_scope, start_gateway, start_mock } from './harness.mjs';
 import { ChatStream, open, post } from './http.mjs';
 import { start_upstream } from './upstream.mjs';
-import { ask_streamed, ask_whole, start_recorder } from './wire_turns.mjs';
+import { hold_turns, start_recorder } from './wire_turns.mjs';
 
 // `faults` of a server; the rules are those of every server.
 const to_script = (faults) => String.raw`
@@ -238,50 +238,29 @@ async function start_pair(t, { server = mock, recorder, upstream = {} } = {}) {
   return { gateway, url: `${gateway.v1}/chat/completions`, requests: front.requests };
 }
 
-const ids_of = (answer) =>
-  (answer.message?.tool_calls ?? answer.deltas ?? []).flatMap(({ id }) => (id ? [id] : []));
-
 // `own`: the ids of the server, or none where callgate makes them up.
 async function hold_conversation(t, { stream, server, recorder, own }) {
-  const { gateway, url, requests } = await start_pair(t, { server, recorder });
-  const known = own ? [...own] : [];
-  const messages = [];
-  const sent = [];
-  for (let i = 0; i < 4; ++i) {
-    let turn = to_turns(known, own)[i];
-    messages.push(...turn.asks);
-    sent.push(...turn.sent);
-    const body = { model: 'gemini-3-flash', messages, tools: kTools, max_tokens: 1000 };
-    const answer = stream ? await ask_streamed(gateway, body) : await ask_whole(url, body);
-    if (!own) {
-      known.push(...ids_of(answer));
-      turn = to_turns(known, own)[i];
-    }
-    if (stream) {
-      assert.deepEqual(answer.deltas, [{ role: 'assistant', content: '' }, ...turn.deltas, {}]);
-    } else {
-      assert.deepEqual(answer.message, { role: 'assistant', refusal: null, ...turn.message });
-    }
-    assert.equal(answer.finish, turn.finish);
-    assert.deepEqual(answer.usage, turn.usage);
-    messages.push({ role: 'assistant', ...turn.message });
-
-    const request = requests[i];
-    assert.equal(requests.length, i + 1);
-    const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
-    assert.equal(request.url, `/v1beta/models/gemini-3-flash:${method}`);
-    assert.equal(request.headers['x-goog-api-key'], 'sk-secret');
-    assert.equal(request.headers['content-type'], 'application/json');
-    assert.deepEqual(JSON.parse(request.text), {
-      systemInstruction: { parts: [{ text: 'Be brief.' }] },
-      contents: sent,
-      tools: kWireTools,
-      generationConfig: { maxOutputTokens: 1000 },
-    });
-    if (i > 1) assert.ok(request.text.includes('12345678901234567890'), 'no digit is lost');
-  }
-  assert.equal(new Set(known).size, 3);
-  return known;
+  const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  const pair = await start_pair(t, { server, recorder });
+  const ids = await hold_turns(pair, (known) => to_turns(known, own), {
+    stream,
+    body: { model: 'gemini-3-flash', tools: kTools, max_tokens: 1000 },
+    check_request: (request, sent, i) => {
+      assert.equal(request.url, `/v1beta/models/gemini-3-flash:${method}`);
+      assert.equal(request.headers['x-goog-api-key'], 'sk-secret');
+      assert.equal(request.headers['content-type'], 'application/json');
+      assert.deepEqual(JSON.parse(request.text), {
+        systemInstruction: { parts: [{ text: 'Be brief.' }] },
+        contents: sent,
+        tools: kWireTools,
+        generationConfig: { maxOutputTokens: 1000 },
+      });
+      if (i > 1) assert.ok(request.text.includes('12345678901234567890'), 'no digit is lost');
+    },
+  });
+  assert.equal(new Set(ids).size, 3);
+  if (own) assert.deepEqual(ids, own);
+  return ids;
 }
 
 describe('a conversation of four turns', () => {

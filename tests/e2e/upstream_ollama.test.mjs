@@ -6,7 +6,7 @@ import { Ollama } from 'ollama';
 import { check_error } from './chat_contract.mjs';
 import { file_scope, start_gateway, start_mock } from './harness.mjs';
 import { ChatStream, post } from './http.mjs';
-import { ask_streamed, ask_whole, start_recorder } from './wire_turns.mjs';
+import { hold_turns, start_recorder } from './wire_turns.mjs';
 
 // `faults` of a server; the rules are those of every server.
 const to_script = (faults) => String.raw`
@@ -182,49 +182,28 @@ async function start_pair(t, { server = mock, upstream = {} } = {}) {
   return { gateway, url: `${gateway.v1}/chat/completions`, requests: recorder.requests };
 }
 
-const ids_of = (answer) =>
-  (answer.message?.tool_calls ?? answer.deltas ?? []).flatMap(({ id }) => (id ? [id] : []));
-
 // `ids`: those of the server, or none where callgate makes them up.
 async function hold_conversation(t, { stream, server, ids }) {
-  const { gateway, url, requests } = await start_pair(t, { server });
-  const known = ids ? [...ids] : [];
-  const messages = [];
-  const sent = [];
-  for (let i = 0; i < 4; ++i) {
-    let turn = to_turns(known)[i];
-    messages.push(...turn.asks);
-    sent.push(...turn.sent);
-    const body = { model: 'qwen3', messages, tools: kTools, max_tokens: 1000 };
-    const answer = stream ? await ask_streamed(gateway, body) : await ask_whole(url, body);
-    if (!ids) {
-      known.push(...ids_of(answer));
-      turn = to_turns(known)[i];
-    }
-    if (stream) {
-      assert.deepEqual(answer.deltas, [{ role: 'assistant', content: '' }, ...turn.deltas, {}]);
-    } else {
-      assert.deepEqual(answer.message, { role: 'assistant', refusal: null, ...turn.message });
-    }
-    assert.equal(answer.finish, turn.finish);
-    assert.deepEqual(answer.usage, turn.usage);
-    messages.push({ role: 'assistant', ...turn.message });
-
-    const request = requests[i];
-    assert.equal(requests.length, i + 1);
-    assert.equal(`${request.method} ${request.url}`, 'POST /api/chat');
-    assert.equal(request.headers.authorization, 'Bearer sk-secret');
-    assert.equal(request.headers['content-type'], 'application/json');
-    assert.deepEqual(JSON.parse(request.text), {
-      model: 'qwen3',
-      messages: sent,
-      tools: kWireTools,
-      stream,
-      options: { num_predict: 1000 },
-    });
-    if (i > 1) assert.ok(request.text.includes('12345678901234567890'), 'no digit is lost');
-  }
+  const pair = await start_pair(t, { server });
+  const known = await hold_turns(pair, to_turns, {
+    stream,
+    body: { model: 'qwen3', tools: kTools, max_tokens: 1000 },
+    check_request: (request, sent, i) => {
+      assert.equal(`${request.method} ${request.url}`, 'POST /api/chat');
+      assert.equal(request.headers.authorization, 'Bearer sk-secret');
+      assert.equal(request.headers['content-type'], 'application/json');
+      assert.deepEqual(JSON.parse(request.text), {
+        model: 'qwen3',
+        messages: sent,
+        tools: kWireTools,
+        stream,
+        options: { num_predict: 1000 },
+      });
+      if (i > 1) assert.ok(request.text.includes('12345678901234567890'), 'no digit is lost');
+    },
+  });
   assert.equal(new Set(known).size, 3);
+  if (ids) assert.deepEqual(known, ids);
   return known;
 }
 

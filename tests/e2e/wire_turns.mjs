@@ -46,18 +46,27 @@ export async function ask_whole(url, body) {
   return { message, finish, usage: answer.usage };
 }
 
+const ids_of = (answer) =>
+  (answer.message?.tool_calls ?? answer.deltas ?? []).flatMap(({ id }) => (id ? [id] : []));
+
 // A conversation of `turns`, each {asks, deltas, message, finish, usage, sent}: new messages, what the client gets, and what
-// is new in what the upstream gets. `body` are the other fields of the requests; check_request(request, sent, i) looks at
-// what reached the upstream; `plain` takes out of an answer what no test can know.
+// is new in what the upstream gets. Turns may be made from the ids of the calls so far. `body` are the other fields of the
+// requests; check_request(request, sent, i) looks at what reached the upstream; `plain` takes out of an answer what no test
+// can know. Gives the ids of all calls.
 export async function hold_turns(pair, turns, { stream, body, check_request, plain = (x) => x }) {
   const { gateway, url, requests } = pair;
+  const make_turns = typeof turns === 'function' ? turns : () => turns;
+  const ids = [];
   const messages = [];
   const sent = [];
-  for (const [i, turn] of turns.entries()) {
-    messages.push(...turn.asks);
-    sent.push(...turn.sent);
+  for (let i = 0; i < make_turns(ids).length; ++i) {
+    const { asks, sent: told } = make_turns(ids)[i];
+    messages.push(...asks);
+    sent.push(...told);
     const asked = { ...body, messages };
     const answer = stream ? await ask_streamed(gateway, asked) : await ask_whole(url, asked);
+    ids.push(...ids_of(answer));
+    const turn = make_turns(ids)[i];
     if (stream) {
       const wanted = [{ role: 'assistant', content: '' }, ...turn.deltas, {}];
       assert.deepEqual(plain(answer.deltas), wanted);
@@ -71,4 +80,5 @@ export async function hold_turns(pair, turns, { stream, body, check_request, pla
     assert.equal(requests.length, i + 1);
     check_request(requests[i], sent, i);
   }
+  return ids;
 }
