@@ -1,0 +1,35 @@
+#include "loop/client_turn.h"
+
+namespace callgate::loop {
+
+void ClientTurn::text(std::string_view text) {
+  if (has_text_ && !text_in_round_ && !separator_.empty()) sink_->accept(TextDelta{separator_});
+  has_text_ = true;
+  text_in_round_ = true;
+  sink_->accept(TextDelta{text});
+}
+
+void ClientTurn::start_call(std::string_view name, std::string_view id) {
+  call_open_ = true;
+  sink_->accept(CallStarted{tally_.calls, name, id});
+}
+
+void ClientTurn::arguments(std::string_view bytes) {
+  sink_->accept(ArgumentsDelta{tally_.calls, bytes});
+}
+
+void ClientTurn::finish_call(CallOutcome outcome) {
+  sink_->accept(CallFinished{tally_.calls, outcome});
+  tally_.add(outcome);
+  call_open_ = false;
+}
+
+FinishReason ClientTurn::finish(FinishReason reason, const Usage& usage) {
+  if (call_open_) finish_call(CallOutcome::truncated);
+  const FinishReason told = settle(reason, tally_);
+  if (usage != Usage{}) sink_->accept(UsageReported{usage});
+  sink_->accept(TurnFinished{told});
+  return told;
+}
+
+}  // namespace callgate::loop

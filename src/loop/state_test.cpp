@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "loop/transcript_testing.h"
+
+namespace callgate::loop {
+namespace {
+
+State sample() {
+  Message assistant{.role = Role::assistant, .content = {"null"}};
+  assistant.calls.push_back({"k1", "ask", "{\"q\":\"\\\"\"}", {{"index", {"0"}}}});
+  assistant.extra.push_back({"reasoning_details", {R"([{"signature":"x"}])"}});
+  Message result = message_of(Role::tool, "two \xE2\x82\xAC");
+  result.tool_call_id = "s2";
+  Message user = message_of(Role::user, "hi");
+  user.name = "Ann";
+  return {.legs = {{.messages = {assistant}, .results = {result}}, {}},
+          .injected = {user},
+          .rounds = 2,
+          .calls = 7,
+          .advisories = 1,
+          .tool_calls = {{"a \"b\"", 3}},
+          .repeated_calls = {{"00ff", 2}},
+          .repeated_results = {{"11ee", 1}},
+          .evictions = 4,
+          .evicted = {{"r4", "long\n"}},
+          .found_tools = {"a", "b"}};
+}
+
+TEST(LoopState, comes_back_as_it_was) {
+  const std::string text = encode_state(sample());
+  const Result<State> back = decode_state(text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(encode_state(*back), text);
+  ASSERT_EQ(back->legs.size(), 2u);
+  EXPECT_EQ(print_messages(back->legs[0].messages), print_messages(sample().legs[0].messages));
+  EXPECT_EQ(print_messages(back->legs[0].results), print_messages(sample().legs[0].results));
+  EXPECT_EQ(back->legs[0].messages[0].calls[0].extra, sample().legs[0].messages[0].calls[0].extra);
+  EXPECT_EQ(back->injected[0].name, "Ann");
+  EXPECT_EQ(back->rounds, 2u);
+  EXPECT_EQ(back->calls, 7u);
+  EXPECT_EQ(back->tool_calls, sample().tool_calls);
+  EXPECT_EQ(back->evicted, sample().evicted);
+  EXPECT_EQ(back->found_tools, sample().found_tools);
+}
+
+TEST(LoopState, a_text_that_is_none_is_refused) {
+  for (const std::string_view text :
+       {"", "[]", "{", R"({"rounds":-1})", R"({"rounds":"2"})",
+        R"({"legs":[{"messages":[{"role":"robot"}]}]})", R"({"evicted":[7]})", R"({"legs":{}})"}) {
+    EXPECT_FALSE(decode_state(text)) << text;
+  }
+  EXPECT_TRUE(decode_state(R"({"unknown":[1,{}]})"));
+}
+
+TEST(ToolLoop, answers_with_one_choice_only) {
+  std::string out;
+  PrintedClient client(out);
+  Request request;
+  request.choices = 2;
+  const Result<ToolLoop> made = ToolLoop::make(request, {}, {}, client);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().param, "n");
+}
+
+TEST(ToolLoop, tells_the_first_deadline) {
+  std::string out;
+  PrintedClient client(out);
+  Request request;
+  Result<ToolLoop> loop = ToolLoop::make(request, {.loop_timeout = 0},
+                                         {{.spec = {.name = "a"}, .timeout = 70}}, client);
+  ASSERT_TRUE(loop);
+  EXPECT_FALSE(loop->deadline());
+  loop->start(1000);
+  EXPECT_FALSE(loop->deadline()) << "no limit at all";
+  loop->on_time(1010);
+  loop->accept(CallStarted{0, "a", "x"});
+  loop->accept(CallFinished{0, CallOutcome::complete});
+  EXPECT_EQ(loop->deadline(), 1080);
+  EXPECT_TRUE(loop->finish_run(1, {.text = "in time"}, 1080));
+  EXPECT_FALSE(loop->finish_run(1, {.text = "again"}, 1081));
+  EXPECT_FALSE(loop->finish_run(0, {}, 1081));
+  EXPECT_FALSE(loop->approve(1, 1081));
+  loop->cancel(1090);
+  EXPECT_TRUE(loop->finished());
+  EXPECT_EQ(loop->calls_made(), 1u);
+}
+
+}  // namespace
+}  // namespace callgate::loop
