@@ -1,0 +1,22 @@
+// Words with a stop that ends no sentence: Mr.  e.g.  z.B.  J.  No. 5
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace callgate::loop {
+
+enum class StopKind : std::uint8_t {
+  sentence,      // it may end a sentence
+  abbreviation,  // it does not
+  before_digit,  // it does not if a number follows: No. 5, Jan. 3
+  number,        // of one or two digits: it may be an ordinal, as in 3. Oktober
+};
+
+// What the stop behind `word` is. The word is what stands between white space and the stop.
+StopKind kind_of_stop(std::string_view word);
+
+// Names of months and the like that follow a German ordinal.
+bool follows_ordinal(std::string_view word);
+
+}  // namespace callgate::loop
