@@ -208,6 +208,7 @@ class ToolLoop final : public EventSink {
   bool finished() const;
   std::uint32_t rounds() const;
   std::uint32_t calls_made() const;
+  std::vector<WaitForApproval> approvals() const;  // that are still waited for
 
  private:
   struct Parts;

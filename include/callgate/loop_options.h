@@ -92,6 +92,8 @@ struct Options {
   std::uint32_t find_tools_limit = 5;  // tools that one search shows
 
   std::size_t notice_preview_bytes = 500;
+  bool return_reasoning =
+      true;  // the model gets its reasoning back with its calls, as `reasoning_content`
   std::string round_separator;  // put between the texts of two rounds
   std::uint64_t id_seed = 0;    // ids that the loop mints come from this alone
 };

@@ -109,15 +109,15 @@ class Run {
                      [&](const StopModel&) {},
                      [&](const RunTool& a) { running_.push_back(a.run); },
                      [&](const CancelTool& a) { std::erase(running_, a.run); },
-                     [&](const WaitForApproval& a) { waiting_.push_back(a.run); },
+                     [&](const WaitForApproval&) {},
                      [&](const ReturnToClient& a) { check_returned(a); },
                      [&](const Finish& a) { check_finished(a); },
                  },
                  action);
     }
     // Approvals end without an action of their own.
-    if (turn_ > 1) waiting_.clear();
-    if (now_ >= scene_.options.approval_timeout) waiting_.clear();
+    waiting_.clear();
+    for (const WaitForApproval& wait : loop_->approvals()) waiting_.push_back(wait.run);
   }
 
   void start_turn(const CallModel& call) {
@@ -157,17 +157,8 @@ class Run {
     check(memory_);
   }
 
-  // No call without its result, right behind it.
   void check(const std::vector<Message>& messages) {
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      for (const CallRecord& call : messages[i].calls) {
-        bool answered = false;
-        for (std::size_t k = i + 1; k < messages.size() && messages[k].role == Role::tool; ++k) {
-          answered = answered || messages[k].tool_call_id == call.id;
-        }
-        EXPECT_TRUE(answered) << call.id << "\n" << transcript_;
-      }
-    }
+    EXPECT_EQ(unanswered_call(messages), "") << transcript_;
   }
 
   const Scene& scene_;

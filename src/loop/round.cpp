@@ -21,7 +21,7 @@ Message Round::message() const {
   }
   if (!details.empty()) {
     message.extra.push_back({"reasoning_details", {"[" + details + "]"}});
-  } else if (!reasoning.empty() && !message.calls.empty()) {
+  } else if (return_reasoning && !reasoning.empty() && !message.calls.empty()) {
     // Models that think between their calls want their thoughts back until the answer is there.
     std::string thoughts;
     json::append_string(thoughts, reasoning);

@@ -44,6 +44,7 @@ struct Round {
   Usage usage;
   std::uint32_t server_calls = 0;
   bool refused = false;
+  bool return_reasoning = true;
   bool sent = false;     // something of it went to the client, or a call was decided
   bool over = false;     // the model has finished
   bool limited = false;  // a limit that stops was met

@@ -52,7 +52,7 @@ bool ToolLoop::Parts::last_turn() const { return forced || rounds >= options.max
 void ToolLoop::Parts::call_model(bool retry) {
   std::move(injected.begin(), injected.end(), std::back_inserter(history));
   injected.clear();
-  round = Round{};
+  round = Round{.return_reasoning = options.return_reasoning};
   client.begin_round();
   CallModel call{.turn = ++turn, .round = rounds, .retry = retry, .request = next_request()};
   if (options.memory == Memory::inside) {

@@ -166,6 +166,15 @@ void ToolLoop::on_time(Millis now) {
   parts_->conclude_if_over();
 }
 
+std::vector<WaitForApproval> ToolLoop::approvals() const {
+  std::vector<WaitForApproval> waiting;
+  for (const Call& call : parts_->round.calls) {
+    if (call.status != Call::Status::approval || parts_->finished) continue;
+    waiting.push_back({call.run, call.id, call.name, call.arguments, call.deadline});
+  }
+  return waiting;
+}
+
 std::vector<Action> ToolLoop::take_actions() { return std::exchange(parts_->actions, {}); }
 bool ToolLoop::finished() const { return parts_->finished; }
 std::uint32_t ToolLoop::rounds() const { return parts_->rounds; }

@@ -68,6 +68,20 @@ inline std::string print_messages(const std::vector<Message>& messages) {
   return out;
 }
 
+// The first call that has no result, or has it not right behind it; else empty.
+inline std::string unanswered_call(const std::vector<Message>& messages) {
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    for (const CallRecord& call : messages[i].calls) {
+      std::size_t results = 0;
+      for (std::size_t k = i + 1; k < messages.size() && messages[k].role == Role::tool; ++k) {
+        results += messages[k].tool_call_id == call.id ? 1 : 0;
+      }
+      if (results != 1) return call.id + " has " + std::to_string(results) + " results";
+    }
+  }
+  return {};
+}
+
 inline std::string print_usage(const Usage& usage) {
   return std::to_string(usage.prompt_tokens) + "+" + std::to_string(usage.completion_tokens);
 }
