@@ -27,6 +27,7 @@ fuzz_one() {
     openai_chat_fuzz | sse_fuzz) seeds=(golden/wire/openai_chat) ;;
     openai_responses_fuzz) seeds=(golden/wire/openai_responses) ;;
     capture_fuzz) seeds=(fuzz/regressions/capture_fuzz) ;;
+    loop_fuzz) seeds=(golden/loop) ;;
     qwen_web_fuzz) seeds=(golden/wire/qwen_web) ;;
   esac
   "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \

@@ -46,12 +46,14 @@ void ToolLoop::Parts::start_call(const CallStarted& event) {
 }
 
 void ToolLoop::Parts::add_arguments(const ArgumentsDelta& event) {
+  if (round.calls.empty()) return;  // of a turn that was given up
   Call& call = round.calls.back();
   call.arguments += event.bytes;
   if (call.for_client) client.arguments(event.bytes);
 }
 
 void ToolLoop::Parts::finish_call(CallOutcome outcome) {
+  if (round.calls.empty()) return;
   Call& call = round.calls.back();
   if (call.for_client) {
     call.status = Call::Status::client;
