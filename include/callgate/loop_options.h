@@ -98,4 +98,9 @@ struct Options {
   std::uint64_t id_seed = 0;    // ids that the loop mints come from this alone
 };
 
+// Sets the option of that name from text: a number, a duration such as 300ms, 5s or 2m (a bare number is milliseconds),
+// true or false, or a word from the enums above. The key and its rules are not the caller's to set. False, and nothing is
+// changed, when the name or the value is not known.
+bool set_option(Options& options, std::string_view name, std::string_view value);
+
 }  // namespace callgate::loop

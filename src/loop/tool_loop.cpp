@@ -99,9 +99,10 @@ void ToolLoop::fail_turn(std::uint32_t turn, const Error& error, Millis now) {
   if (!parts_->finished && turn == parts_->turn && !parts_->round.over) parts_->fail_turn(error);
 }
 
-// Before on_time(): a result that comes at its deadline is in time.
+// A result that comes at its tool's deadline is in time; nothing is once the loop's own time is over.
 bool ToolLoop::finish_run(RunId run, ToolResult result, Millis now) {
   parts_->now = std::max(parts_->now, now);
+  if (parts_->now >= parts_->deadline) on_time(now);
   Call* call = parts_->find_run(run, Call::Status::running);
   if (call != nullptr) {
     parts_->finish_run(*call, std::move(result));

@@ -200,6 +200,13 @@ class Player {
       return loop_->fail_turn(turn_, {.code = code, .message = "it broke"}, now_);
     }
     if (verb == "result" || verb == "error" || verb == "cut_result") return result(verb, rest);
+    if (verb == "late_result") {  // run and time, without on_time() before
+      std::istringstream words(rest);
+      RunId run = 0;
+      words >> run >> now_;
+      if (!loop_->finish_run(run, {.text = "late"}, now_)) out += "too late\n";
+      return;
+    }
     if (verb == "at") return loop_->on_time(now_ = std::stoll(rest));
     if (verb == "cancel") return loop_->cancel(now_);
     if (verb == "inject") return loop_->inject(rest);
