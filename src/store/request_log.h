@@ -51,7 +51,18 @@ struct RequestRecord {
   std::string upstream;
   std::string dialect;
   std::string client_address;
+  std::string
+      session;  // as the client names it, or the one that the request was found to belong to
+  std::string trace_id;  // in hex
   bool stream = false;
+  std::string received;  // the body as it came; empty: content is not kept
+};
+
+// A call as the client got it.
+struct CallRow {
+  std::string id;
+  std::string name;
+  CallOutcome outcome = CallOutcome::complete;
 };
 
 // What is known when its answer has ended.
@@ -74,12 +85,75 @@ struct RequestOutcome {
   std::optional<std::int64_t> first_byte_ms;
   std::optional<std::int64_t> first_token_ms;
   std::int64_t total_ms = 0;
+  std::string session;  // replaces the record's when not empty
+  std::string cut;      // the policy that ended or thinned the turn; empty: none
+  std::vector<CallRow> call_rows;
+  // Content. Empty: not kept, or not known.
+  std::string sent;      // the body of the last request to an upstream
+  std::string response;  // what a client that does not stream gets, also when this one streamed
+  std::string events;    // the turn as a JSON array of events, see docs/store.md
+  std::string search;    // what a text search looks into
 };
 
 struct RequestRow {
   RequestRecord record;
   RequestOutcome outcome;  // only `id` and `state` mean something while the state is running
   std::int64_t run = 0;    // which start of which process wrote it
+};
+
+// Content of one request; what was not kept is empty.
+struct RequestContent {
+  std::string received;
+  std::string sent;
+  std::string response;
+  std::string events;
+};
+
+// Which requests are asked for. What is not set does not count.
+struct RequestFilter {
+  std::optional<std::int64_t> since;  // received at or after, Unix milliseconds
+  std::optional<std::int64_t> until;  // received before
+  std::string model;
+  std::string key_name;
+  std::string session;
+  std::string upstream;
+  std::string tool;  // a call of that name was made
+  std::optional<RequestState> state;
+  std::optional<FinishReason> finish_reason;
+  std::optional<bool> has_calls;
+  std::optional<bool> has_error;
+  std::string error_code;
+  std::string text;    // all of its words
+  std::string cursor;  // what the page before gave
+  std::size_t limit = 50;
+};
+
+// The latest first.
+struct RequestPage {
+  std::vector<RequestRow> rows;
+  std::string cursor;  // empty: there are no more
+};
+
+enum class UsageGroup : std::uint8_t { hour, day, model, key };
+
+struct UsageRow {
+  std::string group;  // the name, or the time when it begins as 2026-11-16T03:00:00Z
+  std::int64_t requests = 0;
+  std::int64_t failed = 0;
+  std::int64_t calls = 0;
+  std::int64_t prompt_tokens = 0;
+  std::int64_t completion_tokens = 0;
+  std::int64_t cached_tokens = 0;
+  std::int64_t reasoning_tokens = 0;
+};
+
+struct StoreStats {
+  std::string engine;
+  int schema = 0;
+  std::int64_t requests = 0;  // an estimate where counting is dear
+  std::int64_t sessions = 0;
+  std::int64_t bytes = 0;  // on disk
+  std::optional<std::int64_t> oldest_at;
 };
 
 struct Health {
@@ -112,6 +186,12 @@ class RequestLog {
   virtual Result<std::vector<RequestRow>> recent(std::size_t limit) = 0;
   // The latest one with this id.
   virtual Result<std::optional<RequestRow>> get(std::string_view id) = 0;
+  virtual Result<RequestPage> search(const RequestFilter& filter) = 0;
+  virtual Result<std::vector<CallRow>> calls(std::string_view id) = 0;
+  virtual Result<RequestContent> content(std::string_view id) = 0;
+  virtual Result<std::vector<UsageRow>> usage(UsageGroup group, std::int64_t since,
+                                              std::int64_t until) = 0;
+  virtual Result<StoreStats> stats() = 0;
 };
 
 // The store is off: everything is forgotten, nothing is wrong.
@@ -124,6 +204,13 @@ class NullRequestLog final : public RequestLog {
   bool flush(std::chrono::milliseconds) override { return true; }
   Result<std::vector<RequestRow>> recent(std::size_t) override { return std::vector<RequestRow>{}; }
   Result<std::optional<RequestRow>> get(std::string_view) override { return std::nullopt; }
+  Result<RequestPage> search(const RequestFilter&) override { return RequestPage{}; }
+  Result<std::vector<CallRow>> calls(std::string_view) override { return std::vector<CallRow>{}; }
+  Result<RequestContent> content(std::string_view) override { return RequestContent{}; }
+  Result<std::vector<UsageRow>> usage(UsageGroup, std::int64_t, std::int64_t) override {
+    return std::vector<UsageRow>{};
+  }
+  Result<StoreStats> stats() override { return StoreStats{.engine = "none"}; }
 };
 
 enum class Synchronous : std::uint8_t { normal, full };

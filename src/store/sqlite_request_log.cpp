@@ -41,6 +41,10 @@ bool keeps_connection(FaultKind kind) {
   return kind == FaultKind::busy || kind == FaultKind::full || kind == FaultKind::bad_row;
 }
 
+tl::unexpected<Error> not_there() {
+  return fail(ErrorCode::unavailable, "store: this engine has no such query");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SqliteRequestLog>> SqliteRequestLog::open(std::string path,
@@ -278,5 +282,13 @@ Result<std::vector<RequestRow>> SqliteRequestLog::recent(std::size_t limit) {
 Result<std::optional<RequestRow>> SqliteRequestLog::get(std::string_view id) {
   return ask([&](Database& database) { return database.get(id); });
 }
+
+Result<RequestPage> SqliteRequestLog::search(const RequestFilter&) { return not_there(); }
+Result<std::vector<CallRow>> SqliteRequestLog::calls(std::string_view) { return not_there(); }
+Result<RequestContent> SqliteRequestLog::content(std::string_view) { return not_there(); }
+Result<std::vector<UsageRow>> SqliteRequestLog::usage(UsageGroup, std::int64_t, std::int64_t) {
+  return not_there();
+}
+Result<StoreStats> SqliteRequestLog::stats() { return not_there(); }
 
 }  // namespace callgate::store

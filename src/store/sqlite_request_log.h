@@ -34,6 +34,12 @@ class SqliteRequestLog final : public RequestLog {
   bool flush(std::chrono::milliseconds timeout) override { return queue_.flush(timeout); }
   Result<std::vector<RequestRow>> recent(std::size_t limit) override;
   Result<std::optional<RequestRow>> get(std::string_view id) override;
+  Result<RequestPage> search(const RequestFilter& filter) override;
+  Result<std::vector<CallRow>> calls(std::string_view id) override;
+  Result<RequestContent> content(std::string_view id) override;
+  Result<std::vector<UsageRow>> usage(UsageGroup group, std::int64_t since,
+                                      std::int64_t until) override;
+  Result<StoreStats> stats() override;
 
  private:
   SqliteRequestLog(std::string path, RequestLogOptions options);
