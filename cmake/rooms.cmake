@@ -1,7 +1,8 @@
-# callgate_room(name [USES room...] [LIBS target...]): one folder under src/ is one static library.
-# *_test.cpp files become the room's test program, registered test by test; reference/*.cpp is linked to it.
+# callgate_room(name [USES room...] [LIBS target...] [TOGETHER filter]): one folder under src/ is one static library.
+# *_test.cpp files become the room's test program, registered test by test; those that match the filter of TOGETHER run in
+# one process, because they share something that is slow to start. reference/*.cpp is linked to it.
 function(callgate_room name)
-  cmake_parse_arguments(ROOM "ASIO" "" "USES;LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "ASIO" "TOGETHER" "USES;LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*_test.cpp)
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.h)
@@ -42,7 +43,13 @@ function(callgate_room name)
     target_compile_definitions(${target}_test PRIVATE CALLGATE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_compile_options(${target}_test PRIVATE ${CALLGATE_WARNINGS} ${CALLGATE_TEST_OPTIONS})
     target_precompile_headers(${target}_test REUSE_FROM callgate_pch_test)
-    gtest_discover_tests(${target}_test TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST
+    set(filter)
+    if(ROOM_TOGETHER)
+      set(filter TEST_FILTER -${ROOM_TOGETHER})
+      add_test(NAME ${name}/${ROOM_TOGETHER} COMMAND ${target}_test --gtest_filter=${ROOM_TOGETHER})
+      set_tests_properties(${name}/${ROOM_TOGETHER} PROPERTIES TIMEOUT 300)
+    endif()
+    gtest_discover_tests(${target}_test TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST ${filter}
       DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   endif()
 endfunction()

@@ -2,6 +2,9 @@
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(SQLite3 REQUIRED)
+find_package(PostgreSQL REQUIRED)
+find_path(ZSTD_INCLUDE zstd.h REQUIRED)
+find_library(ZSTD_LIBRARY zstd REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 
@@ -18,7 +21,8 @@ target_link_libraries(callgate_pch_asio PRIVATE Boost::headers Threads::Threads)
 
 callgate_room(net USES base LIBS llhttp OpenSSL::SSL OpenSSL::Crypto Boost::headers Threads::Threads ASIO)
 callgate_room(telemetry USES engine net LIBS spdlog::spdlog Threads::Threads)
-callgate_room(store USES engine LIBS SQLite::SQLite3 Threads::Threads)
+callgate_room(store USES engine net LIBS SQLite::SQLite3 PostgreSQL::PostgreSQL ${ZSTD_LIBRARY} Threads::Threads
+  TOGETHER *postgresql*)
 include(cmake/migrations.cmake)
 callgate_room(server USES engine script net telemetry store)
 callgate_room(cli USES server)

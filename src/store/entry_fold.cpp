@@ -10,7 +10,7 @@ constexpr std::size_t kMostOpen = 1'000'000;
 
 }  // namespace
 
-std::vector<Write> EntryFold::fold(const std::vector<Entry>& entries) {
+std::vector<Write> EntryFold::fold(const std::vector<Entry>& entries, std::int64_t run) {
   std::vector<Write> writes;
   writes.reserve(entries.size());
   std::unordered_multimap<std::string_view, std::size_t> begun;
@@ -18,7 +18,7 @@ std::vector<Write> EntryFold::fold(const std::vector<Entry>& entries) {
   for (const Entry& entry : entries) {
     if (const auto* record = std::get_if<RequestRecord>(&entry)) {
       begun.emplace(record->id, writes.size());
-      writes.push_back({.record = record, .number = ++last_number_});
+      writes.push_back({.record = record, .key = {run, ++last_number_, record->received_at}});
       continue;
     }
     const auto& outcome = std::get<RequestOutcome>(entry);
@@ -29,14 +29,19 @@ std::vector<Write> EntryFold::fold(const std::vector<Entry>& entries) {
     }
     writes.push_back({.outcome = &outcome});
     if (const auto earlier = open_.find(outcome.id); earlier != open_.end()) {
-      writes.back().number = earlier->second;
+      writes.back().key = earlier->second;
       open_.erase(earlier);
     }
   }
   for (const auto& [id, index] : begun) {
-    if (open_.size() < kMostOpen) open_.emplace(id, writes[index].number);
+    if (open_.size() < kMostOpen) open_.emplace(id, writes[index].key);
   }
   return writes;
+}
+
+RowKey EntryFold::find_open(const std::string& id) const {
+  const auto found = open_.find(id);
+  return found == open_.end() ? RowKey() : found->second;
 }
 
 }  // namespace callgate::store

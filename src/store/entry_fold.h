@@ -9,6 +9,7 @@
 
 #include "store/entry_queue.h"
 #include "store/request_log.h"
+#include "store/request_row.h"
 
 namespace callgate::store {
 
@@ -16,20 +17,24 @@ namespace callgate::store {
 struct Write {
   const RequestRecord* record = nullptr;
   const RequestOutcome* outcome = nullptr;
-  std::int64_t number = 0;  // of the request within this run, from 1; 0 when its begin is unknown
-  bool refused = false;     // set when it is written: the row does not fit, or is not there
+  RowKey key;            // number 0 when its begin is unknown
+  bool refused = false;  // set when it is written: the row does not fit, or is not there
 };
 
 class EntryFold {
  public:
-  // In the order of the begins. The rows are valid while `entries` is.
-  std::vector<Write> fold(const std::vector<Entry>& entries);
+  // In the order of the begins. The rows are valid while `entries` is. `run` is that of new rows.
+  std::vector<Write> fold(const std::vector<Entry>& entries, std::int64_t run);
   // Requests that were begun in earlier batches and are not complete.
   std::size_t open_count() const { return open_.size(); }
+  // The row of such a request.
+  RowKey find_open(const std::string& id) const;
+  // What a request that another process began is to be found by.
+  void add_open(const std::string& id, const RowKey& key) { open_.emplace(id, key); }
 
  private:
   std::int64_t last_number_ = 0;
-  std::unordered_multimap<std::string, std::int64_t> open_;  // by id
+  std::unordered_multimap<std::string, RowKey> open_;  // by id
 };
 
 }  // namespace callgate::store

@@ -11,26 +11,26 @@ Entry complete(const char* id) { return RequestOutcome{.id = id}; }
 TEST(EntryFold, joins_what_is_in_one_batch) {
   EntryFold fold;
   const std::vector<Entry> batch = {begin("a"), begin("b"), complete("b"), complete("a")};
-  const std::vector<Write> writes = fold.fold(batch);
+  const std::vector<Write> writes = fold.fold(batch, 1);
   ASSERT_EQ(writes.size(), 2u);
   EXPECT_EQ(writes[0].record->id, "a");
   EXPECT_EQ(writes[0].outcome->id, "a");
-  EXPECT_EQ(writes[0].number, 1);
+  EXPECT_EQ(writes[0].key.number, 1);
   EXPECT_EQ(writes[1].outcome->id, "b");
-  EXPECT_EQ(writes[1].number, 2);
+  EXPECT_EQ(writes[1].key.number, 2);
   EXPECT_EQ(fold.open_count(), 0u);
 }
 
 TEST(EntryFold, finds_what_an_earlier_batch_began) {
   EntryFold fold;
   const std::vector<Entry> first = {begin("a"), begin("b")};
-  EXPECT_EQ(fold.fold(first).size(), 2u);
+  EXPECT_EQ(fold.fold(first, 1).size(), 2u);
   EXPECT_EQ(fold.open_count(), 2u);
   const std::vector<Entry> second = {complete("b")};
-  const std::vector<Write> writes = fold.fold(second);
+  const std::vector<Write> writes = fold.fold(second, 1);
   ASSERT_EQ(writes.size(), 1u);
   EXPECT_EQ(writes[0].record, nullptr);
-  EXPECT_EQ(writes[0].number, 2);
+  EXPECT_EQ(writes[0].key.number, 2);
   EXPECT_EQ(fold.open_count(), 1u);
 }
 
@@ -38,7 +38,7 @@ TEST(EntryFold, keeps_requests_with_the_same_id_apart) {
   EntryFold fold;
   const std::vector<Entry> batch = {begin("a"), complete("a"), begin("a"), begin("a"),
                                     complete("a")};
-  const std::vector<Write> writes = fold.fold(batch);
+  const std::vector<Write> writes = fold.fold(batch, 1);
   ASSERT_EQ(writes.size(), 3u);
   EXPECT_NE(writes[0].outcome, nullptr);
   EXPECT_NE(writes[1].outcome == nullptr, writes[2].outcome == nullptr);
@@ -48,9 +48,9 @@ TEST(EntryFold, keeps_requests_with_the_same_id_apart) {
 TEST(EntryFold, knows_no_row_for_a_complete_without_begin) {
   EntryFold fold;
   const std::vector<Entry> batch = {complete("a")};
-  const std::vector<Write> writes = fold.fold(batch);
+  const std::vector<Write> writes = fold.fold(batch, 1);
   ASSERT_EQ(writes.size(), 1u);
-  EXPECT_EQ(writes[0].number, 0);
+  EXPECT_EQ(writes[0].key.number, 0);
 }
 
 }  // namespace

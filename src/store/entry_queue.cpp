@@ -22,10 +22,11 @@ void EntryQueue::push(Entry entry, std::size_t limit) {
   if (wake) work_.notify_one();
 }
 
-bool EntryQueue::take(std::vector<Entry>& taken) {
+bool EntryQueue::take(std::vector<Entry>& taken, std::chrono::milliseconds patience) {
   CALLGATE_CHECK(taken.empty());
   std::unique_lock lock(mutex_);
-  work_.wait(lock, [this] { return stopped_ || !entries_.empty(); });
+  if (!work_.wait_for(lock, patience, [this] { return stopped_ || !entries_.empty(); }))
+    return true;
   work_.wait_for(lock, linger_,
                  [this] { return stopped_ || flushing_ > 0 || entries_.size() >= batch_; });
   std::swap(entries_, taken);

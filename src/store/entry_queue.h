@@ -29,8 +29,9 @@ class EntryQueue {
   void push(RequestOutcome outcome) { push(Entry(std::move(outcome)), 2 * limit_); }
 
   // Waits for entries, then for `linger` or a full batch, and moves all of them to the empty
-  // `taken`. False when the queue is stopped and empty.
-  bool take(std::vector<Entry>& taken);
+  // `taken`; gives none when there are none for `patience`. False when the queue is stopped and
+  // empty.
+  bool take(std::vector<Entry>& taken, std::chrono::milliseconds patience);
   // `count` taken entries are written or lost.
   void settle(std::size_t count);
   // Sleeps for `pause`, less when the queue is stopped.

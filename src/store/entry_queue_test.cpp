@@ -17,7 +17,7 @@ TEST(EntryQueue, gives_all_that_was_pushed_in_order) {
   queue.push(RequestOutcome{.id = "a"});
   queue.push(RequestRecord{.id = "b"});
   std::vector<Entry> taken;
-  ASSERT_TRUE(queue.take(taken));
+  ASSERT_TRUE(queue.take(taken, kLong));
   ASSERT_EQ(taken.size(), 3u);
   EXPECT_EQ(std::get<RequestRecord>(taken[2]).id, "b");
 }
@@ -36,7 +36,7 @@ TEST(EntryQueue, counts_taken_entries_until_they_are_settled) {
   queue.push(RequestRecord{.id = "a"});
   queue.push(RequestRecord{.id = "b"});
   std::vector<Entry> taken;
-  ASSERT_TRUE(queue.take(taken));
+  ASSERT_TRUE(queue.take(taken, kLong));
   queue.push(RequestRecord{.id = "c"});
   EXPECT_EQ(queue.dropped(), 1u);
   queue.settle(2);
@@ -51,7 +51,7 @@ TEST(EntryQueue, lags_while_an_entry_is_not_settled) {
   std::this_thread::sleep_for(milliseconds(3));
   EXPECT_GE(queue.lag(), milliseconds(2));
   std::vector<Entry> taken;
-  ASSERT_TRUE(queue.take(taken));
+  ASSERT_TRUE(queue.take(taken, kLong));
   EXPECT_GE(queue.lag(), milliseconds(2));
   queue.settle(1);
   EXPECT_EQ(queue.lag(), milliseconds(0));
@@ -62,7 +62,7 @@ TEST(EntryQueue, a_full_batch_ends_the_linger) {
   for (int i = 0; i < 3; ++i) queue.push(RequestRecord{.id = "a"});
   const auto start = std::chrono::steady_clock::now();
   std::vector<Entry> taken;
-  ASSERT_TRUE(queue.take(taken));
+  ASSERT_TRUE(queue.take(taken, kLong));
   EXPECT_LT(std::chrono::steady_clock::now() - start, kLong / 2);
 }
 
@@ -71,7 +71,7 @@ TEST(EntryQueue, flush_ends_the_linger_and_waits_for_what_came_before) {
   queue.push(RequestRecord{.id = "a"});
   std::thread writer([&] {
     std::vector<Entry> taken;
-    ASSERT_TRUE(queue.take(taken));
+    ASSERT_TRUE(queue.take(taken, kLong));
     queue.settle(taken.size());
   });
   EXPECT_TRUE(queue.flush(kLong));
@@ -90,10 +90,10 @@ TEST(EntryQueue, gives_what_is_left_after_the_stop_and_then_ends) {
   queue.stop();
   queue.push(RequestRecord{.id = "too late"});
   std::vector<Entry> taken;
-  EXPECT_TRUE(queue.take(taken));
+  EXPECT_TRUE(queue.take(taken, kLong));
   EXPECT_EQ(taken.size(), 1u);
   taken.clear();
-  EXPECT_FALSE(queue.take(taken));
+  EXPECT_FALSE(queue.take(taken, kLong));
   EXPECT_EQ(queue.dropped(), 1u);
 }
 

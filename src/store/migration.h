@@ -1,13 +1,14 @@
-// Brings a database to the schema that this callgate knows. Forward only; the version is PRAGMA
-// user_version.
-// Each file of migrations/ is one step, run once, all of them in one exclusive transaction.
+// Brings a database to the schema that this callgate knows. Forward only. Each file of
+// migrations/ENGINE/ is one step, run once; all that are missing run in one transaction, under a
+// lock that keeps other processes out.
+// The version is PRAGMA user_version in SQLite and the table callgate_schema in PostgreSQL.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "store/sqlite.h"
+#include "store/database.h"
 
 namespace callgate::store {
 
@@ -21,12 +22,19 @@ struct Migration {
 };
 
 // In order, from version 1, without gaps.
-std::span<const Migration> migrations();
+std::span<const Migration> migrations(Engine engine);
+
+// 0 for an empty database. Changes nothing.
+Attempt<int> schema_version(Database& database);
 
 // not_ours or too_new when this callgate must leave the database alone. Changes nothing.
-Attempt<void> check_owner(Connection& connection, std::span<const Migration> steps);
+Attempt<void> check_owner(Database& database, std::span<const Migration> steps);
 
 // Does nothing when the database is up to date. REQUIRES: check_owner() gave no fault.
-Attempt<void> migrate(Connection& connection, std::span<const Migration> steps);
+Attempt<void> migrate(Database& database, std::span<const Migration> steps);
+
+// Opens, checks and migrates: a database that is ready for use.
+Attempt<std::unique_ptr<Database>> open_migrated(std::string_view url,
+                                                 const DatabaseOptions& options);
 
 }  // namespace callgate::store

@@ -30,6 +30,7 @@
 
 #include "callgate/event.h"
 #include "callgate/result.h"
+#include "store/database_options.h"
 
 namespace callgate::store {
 
@@ -213,26 +214,22 @@ class NullRequestLog final : public RequestLog {
   Result<StoreStats> stats() override { return StoreStats{.engine = "none"}; }
 };
 
-enum class Synchronous : std::uint8_t { normal, full };
-
-struct RequestLogOptions {
+struct RequestLogOptions : DatabaseOptions {
   std::size_t queue_limit = 10'000;  // begins are refused here, completes at twice this
   std::size_t batch_rows = 512;      // the most rows of one transaction
   std::chrono::milliseconds linger{
       20};  // how long a batch waits for more; a commit costs as much as 25 rows
-  Synchronous synchronous = Synchronous::normal;
-  std::int64_t max_pages = 0;  // the largest file in pages of 4 KiB, 0 for no limit
-  std::chrono::milliseconds busy_timeout{250};
   std::chrono::milliseconds first_retry{100};
   std::chrono::milliseconds last_retry{5'000};
   std::chrono::milliseconds close_timeout{2'000};  // how long the destructor writes on
+  std::chrono::milliseconds tend_every{10'000};    // a sign of life for other processes
 
   // Called on the writer thread, on_problem also within make_request_log(). Must not call the log.
   std::function<void(std::string_view id, RequestState state)> on_recorded;
   std::function<void(std::string_view problem)> on_problem;
 };
 
-// `sqlite:PATH`, `sqlite::memory:` or `none`. Fails when the URL is wrong, the file cannot be
+// `sqlite:PATH`, `sqlite::memory:`, `postgresql://HOST/DATABASE` or `none`. Fails when the URL is wrong, the file cannot be
 // opened at all, is not callgate's, or was written by a newer callgate. Any other trouble (full,
 // locked, read-only) gives a log that is not healthy yet.
 Result<std::unique_ptr<RequestLog>> make_request_log(std::string_view url,

@@ -9,9 +9,9 @@
 
 #include "store/migration.h"
 #include "store/request_log.h"
-#include "store/run.h"
 #include "store/scratch_testing.h"
 #include "store/sqlite.h"
+#include "store/sqlite_run.h"
 
 namespace callgate::store {
 namespace {

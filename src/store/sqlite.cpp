@@ -59,6 +59,13 @@ void Statement::bind(int parameter, std::int64_t value) {
   CALLGATE_CHECK(sqlite3_bind_int64(statement_.get(), parameter, value) == SQLITE_OK);
 }
 
+void Statement::bind_bytes(int parameter, std::string_view value) {
+  const char* bytes = value.data() ? value.data() : "";
+  const int code =
+      sqlite3_bind_blob64(statement_.get(), parameter, bytes, value.size(), SQLITE_STATIC);
+  CALLGATE_CHECK(code == SQLITE_OK);
+}
+
 void Statement::bind_null(int parameter) {
   CALLGATE_CHECK(sqlite3_bind_null(statement_.get(), parameter) == SQLITE_OK);
 }
@@ -79,6 +86,12 @@ Attempt<void> Statement::run() {
 
 void Statement::reset() { sqlite3_reset(statement_.get()); }
 
+int Statement::columns() const { return sqlite3_column_count(statement_.get()); }
+
+bool Statement::is_integer(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
+}
+
 bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
@@ -88,9 +101,9 @@ std::int64_t Statement::integer(int column) const {
 }
 
 std::string Statement::text(int column) const {
-  const unsigned char* bytes = sqlite3_column_text(statement_.get(), column);
+  const void* bytes = sqlite3_column_blob(statement_.get(), column);
   if (!bytes) return {};
-  return std::string(reinterpret_cast<const char*>(bytes),
+  return std::string(static_cast<const char*>(bytes),
                      static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column)));
 }
 
@@ -137,27 +150,6 @@ Attempt<Statement> Connection::prepare(std::string_view sql) {
   return statement;
 }
 
-std::int64_t Connection::last_row_id() const {
-  return sqlite3_last_insert_rowid(connection_.get());
-}
-
 std::int64_t Connection::changes() const { return sqlite3_changes64(connection_.get()); }
-
-Attempt<Transaction> Transaction::begin(Connection& connection, const char* begin) {
-  const Attempt<void> begun = connection.run(begin);
-  if (!begun) return tl::unexpected(begun.error());
-  return Transaction(connection);
-}
-
-// Some faults roll back by themselves; a second ROLLBACK then fails, and that is fine.
-Transaction::~Transaction() {
-  if (connection_) static_cast<void>(connection_->run("ROLLBACK"));
-}
-
-Attempt<void> Transaction::commit() {
-  const Attempt<void> committed = connection_->run("COMMIT");
-  if (committed) connection_ = nullptr;
-  return committed;
-}
 
 }  // namespace callgate::store

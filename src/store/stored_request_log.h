@@ -1,31 +1,30 @@
-// The request log in SQLite: the queue, the writer thread, and what it does when the disk fails.
+// The request log in a database: the queue, the writer thread, and what it does when the store
+// fails. Questions go over connections of their own.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include "store/database.h"
 #include "store/entry_fold.h"
 #include "store/entry_queue.h"
 #include "store/request_log.h"
-#include "store/run.h"
+#include "store/request_writer.h"
+#include "store/run_database.h"
 
 namespace callgate::store {
 
-class SqliteRequestLog final : public RequestLog {
+class StoredRequestLog final : public RequestLog {
  public:
   // Tries to open once before the writer starts; which faults are final is told in
   // make_request_log().
-  static Result<std::unique_ptr<SqliteRequestLog>> open(std::string path,
-                                                        RequestLogOptions options);
-  ~SqliteRequestLog() override;
+  static Result<std::unique_ptr<StoredRequestLog>> open(std::string url, RequestLogOptions options);
+  ~StoredRequestLog() override;
 
   void begin(RequestRecord record) override;
   void complete(RequestOutcome outcome) override;
@@ -42,7 +41,7 @@ class SqliteRequestLog final : public RequestLog {
   Result<StoreStats> stats() override;
 
  private:
-  SqliteRequestLog(std::string path, RequestLogOptions options);
+  StoredRequestLog(std::string url, RequestLogOptions options);
 
   // On the writer thread. REQUIRES, for those with database in their comment: database_mutex_ is
   // held.
@@ -52,9 +51,8 @@ class SqliteRequestLog final : public RequestLog {
   bool write_some(std::vector<Write>::iterator begin, std::vector<Write>::iterator end);
   bool give_up() const;
   void wait_to_retry(std::chrono::milliseconds& pause);
-  Attempt<void> ensure_open();           // database
-  Attempt<void> replace_damaged();       // database
-  void after_fault(const Fault& fault);  // database
+  Attempt<void> ensure_open();  // database
+  void tend();
   void note_fault(const Fault& fault);
   void note_success();
   void close();
@@ -62,16 +60,20 @@ class SqliteRequestLog final : public RequestLog {
   template <class Query>
   auto ask(Query query) -> Result<typename std::invoke_result_t<Query, Database&>::value_type>;
 
-  const std::string path_;
+  const std::string url_;
+  const std::string name_;  // of the store, for messages
   const RequestLogOptions options_;
   EntryQueue queue_;
   EntryFold fold_;  // the writer's own
+  RequestWriter writer_;
 
   std::mutex database_mutex_;
-  std::optional<RunLock> run_lock_;
-  std::optional<Database> database_;
-  std::int64_t run_ = 0;
-  std::optional<Fault> damage_;  // the file must be replaced before it is opened again
+  std::unique_ptr<RunDatabase> database_;
+  std::atomic<bool> is_open_ = false;
+  std::chrono::steady_clock::time_point next_tend_{};
+
+  std::mutex readers_mutex_;
+  std::vector<std::unique_ptr<Database>> readers_;  // that nobody uses
 
   mutable std::mutex health_mutex_;
   std::string problem_;
@@ -82,7 +84,7 @@ class SqliteRequestLog final : public RequestLog {
   std::atomic<std::uint64_t> errors_ = 0;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::chrono::steady_clock::time_point> deadline_{};
-  std::thread writer_;
+  std::thread thread_;
 };
 
 }  // namespace callgate::store

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "store/sqlite.h"
+#include "store/run_database.h"
 
 namespace callgate::store {
 
@@ -35,8 +35,31 @@ class RunLock {
 // Writes the row of this run, takes its byte, and marks what dead runs left running as interrupted.
 // Gives the id. `previous` is the run that this process began before it lost the connection, or 0:
 // it goes on if it is still there.
-Attempt<std::int64_t> begin_run(Connection& connection, RunLock& lock, std::int64_t previous);
+Attempt<std::int64_t> begin_run(Database& database, RunLock& lock, std::int64_t previous);
 // What this run left running is interrupted, too.
-Attempt<void> end_run(Connection& connection, std::int64_t run);
+Attempt<void> end_run(Database& database, std::int64_t run);
+
+// A damaged file that is callgate's own and that nobody else uses is renamed, and a new one begun.
+class SqliteRunDatabase final : public RunDatabase {
+ public:
+  SqliteRunDatabase(std::string path, const DatabaseOptions& options)
+      : path_(std::move(path)), options_(options) {}
+
+  Attempt<void> open() override;
+  void after_fault(const Fault& fault) override;
+  Attempt<void> tend() override { return {}; }
+  void end() override;
+  std::string notice() const override { return notice_; }
+
+ private:
+  Attempt<void> open_file(std::int64_t previous_run);
+  Attempt<void> replace_damaged();
+
+  const std::string path_;
+  const DatabaseOptions options_;
+  std::optional<RunLock> lock_;
+  std::optional<Fault> damage_;  // the file must be replaced before it is opened again
+  std::string notice_;
+};
 
 }  // namespace callgate::store

@@ -1,0 +1,36 @@
+// Questions about the request log, in SQL. Both engines get the same statements, save for the search
+// in texts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/database.h"
+#include "store/request_log.h"
+
+namespace callgate::store {
+
+struct RequestQuery {
+  std::string sql;
+  std::vector<Value> values;  // borrow from the filter and from `texts`
+  std::vector<std::string> texts;
+};
+
+// Asks for one row more than the limit: it tells whether there is another page. bad_row when the
+// cursor is none of ours.
+Attempt<RequestQuery> search_query(Engine engine, const RequestFilter& filter);
+
+Attempt<RequestPage> search(Database& database, const RequestFilter& filter);
+Attempt<std::vector<RequestRow>> recent(Database& database, std::size_t limit);
+Attempt<std::optional<RequestRow>> get(Database& database, std::string_view id);
+// Of the latest request with this id.
+Attempt<std::vector<CallRow>> calls(Database& database, std::string_view id);
+Attempt<RequestContent> content(Database& database, std::string_view id);
+Attempt<std::vector<UsageRow>> usage(Database& database, UsageGroup group, std::int64_t since,
+                                     std::int64_t until);
+Attempt<StoreStats> stats(Database& database);
+
+}  // namespace callgate::store

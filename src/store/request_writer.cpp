@@ -1,0 +1,183 @@
+#include "store/request_writer.h"
+
+#include "chat/event_log.h"
+#include "store/request_row.h"
+
+namespace callgate::store {
+namespace {
+
+// Rows of one INSERT: more gain nothing, one alone costs a third more.
+constexpr std::size_t kRowsTogether = 16;
+
+std::string insert_sql(std::string_view head, std::size_t columns, std::size_t rows,
+                       std::string_view tail) {
+  return std::string(head) + " VALUES " + parameter_rows(columns, rows) + std::string(tail);
+}
+
+}  // namespace
+
+RequestWriter::RequestWriter(Engine engine) : update_(update_sql()) {
+  const bool sqlite = engine == Engine::sqlite;
+  const auto insert = [](std::string_view head, std::size_t columns, std::string_view tail) {
+    return Insert{.many = insert_sql(head, columns, kRowsTogether, tail),
+                  .one = insert_sql(head, columns, 1, tail),
+                  .columns = columns};
+  };
+  begun_ = {.many = insert_begun_sql(engine, kRowsTogether), .one = insert_begun_sql(engine, 1)};
+  whole_ = {.many = insert_whole_sql(engine, kRowsTogether), .one = insert_whole_sql(engine, 1)};
+  call_ = insert("INSERT INTO call (seq, number, received_at, id, name, outcome, repeats)", 7,
+                 " ON CONFLICT DO NOTHING");
+  content_ =
+      insert("INSERT INTO content (place, received_at, codec, body)", 4, " ON CONFLICT DO NOTHING");
+  search_ = sqlite ? insert("INSERT OR REPLACE INTO request_search (rowid, text)", 2, "")
+                   : insert("INSERT INTO request_search (seq, text, received_at)", 3,
+                            " ON CONFLICT DO NOTHING");
+  mark_ =
+      "INSERT INTO journal (id, replayed) VALUES ($1, $2)"
+      " ON CONFLICT (id) DO UPDATE SET replayed = excluded.replayed";
+}
+
+Attempt<void> RequestWriter::write(Database& database, std::span<Write> writes,
+                                   const JournalMark* mark) {
+  forget_plan();
+  for (Write& write : writes) plan(write);
+  for (Insert* insert : {&whole_, &begun_, &call_, &content_, &search_}) plan_inserts(*insert);
+  if (mark) plan_mark(*mark);
+  const Attempt<void> written = perform(database);
+  if (written || written.error().kind != FaultKind::bad_row) return written;
+  return write_one_by_one(database, writes, mark);
+}
+
+void RequestWriter::forget_plan() {
+  values_.clear();
+  planned_.clear();
+  bodies_.clear();
+  for (Insert* insert : {&whole_, &begun_, &call_, &content_, &search_}) insert->values.clear();
+}
+
+void RequestWriter::plan(Write& write) {
+  write.refused = write.key.number == 0;
+  if (write.refused) return;
+  if (!write.record) {
+    const std::size_t first = values_.size();
+    append_update(values_, *write.outcome, write.key);
+    planned_.push_back({&update_, first, values_.size() - first, &write});
+  } else if (!write.outcome) {
+    append_begun(begun_.values, *write.record, write.key);
+    if (begun_.columns == 0) begun_.columns = begun_.values.size();
+  } else {
+    append_whole(whole_.values, *write.record, *write.outcome, write.key);
+    if (whole_.columns == 0) whole_.columns = whole_.values.size();
+  }
+  plan_children(write);
+}
+
+void RequestWriter::plan_children(const Write& write) {
+  if (write.record) plan_body(write.key, 0, write.record->received);
+  if (!write.outcome) return;
+  const RequestOutcome& outcome = *write.outcome;
+  plan_body(write.key, 1, outcome.sent);
+  plan_body(write.key, 2, outcome.response);
+  plan_body(write.key, 3, outcome.events);
+  plan_calls(write);
+  if (outcome.search.empty()) return;
+  search_.values.emplace_back(write.key.seq());
+  search_.values.emplace_back(std::string_view(outcome.search));
+  if (search_.columns == 3) search_.values.emplace_back(write.key.received_at);
+}
+
+void RequestWriter::plan_calls(const Write& write) {
+  const std::vector<CallRow>& calls = write.outcome->call_rows;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    bool repeats = false;
+    for (std::size_t j = 0; j < i && !repeats; ++j) repeats = calls[j].name == calls[i].name;
+    call_.values.emplace_back(write.key.seq());
+    call_.values.emplace_back(static_cast<std::int64_t>(i));
+    call_.values.emplace_back(write.key.received_at);
+    call_.values.push_back(text_or_null(calls[i].id));
+    call_.values.emplace_back(std::string_view(calls[i].name));
+    call_.values.emplace_back(to_string(calls[i].outcome));
+    call_.values.emplace_back(std::int64_t{repeats});
+  }
+}
+
+void RequestWriter::plan_body(const RowKey& key, int part, std::string_view body) {
+  if (body.empty()) return;
+  ContentEncoder::Encoded encoded = encoder_.encode(body);
+  if (encoded.codec != Codec::plain) body = bodies_.emplace_back(std::move(encoded.bytes));
+  content_.values.emplace_back(key.seq() * 4 + part);
+  content_.values.emplace_back(key.received_at);
+  content_.values.emplace_back(static_cast<std::int64_t>(encoded.codec));
+  content_.values.emplace_back(Blob{body});
+}
+
+void RequestWriter::plan_inserts(Insert& insert) {
+  if (insert.values.empty()) return;
+  std::size_t rows = insert.values.size() / insert.columns;
+  std::size_t first = values_.size();
+  values_.insert(values_.end(), insert.values.begin(), insert.values.end());
+  while (rows > 0) {
+    const std::size_t together = rows >= kRowsTogether ? kRowsTogether : 1;
+    const std::size_t count = together * insert.columns;
+    planned_.push_back({together == 1 ? &insert.one : &insert.many, first, count, nullptr});
+    first += count;
+    rows -= together;
+  }
+}
+
+void RequestWriter::plan_mark(const JournalMark& mark) {
+  planned_.push_back({&mark_, values_.size(), 2, nullptr});
+  values_.emplace_back(std::string_view(mark.journal));
+  values_.emplace_back(mark.replayed);
+}
+
+Attempt<void> RequestWriter::perform(Database& database) {
+  commands_.clear();
+  for (const Planned& planned : planned_) {
+    commands_.push_back({*planned.sql, std::span(values_).subspan(planned.first, planned.count)});
+  }
+  if (commands_.empty()) return {};
+  const Attempt<std::vector<std::int64_t>> changes = database.batch(commands_);
+  if (!changes) return tl::unexpected(changes.error());
+  for (std::size_t i = 0; i < planned_.size(); ++i) {
+    if (planned_[i].updated) planned_[i].updated->refused = (*changes)[i] == 0;
+  }
+  return {};
+}
+
+// Rare, so it may cost a round trip for each statement.
+Attempt<void> RequestWriter::write_one_by_one(Database& database, std::span<Write> writes,
+                                              const JournalMark* mark) {
+  Attempt<Transaction> transaction = Transaction::begin(database);
+  if (!transaction) return tl::unexpected(transaction.error());
+  for (Write& write : writes) {
+    forget_plan();
+    plan(write);
+    for (Insert* insert : {&whole_, &begun_, &call_, &content_, &search_}) plan_inserts(*insert);
+    Attempt<void> written = database.run("SAVEPOINT one");
+    if (written) written = perform_within(database);
+    if (!written && written.error().kind == FaultKind::bad_row) {
+      write.refused = true;
+      written = database.run("ROLLBACK TO SAVEPOINT one");
+    }
+    if (written) written = database.run("RELEASE SAVEPOINT one");
+    if (!written) return written;
+  }
+  forget_plan();
+  if (mark) plan_mark(*mark);
+  const Attempt<void> marked = perform_within(database);
+  if (!marked) return marked;
+  return transaction->commit();
+}
+
+Attempt<void> RequestWriter::perform_within(Database& database) {
+  for (const Planned& planned : planned_) {
+    const Attempt<std::int64_t> changed =
+        database.change(*planned.sql, std::span(values_).subspan(planned.first, planned.count));
+    if (!changed) return tl::unexpected(changed.error());
+    if (planned.updated) planned.updated->refused = *changed == 0;
+  }
+  return {};
+}
+
+}  // namespace callgate::store

@@ -1,0 +1,335 @@
+#include "store/stored_request_log.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "store/migration.h"
+#include "store/postgres.h"
+#include "store/request_query.h"
+
+namespace callgate::store {
+namespace {
+
+// Connections for questions that are kept for the next one.
+constexpr std::size_t kIdleReaders = 4;
+
+// Cuts between characters, so that a text stays UTF-8; what is not UTF-8 is replaced, and a zero,
+// which PostgreSQL has no text for, is left out.
+void limit_text(std::string& text) {
+  if (text.size() > kLongestText) {
+    text.resize(kLongestText);
+    text.resize(text.size() - utf8::incomplete_tail(text));
+  }
+  if (text.find('\0') != std::string::npos) std::erase(text, '\0');
+  if (utf8::is_valid(text)) return;
+  std::string clean;
+  utf8::append_sanitized(clean, text);
+  text = std::move(clean);
+}
+
+std::size_t entry_count(const Write& write) {
+  return (write.record ? 1u : 0u) + (write.outcome ? 1u : 0u);
+}
+
+// Such a fault is the operator's to mend, before the server starts.
+bool is_final(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::cannot_open:
+    case FaultKind::not_ours:
+    case FaultKind::too_new:
+      return true;
+    case FaultKind::busy:
+    case FaultKind::full:
+    case FaultKind::read_only:
+    case FaultKind::corrupt:
+    case FaultKind::bad_row:
+    case FaultKind::lost:
+    case FaultKind::conflict:
+    case FaultKind::timed_out:
+    case FaultKind::other:
+      return false;
+  }
+  return false;
+}
+
+Engine engine_of(std::string_view url) {
+  return is_postgres_url(url) ? Engine::postgresql : Engine::sqlite;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StoredRequestLog>> StoredRequestLog::open(std::string url,
+                                                                 RequestLogOptions options) {
+  std::unique_ptr<StoredRequestLog> log(new StoredRequestLog(std::move(url), std::move(options)));
+  const Attempt<void> opened = log->ensure_open();
+  if (!opened) {
+    if (is_final(opened.error().kind)) {
+      return fail(ErrorCode::unavailable, "store: " + log->name_ + ": " + opened.error().message);
+    }
+    log->note_fault(opened.error());
+  }
+  log->thread_ = std::thread([self = log.get()] { self->write_until_stopped(); });
+  return log;
+}
+
+StoredRequestLog::StoredRequestLog(std::string url, RequestLogOptions options)
+    : url_(std::move(url)),
+      name_(shown_url(url_)),
+      options_(std::move(options)),
+      queue_(options_.queue_limit, options_.batch_rows, options_.linger),
+      writer_(engine_of(url_)),
+      database_(make_run_database(url_, options_)) {}
+
+StoredRequestLog::~StoredRequestLog() {
+  deadline_ = std::chrono::steady_clock::now() + options_.close_timeout;
+  stopping_ = true;
+  queue_.stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void StoredRequestLog::begin(RequestRecord record) {
+  for (std::string* text :
+       {&record.id, &record.key_name, &record.protocol, &record.model, &record.upstream,
+        &record.dialect, &record.client_address, &record.session, &record.trace_id}) {
+    limit_text(*text);
+  }
+  queue_.push(std::move(record));
+}
+
+void StoredRequestLog::complete(RequestOutcome outcome) {
+  for (std::string* text :
+       {&outcome.id, &outcome.error_code, &outcome.error_message, &outcome.upstream,
+        &outcome.dialect, &outcome.session, &outcome.cut, &outcome.search}) {
+    limit_text(*text);
+  }
+  for (CallRow& call : outcome.call_rows) {
+    limit_text(call.id);
+    limit_text(call.name);
+  }
+  queue_.push(std::move(outcome));
+}
+
+Health StoredRequestLog::health() const {
+  Health health;
+  {
+    const std::lock_guard lock(health_mutex_);
+    health.problem = problem_;
+    health.notice = notice_;
+  }
+  health.healthy = health.problem.empty();
+  health.recorded = recorded();
+  health.dropped = queue_.dropped() + lost_.load(std::memory_order_relaxed);
+  health.errors = errors_.load(std::memory_order_relaxed);
+  health.queued = queue_.depth();
+  health.lag = queue_.lag();
+  return health;
+}
+
+void StoredRequestLog::write_until_stopped() {
+  open_until_stopped();
+  std::vector<Entry> entries;
+  while (queue_.take(entries, options_.tend_every)) {
+    if (!entries.empty()) write_batch(entries);
+    entries.clear();
+    tend();
+  }
+  close();
+}
+
+// A log that could not be opened at first must heal without traffic: nobody sends any to a server
+// that is not ready.
+void StoredRequestLog::open_until_stopped() {
+  std::chrono::milliseconds pause = options_.first_retry;
+  while (!stopping_) {
+    {
+      const std::lock_guard lock(database_mutex_);
+      const Attempt<void> opened = ensure_open();
+      if (opened) return note_success();
+      note_fault(opened.error());
+    }
+    wait_to_retry(pause);
+  }
+}
+
+void StoredRequestLog::write_batch(const std::vector<Entry>& entries) {
+  std::vector<Write> writes = fold_.fold(entries, database_->run());
+  std::chrono::milliseconds pause = options_.first_retry;
+  auto begin = writes.begin();
+  while (begin != writes.end()) {
+    const auto rows = std::min<std::ptrdiff_t>(writes.end() - begin,
+                                               static_cast<std::ptrdiff_t>(options_.batch_rows));
+    if (write_some(begin, begin + rows)) {
+      begin += rows;
+      pause = options_.first_retry;
+    } else if (give_up()) {
+      std::size_t rest = 0;
+      for (; begin != writes.end(); ++begin) rest += entry_count(*begin);
+      lost_.fetch_add(rest, std::memory_order_relaxed);
+      queue_.settle(rest);
+    } else {
+      wait_to_retry(pause);
+    }
+  }
+}
+
+bool StoredRequestLog::write_some(std::vector<Write>::iterator begin,
+                                  std::vector<Write>::iterator end) {
+  {
+    const std::lock_guard lock(database_mutex_);
+    Attempt<void> written = ensure_open();
+    if (written) {
+      for (auto write = begin; write != end; ++write) {
+        if (write->record) write->key.run = database_->run();
+      }
+      written = writer_.write(database_->database(), {begin, end});
+      if (!written) database_->after_fault(written.error());
+    }
+    if (!written) {
+      note_fault(written.error());
+      return false;
+    }
+  }
+  std::size_t recorded = 0;
+  std::size_t refused = 0;
+  for (auto write = begin; write != end; ++write) {
+    (write->refused ? refused : recorded) += entry_count(*write);
+    if (write->refused || !options_.on_recorded) continue;
+    const bool ended = write->outcome != nullptr;
+    options_.on_recorded(ended ? write->outcome->id : write->record->id,
+                         ended ? write->outcome->state : RequestState::running);
+  }
+  note_success();
+  recorded_.fetch_add(recorded, std::memory_order_relaxed);
+  lost_.fetch_add(refused, std::memory_order_relaxed);
+  queue_.settle(recorded + refused);
+  return true;
+}
+
+// Once the queue is stopped its pauses end at once.
+void StoredRequestLog::wait_to_retry(std::chrono::milliseconds& pause) {
+  if (stopping_) {
+    std::this_thread::sleep_for(std::min(options_.first_retry, options_.close_timeout));
+  } else {
+    queue_.pause(pause);
+    pause = std::min(pause * 2, options_.last_retry);
+  }
+}
+
+bool StoredRequestLog::give_up() const {
+  return stopping_ && std::chrono::steady_clock::now() >= deadline_.load();
+}
+
+Attempt<void> StoredRequestLog::ensure_open() {
+  if (database_->is_open()) return {};
+  is_open_ = false;
+  const Attempt<void> opened = database_->open();
+  if (std::string notice = database_->notice(); notice != notice_) {
+    note_fault({FaultKind::corrupt, notice});
+    const std::lock_guard lock(health_mutex_);
+    notice_ = std::move(notice);
+  }
+  if (!opened) return opened;
+  const std::lock_guard lock(readers_mutex_);
+  readers_.clear();
+  is_open_ = true;
+  return {};
+}
+
+void StoredRequestLog::tend() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_tend_) return;
+  next_tend_ = now + options_.tend_every;
+  const std::lock_guard lock(database_mutex_);
+  Attempt<void> tended = ensure_open();
+  if (tended) {
+    tended = database_->tend();
+    if (!tended) database_->after_fault(tended.error());
+  }
+  if (tended) return note_success();
+  note_fault(tended.error());
+}
+
+void StoredRequestLog::note_fault(const Fault& fault) {
+  errors_.fetch_add(1, std::memory_order_relaxed);
+  const std::string problem = name_ + ": " + fault.message;
+  if (options_.on_problem) options_.on_problem(problem);
+  const std::lock_guard lock(health_mutex_);
+  problem_ = problem;
+}
+
+void StoredRequestLog::note_success() {
+  const std::lock_guard lock(health_mutex_);
+  problem_.clear();
+}
+
+void StoredRequestLog::close() {
+  const std::lock_guard lock(database_mutex_);
+  database_->end();
+}
+
+template <class Query>
+auto StoredRequestLog::ask(Query query)
+    -> Result<typename std::invoke_result_t<Query, Database&>::value_type> {
+  const auto explain = [&](const Fault& fault) {
+    const bool asked_wrongly = fault.kind == FaultKind::bad_row;
+    return fail(asked_wrongly ? ErrorCode::invalid_request : ErrorCode::unavailable,
+                asked_wrongly ? fault.message : "store: " + name_ + ": " + fault.message);
+  };
+  if (!is_open_) return fail(ErrorCode::unavailable, "store: " + name_ + " is not open");
+  // Nobody else sees a database in memory.
+  if (url_ == "sqlite::memory:") {
+    const std::lock_guard lock(database_mutex_);
+    auto answer = query(database_->database());
+    if (!answer) return explain(answer.error());
+    return std::move(*answer);
+  }
+  std::unique_ptr<Database> reader;
+  {
+    const std::lock_guard lock(readers_mutex_);
+    if (!readers_.empty()) {
+      reader = std::move(readers_.back());
+      readers_.pop_back();
+    }
+  }
+  if (!reader) {
+    Attempt<std::unique_ptr<Database>> opened = open_database(url_, options_);
+    if (!opened) return explain(opened.error());
+    reader = std::move(*opened);
+  }
+  auto answer = query(*reader);
+  if (!answer) return explain(answer.error());
+  const std::lock_guard lock(readers_mutex_);
+  if (readers_.size() < kIdleReaders) readers_.push_back(std::move(reader));
+  return std::move(*answer);
+}
+
+Result<std::vector<RequestRow>> StoredRequestLog::recent(std::size_t limit) {
+  return ask([&](Database& database) { return store::recent(database, limit); });
+}
+
+Result<std::optional<RequestRow>> StoredRequestLog::get(std::string_view id) {
+  return ask([&](Database& database) { return store::get(database, id); });
+}
+
+Result<RequestPage> StoredRequestLog::search(const RequestFilter& filter) {
+  return ask([&](Database& database) { return store::search(database, filter); });
+}
+
+Result<std::vector<CallRow>> StoredRequestLog::calls(std::string_view id) {
+  return ask([&](Database& database) { return store::calls(database, id); });
+}
+
+Result<RequestContent> StoredRequestLog::content(std::string_view id) {
+  return ask([&](Database& database) { return store::content(database, id); });
+}
+
+Result<std::vector<UsageRow>> StoredRequestLog::usage(UsageGroup group, std::int64_t since,
+                                                      std::int64_t until) {
+  return ask([&](Database& database) { return store::usage(database, group, since, until); });
+}
+
+Result<StoreStats> StoredRequestLog::stats() {
+  return ask([&](Database& database) { return store::stats(database); });
+}
+
+}  // namespace callgate::store
