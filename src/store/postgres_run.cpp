@@ -12,7 +12,7 @@ namespace callgate::store {
 namespace {
 
 constexpr std::int64_t kDay = 86'400'000;
-constexpr std::int64_t kDaysAhead = 3;
+constexpr std::int64_t kDaysAhead = 2;
 // Keeps processes from making the same partition at once.
 constexpr std::string_view kPartitionLock = "SELECT pg_advisory_xact_lock(7165063489325655141)";
 
@@ -93,7 +93,7 @@ Attempt<void> PostgresRunDatabase::make_partitions() {
   if (!now) return tl::unexpected(now.error());
   const std::int64_t today = *now / kDay;
   if (partitioned_until_ >= today + kDaysAhead) return {};
-  for (std::int64_t day = today - 1; day <= today + kDaysAhead; ++day) {
+  for (std::int64_t day = today; day <= today + kDaysAhead; ++day) {
     std::string sql = "BEGIN; " + std::string(kPartitionLock) + ";";
     for (const std::string_view table : {"request", "call", "content", "request_search"}) {
       sql += "CREATE TABLE IF NOT EXISTS " + partition_name(table, day) + " PARTITION OF " +

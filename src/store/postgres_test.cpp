@@ -13,7 +13,7 @@ std::unique_ptr<Database> open(const std::string& url, const DatabaseOptions& op
 }
 
 TEST(Postgres_postgresql, gives_back_what_was_given) {
-  const auto database = open(shared_postgres().new_database());
+  const auto database = open(shared_postgres().new_store());
   ASSERT_TRUE(database->run("CREATE TABLE t (i bigint, s text, b bytea, n text)"));
   const std::string bytes("\0\xff\\x41'", 6);
   const Value values[] = {std::int64_t{-7}, std::string_view("it's é"), Blob{bytes}, Value()};
@@ -27,7 +27,7 @@ TEST(Postgres_postgresql, gives_back_what_was_given) {
 }
 
 TEST(Postgres_postgresql, a_batch_is_written_whole_or_not_at_all) {
-  const auto database = open(shared_postgres().new_database());
+  const auto database = open(shared_postgres().new_store());
   ASSERT_TRUE(database->run("CREATE TABLE t (i bigint PRIMARY KEY)"));
   const Value one[] = {std::int64_t{1}};
   const Value two[] = {std::int64_t{2}};
@@ -47,7 +47,7 @@ TEST(Postgres_postgresql, a_batch_is_written_whole_or_not_at_all) {
 
 // Larger than what fits into the buffers of a socket.
 TEST(Postgres_postgresql, a_large_batch_flows_both_ways) {
-  const auto database = open(shared_postgres().new_database());
+  const auto database = open(shared_postgres().new_store());
   ASSERT_TRUE(database->run("CREATE TABLE t (b bytea)"));
   const std::string body(100'000, 'x');
   const Value values[] = {Blob{body}};
@@ -57,7 +57,7 @@ TEST(Postgres_postgresql, a_large_batch_flows_both_ways) {
 }
 
 TEST(Postgres_postgresql, names_faults_for_what_can_be_done) {
-  const std::string url = shared_postgres().new_database();
+  const std::string url = shared_postgres().new_store();
   const auto database = open(url);
   EXPECT_EQ(database->run("SELECT 1/0").error().kind, FaultKind::bad_row);
   EXPECT_EQ(database->run("SELECT nothing").error().kind, FaultKind::other);
@@ -73,7 +73,7 @@ TEST(Postgres_postgresql, names_faults_for_what_can_be_done) {
 }
 
 TEST(Postgres_postgresql, forgets_statements_when_there_are_many) {
-  const auto database = open(shared_postgres().new_database());
+  const auto database = open(shared_postgres().new_store());
   for (int i = 0; i < 450; ++i) {
     EXPECT_EQ(database->integer("SELECT " + std::to_string(i)), i);
   }
@@ -87,7 +87,7 @@ TEST(Postgres, shows_a_url_without_its_password) {
 }
 
 TEST(Migration_postgresql, builds_the_schema_once_even_when_many_begin) {
-  const std::string url = shared_postgres().new_database();
+  const std::string url = shared_postgres().new_store();
   std::vector<std::thread> starters;
   for (int i = 0; i < 4; ++i) {
     starters.emplace_back([&] {
@@ -103,7 +103,7 @@ TEST(Migration_postgresql, builds_the_schema_once_even_when_many_begin) {
 }
 
 TEST(Migration_postgresql, refuses_the_tables_of_another_program) {
-  const std::string url = shared_postgres().new_database();
+  const std::string url = shared_postgres().new_store();
   ASSERT_TRUE(open(url)->run("CREATE TABLE request (x integer)"));
   EXPECT_EQ(open_migrated(url, {}).error().kind, FaultKind::not_ours);
 }

@@ -62,16 +62,36 @@ class PostgresServer {
   std::string url(const std::string& database) const {
     return "postgresql:///" + database + "?host=" + folder_.path() + "&user=callgate";
   }
-  // The URL of a new empty database.
-  std::string new_database() {
-    const std::string name = "t" + std::to_string(++databases_);
-    auto control = open_database(url("postgres"), {}).value();
-    CALLGATE_CHECK(control->run("CREATE DATABASE " + name));
-    return url(name);
+  // The URL of an empty store: a schema of its own. One that was given back is emptied and given
+  // again, because making its tables is slow.
+  std::string new_store() {
+    if (!returned_.empty()) {
+      const std::string url = returned_.back();
+      returned_.pop_back();
+      empty(url);
+      return url;
+    }
+    const std::string name = "t" + std::to_string(++stores_);
+    CALLGATE_CHECK(open_database(url("postgres"), {}).value()->run("CREATE SCHEMA " + name));
+    return url("postgres") + "&options=-csearch_path%3D" + name;
   }
+  void give_back(const std::string& url) { returned_.push_back(url); }
   std::string data() const { return folder_.path() + "/data"; }
 
  private:
+  static void empty(const std::string& url) {
+    const auto database = open_database(url, {}).value();
+    const Rows tables =
+        database
+            ->query(
+                "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT "
+                "relispartition AND relnamespace = current_schema()::regnamespace AND relname "
+                "<> 'callgate_schema'")
+            .value();
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      CALLGATE_CHECK(database->run("DELETE FROM " + tables[i].text(0)));
+    }
+  }
   // The newest that is installed, as Debian installs it.
   static std::string binary(const std::string& name) {
     namespace fs = std::filesystem;
@@ -115,7 +135,8 @@ class PostgresServer {
   uid_t user_ = 0;
   gid_t group_ = 0;
   pid_t server_ = 0;
-  int databases_ = 0;
+  int stores_ = 0;
+  std::vector<std::string> returned_;
 };
 
 inline PostgresServer& shared_postgres() {

@@ -6,17 +6,14 @@
 #include <mutex>
 #include <thread>
 
-#include "store/scratch_testing.h"
-#include "store/sqlite.h"
+#include "store/contract_testing.h"
+#include "store/database.h"
 
 namespace callgate::store {
 namespace {
 
-std::unique_ptr<RequestLog> open(const std::string& url, RequestLogOptions options = {}) {
-  auto log = make_request_log(url, std::move(options));
-  EXPECT_TRUE(log) << log.error().message;
-  return std::move(*log);
-}
+class RequestLogContract : public StoreContract {};
+CALLGATE_ON_BOTH_ENGINES(RequestLogContract);
 
 void expect_sample(const RequestRow& row, const std::string& id) {
   const RequestRecord record = sample_record(id);
@@ -45,8 +42,8 @@ void expect_sample(const RequestRow& row, const std::string& id) {
   EXPECT_EQ(row.outcome.total_ms, outcome.total_ms);
 }
 
-TEST(RequestLog, keeps_every_field_of_a_request_that_began_and_completed_together) {
-  const auto log = open("sqlite::memory:");
+TEST_P(RequestLogContract, keeps_every_field_of_a_request_that_began_and_completed_together) {
+  const auto log = open_log(url());
   log->begin(sample_record("a"));
   log->complete(sample_outcome("a"));
   ASSERT_TRUE(log->flush(kLong));
@@ -55,8 +52,8 @@ TEST(RequestLog, keeps_every_field_of_a_request_that_began_and_completed_togethe
   expect_sample(*row, "a");
 }
 
-TEST(RequestLog, keeps_every_field_of_a_request_that_completed_later) {
-  const auto log = open("sqlite::memory:");
+TEST_P(RequestLogContract, keeps_every_field_of_a_request_that_completed_later) {
+  const auto log = open_log(url());
   log->begin(sample_record("a"));
   ASSERT_TRUE(log->flush(kLong));
   EXPECT_EQ(log->get("a").value()->outcome.state, RequestState::running);
@@ -65,36 +62,34 @@ TEST(RequestLog, keeps_every_field_of_a_request_that_completed_later) {
   expect_sample(*log->get("a").value(), "a");
 }
 
-TEST(RequestLog, survives_a_reopen) {
-  const ScratchFolder folder;
+TEST_P(RequestLogContract, survives_a_reopen) {
   {
-    const auto log = open(folder.url());
+    const auto log = open_log(url());
     log->begin(sample_record("a"));
     log->complete(sample_outcome("a"));
     log->begin(sample_record("b"));
   }
-  const auto log = open(folder.url());
+  const auto log = open_log(url());
   expect_sample(*log->get("a").value(), "a");
   EXPECT_EQ(log->get("b").value()->outcome.state, RequestState::interrupted);
-  EXPECT_EQ(log->get("a").value()->run, 1);
+  EXPECT_EQ(log->get("a").value()->run, log->get("b").value()->run);
   EXPECT_FALSE(log->get("c").value());
 }
 
-TEST(RequestLog, two_processes_share_a_file) {
-  const ScratchFolder folder;
-  const auto first = open(folder.url());
+TEST_P(RequestLogContract, two_processes_share_a_file) {
+  const auto first = open_log(url());
   first->begin(sample_record("a"));
   ASSERT_TRUE(first->flush(kLong));
-  const auto second = open(folder.url());
+  const auto second = open_log(url());
   second->begin(sample_record("b"));
   ASSERT_TRUE(second->flush(kLong));
   EXPECT_EQ(second->get("a").value()->outcome.state, RequestState::running);
   EXPECT_NE(second->get("a").value()->run, second->get("b").value()->run);
 }
 
-TEST(RequestLog, stores_failure_and_what_the_answer_corrected) {
+TEST_P(RequestLogContract, stores_failure_and_what_the_answer_corrected) {
   for (const bool together : {true, false}) {
-    const auto log = open("sqlite::memory:");
+    const auto log = open_log(new_url());
     log->begin(sample_record("a"));
     if (!together) {
       ASSERT_TRUE(log->flush(kLong));
@@ -120,8 +115,8 @@ TEST(RequestLog, stores_failure_and_what_the_answer_corrected) {
   }
 }
 
-TEST(RequestLog, an_update_forgets_what_the_one_before_corrected) {
-  const auto log = open("sqlite::memory:");
+TEST_P(RequestLogContract, an_update_forgets_what_the_one_before_corrected) {
+  const auto log = open_log(url());
   for (const char* id : {"a", "b"}) log->begin(sample_record(id));
   ASSERT_TRUE(log->flush(kLong));
   log->complete({.id = "a", .upstream = "other", .dialect = "other"});
@@ -132,8 +127,8 @@ TEST(RequestLog, an_update_forgets_what_the_one_before_corrected) {
   EXPECT_EQ(log->get("b").value()->record.dialect, "kimi_k2");
 }
 
-TEST(RequestLog, recent_gives_the_newest_first) {
-  const auto log = open("sqlite::memory:");
+TEST_P(RequestLogContract, recent_gives_the_newest_first) {
+  const auto log = open_log(url());
   log->begin(sample_record("old", 10));
   log->begin(sample_record("new", 30));
   log->begin(sample_record("middle", 20));
@@ -144,7 +139,7 @@ TEST(RequestLog, recent_gives_the_newest_first) {
   EXPECT_EQ(rows[1].record.id, "middle");
 }
 
-TEST(RequestLog, acknowledges_each_row_once_after_its_commit) {
+TEST_P(RequestLogContract, acknowledges_each_row_once_after_its_commit) {
   std::mutex mutex;
   std::vector<std::string> seen;
   RequestLogOptions options;
@@ -153,7 +148,7 @@ TEST(RequestLog, acknowledges_each_row_once_after_its_commit) {
     const std::lock_guard lock(mutex);
     seen.push_back(std::string(id) + " " + std::string(to_string(state)));
   };
-  const auto log = open("sqlite::memory:", std::move(options));
+  const auto log = open_log(url(), std::move(options));
   log->begin(sample_record("a"));
   log->begin(sample_record("b"));
   log->complete(sample_outcome("a"));
@@ -165,10 +160,10 @@ TEST(RequestLog, acknowledges_each_row_once_after_its_commit) {
   EXPECT_EQ(log->recorded(), 4u);
 }
 
-TEST(RequestLog, writes_more_rows_than_one_batch_holds) {
+TEST_P(RequestLogContract, writes_more_rows_than_one_batch_holds) {
   RequestLogOptions options;
   options.batch_rows = 7;
-  const auto log = open("sqlite::memory:", std::move(options));
+  const auto log = open_log(url(), std::move(options));
   for (int i = 0; i < 100; ++i) log->begin(sample_record(std::to_string(i)));
   for (int i = 0; i < 100; ++i) log->complete(sample_outcome(std::to_string(i)));
   ASSERT_TRUE(log->flush(kLong));
@@ -177,8 +172,8 @@ TEST(RequestLog, writes_more_rows_than_one_batch_holds) {
   EXPECT_EQ(log->health().queued, 0u);
 }
 
-TEST(RequestLog, a_complete_without_its_begin_counts_as_dropped) {
-  const auto log = open("sqlite::memory:");
+TEST_P(RequestLogContract, a_complete_without_its_begin_counts_as_dropped) {
+  const auto log = open_log(url());
   log->complete(sample_outcome("a"));
   ASSERT_TRUE(log->flush(kLong));
   EXPECT_EQ(log->health().dropped, 1u);
@@ -186,9 +181,9 @@ TEST(RequestLog, a_complete_without_its_begin_counts_as_dropped) {
   EXPECT_TRUE(log->health().healthy);
 }
 
-TEST(RequestLog, a_client_that_sends_an_id_again_gets_a_row_of_its_own) {
+TEST_P(RequestLogContract, a_client_that_sends_an_id_again_gets_a_row_of_its_own) {
   for (const bool together : {true, false}) {
-    const auto log = open("sqlite::memory:");
+    const auto log = open_log(new_url());
     for (const int status : {500, 200}) {
       log->begin(sample_record("a"));
       if (!together) {
@@ -206,8 +201,8 @@ TEST(RequestLog, a_client_that_sends_an_id_again_gets_a_row_of_its_own) {
   }
 }
 
-TEST(RequestLog, cuts_long_texts_between_characters) {
-  const auto log = open("sqlite::memory:");
+TEST_P(RequestLogContract, cuts_long_texts_between_characters) {
+  const auto log = open_log(url());
   RequestRecord record = sample_record("a");
   record.model = "x";
   while (record.model.size() < 2 * kLongestText) record.model += "é";
@@ -218,8 +213,8 @@ TEST(RequestLog, cuts_long_texts_between_characters) {
   EXPECT_EQ(model, record.model.substr(0, model.size()));
 }
 
-TEST(RequestLog, accepts_entries_from_many_threads) {
-  const auto log = open("sqlite::memory:");
+TEST_P(RequestLogContract, accepts_entries_from_many_threads) {
+  const auto log = open_log(url());
   std::vector<std::thread> loops;
   for (int loop = 0; loop < 4; ++loop) {
     loops.emplace_back([&, loop] {
@@ -240,7 +235,7 @@ TEST(RequestLog, accepts_entries_from_many_threads) {
 }
 
 TEST(RequestLog, none_forgets_everything_and_is_healthy) {
-  const auto log = open("none");
+  const auto log = open_log("none");
   log->begin(sample_record("a"));
   log->complete(sample_outcome("a"));
   EXPECT_TRUE(log->flush(kLong));
@@ -264,7 +259,7 @@ TEST(RequestLog, full_synchronous_writes_as_well) {
   const ScratchFolder folder;
   RequestLogOptions options;
   options.synchronous = Synchronous::full;
-  const auto log = open(folder.url(), std::move(options));
+  const auto log = open_log(folder.url(), std::move(options));
   log->begin(sample_record("a"));
   ASSERT_TRUE(log->flush(kLong));
   EXPECT_TRUE(log->get("a").value());
@@ -284,7 +279,7 @@ TEST(RequestLog, ten_thousand_pairs_cost_less_than_a_second) {
   const ScratchFolder folder;
   RequestLogOptions options;
   options.queue_limit = 20'000;
-  const auto log = open(folder.url(), std::move(options));
+  const auto log = open_log(folder.url(), std::move(options));
   const double start = cpu_seconds();
   for (int i = 0; i < 10'000; ++i) {
     const std::string id = "req_" + std::to_string(1'000'000 + i);

@@ -1,0 +1,248 @@
+// What can be asked of the log, on both engines.
+#include "store/request_query.h"
+
+#include <gtest/gtest.h>
+
+#include "store/contract_testing.h"
+#include "store/migration.h"
+
+namespace callgate::store {
+namespace {
+
+constexpr std::int64_t kNoon = 1'760'011'200'000;  // 2025-10-09T12:00:00Z
+
+class RequestQueryContract : public StoreContract {
+ protected:
+  // Ten requests, one each minute; the last is the latest.
+  void fill() {
+    for (int i = 0; i < 10; ++i) {
+      const std::string id = "r" + std::to_string(i);
+      RequestRecord record = sample_record(id, kNoon + i * 60'000);
+      record.model = i % 2 == 0 ? "even" : "odd";
+      if (i == 3) record.session = "s-1";
+      RequestOutcome outcome = sample_outcome(id);
+      outcome.search = "Read src/main.cpp now, number" + std::to_string(i) + " " + record.model;
+      outcome.calls = 0;
+      outcome.finish_reason = FinishReason::stop;
+      if (i == 4) {
+        outcome.session = "s-1";
+        outcome.calls = 3;
+        outcome.call_rows = {{"c0", "read_file", CallOutcome::complete},
+                             {"c1", "search", CallOutcome::truncated},
+                             {"c2", "read_file", CallOutcome::malformed}};
+      }
+      if (i == 5) {
+        outcome.state = RequestState::failed;
+        outcome.error_code = "upstream_failed";
+        outcome.finish_reason.reset();
+      }
+      if (i == 6) outcome.finish_reason = FinishReason::length;
+      if (i == 7) outcome.upstream = "other";
+      log_->begin(std::move(record));
+      if (i != 9) log_->complete(std::move(outcome));
+    }
+    ASSERT_TRUE(log_->flush(kLong));
+  }
+  std::string ids(const RequestFilter& filter) {
+    const Result<RequestPage> page = log_->search(filter);
+    if (!page) return page.error().message;
+    std::string text;
+    for (const RequestRow& row : page->rows) text += row.record.id.substr(1);
+    return text;
+  }
+
+  std::unique_ptr<RequestLog> log_ = open_log(url());
+};
+CALLGATE_ON_BOTH_ENGINES(RequestQueryContract);
+
+TEST_P(RequestQueryContract, finds_requests_by_what_is_known_of_them) {
+  fill();
+  EXPECT_EQ(ids({}), "9876543210");
+  EXPECT_EQ(ids({.since = kNoon + 120'000, .until = kNoon + 300'000}), "432");
+  EXPECT_EQ(ids({.model = "odd"}), "97531");
+  EXPECT_EQ(ids({.key_name = "dev", .limit = 2}), "98");
+  EXPECT_EQ(ids({.key_name = "nobody"}), "");
+  EXPECT_EQ(ids({.session = "s-1"}), "43");
+  EXPECT_EQ(ids({.upstream = "other"}), "7");
+  EXPECT_EQ(ids({.tool = "read_file"}), "4");
+  EXPECT_EQ(ids({.model = "odd", .tool = "read_file"}), "");
+  EXPECT_EQ(ids({.state = RequestState::running}), "9");
+  EXPECT_EQ(ids({.state = RequestState::failed}), "5");
+  EXPECT_EQ(ids({.state = RequestState::completed, .limit = 3}), "876");
+  EXPECT_EQ(ids({.finish_reason = FinishReason::length}), "6");
+  EXPECT_EQ(ids({.model = "even", .finish_reason = FinishReason::stop}), "8420");
+  EXPECT_EQ(ids({.has_calls = true}), "4");
+  EXPECT_EQ(ids({.model = "even", .has_calls = false}), "8620");
+  EXPECT_EQ(ids({.has_error = true}), "5");
+  EXPECT_EQ(ids({.model = "odd", .has_error = false}), "9731");
+  EXPECT_EQ(ids({.error_code = "upstream_failed"}), "5");
+  EXPECT_EQ(ids({.error_code = "unavailable"}), "");
+}
+
+TEST_P(RequestQueryContract, finds_requests_by_the_words_of_their_text) {
+  fill();
+  EXPECT_EQ(ids({.text = "number3"}), "3");
+  EXPECT_EQ(ids({.text = "READ odd"}), "7531");
+  EXPECT_EQ(ids({.text = "main.cpp number2"}), "2");
+  EXPECT_EQ(ids({.text = "src/main.cpp", .limit = 2}), "87");
+  EXPECT_EQ(ids({.text = "odd even"}), "");
+  EXPECT_EQ(ids({.text = "\"cpp' OR (number1 AND -now* NEAR"}), "");
+  EXPECT_EQ(ids({.text = "NOT"}), "");
+  EXPECT_EQ(ids({.text = "..."}), "9876543210");
+}
+
+TEST_P(RequestQueryContract, pages_follow_each_other_without_gap_or_repetition) {
+  for (int i = 0; i < 25; ++i) {
+    // Several of the same time.
+    log_->begin(sample_record("r" + std::to_string(i), kNoon + i / 4));
+  }
+  ASSERT_TRUE(log_->flush(kLong));
+  for (const char* model : {"", "kimi-k2.5"}) {
+    RequestFilter filter{.model = model, .limit = 7};
+    std::vector<std::string> seen;
+    int pages = 0;
+    do {
+      const RequestPage page = log_->search(filter).value();
+      for (const RequestRow& row : page.rows) seen.push_back(row.record.id);
+      filter.cursor = page.cursor;
+      ++pages;
+    } while (!filter.cursor.empty());
+    EXPECT_EQ(pages, 4);
+    ASSERT_EQ(seen.size(), 25u);
+    for (int i = 0; i < 25; ++i) EXPECT_EQ(seen[i], "r" + std::to_string(24 - i));
+  }
+  const auto wrong = log_->search({.cursor = "x"});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::invalid_request);
+}
+
+TEST_P(RequestQueryContract, keeps_calls_in_their_order) {
+  fill();
+  const std::vector<CallRow> calls = log_->calls("r4").value();
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[1].id, "c1");
+  EXPECT_EQ(calls[1].name, "search");
+  EXPECT_EQ(calls[1].outcome, CallOutcome::truncated);
+  EXPECT_EQ(calls[2].outcome, CallOutcome::malformed);
+  EXPECT_TRUE(log_->calls("r1").value().empty());
+  EXPECT_TRUE(log_->calls("unknown").value().empty());
+}
+
+TEST_P(RequestQueryContract, keeps_bodies_byte_for_byte) {
+  std::string noise;
+  for (int i = 0; i < 5000; ++i) noise += static_cast<char>(i * 7919 % 251);
+  const std::string bodies[] = {"",
+                                "{}",
+                                std::string(1024, 'a'),
+                                std::string(1025, 'a'),
+                                std::string(200'000, 'b'),
+                                noise,
+                                std::string("\0x\0", 3)};
+  for (const bool together : {true, false}) {
+    for (const std::string& body : bodies) {
+      RequestRecord record = sample_record("a");
+      record.received = body;
+      log_->begin(std::move(record));
+      if (!together) {
+        ASSERT_TRUE(log_->flush(kLong));
+        EXPECT_EQ(log_->content("a").value().received, body);
+      }
+      RequestOutcome outcome = sample_outcome("a");
+      outcome.sent = body + "1";
+      outcome.response = body;
+      outcome.events = body + "3";
+      log_->complete(std::move(outcome));
+      ASSERT_TRUE(log_->flush(kLong));
+      const RequestContent content = log_->content("a").value();
+      EXPECT_EQ(content.received, body);
+      EXPECT_EQ(content.sent, body + "1");
+      EXPECT_EQ(content.response, body);
+      EXPECT_EQ(content.events, body + "3");
+    }
+  }
+  EXPECT_EQ(log_->content("unknown").value().received, "");
+}
+
+TEST_P(RequestQueryContract, sums_usage_by_time_model_and_key) {
+  fill();
+  const auto sum = [&](UsageGroup group) {
+    std::string text;
+    const std::vector<UsageRow> rows = log_->usage(group, 0, kNoon + 540'000).value();
+    for (const UsageRow& row : rows) {
+      text += row.group + ":" + std::to_string(row.requests) + "/" + std::to_string(row.failed) +
+              "/" + std::to_string(row.calls) + "/" + std::to_string(row.prompt_tokens) + "/" +
+              std::to_string(row.completion_tokens) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(sum(UsageGroup::hour), "2025-10-09T12:00:00Z:9/1/3/900/180 ");
+  EXPECT_EQ(sum(UsageGroup::day), "2025-10-09T00:00:00Z:9/1/3/900/180 ");
+  EXPECT_EQ(sum(UsageGroup::model), "even:5/0/3/500/100 odd:4/1/0/400/80 ");
+  EXPECT_EQ(sum(UsageGroup::key), "dev:9/1/3/900/180 ");
+}
+
+TEST_P(RequestQueryContract, tells_what_it_holds) {
+  fill();
+  const StoreStats stats = log_->stats().value();
+  EXPECT_EQ(stats.engine, to_string(GetParam()));
+  EXPECT_EQ(stats.schema, migrations(GetParam()).back().version);
+  EXPECT_EQ(stats.requests, 10);
+  EXPECT_EQ(stats.oldest_at, kNoon);
+  EXPECT_GT(stats.bytes, 10'000);
+}
+
+TEST_P(RequestQueryContract, texts_that_no_database_takes_are_cleaned) {
+  RequestRecord record = sample_record("a");
+  record.model = std::string("x\0y\xff", 4);
+  log_->begin(record);
+  ASSERT_TRUE(log_->flush(kLong));
+  EXPECT_EQ(log_->get("a").value()->record.model, "xy\xEF\xBF\xBD");
+}
+
+// Every filter that may be rare has an index that gives its rows in order: nothing is sorted, and
+// no table is read as a whole.
+TEST_P(RequestQueryContract, every_filter_has_its_index) {
+  struct Row {
+    RequestFilter filter;
+    const char* index;
+  };
+  const Row rows[] = {
+      {{}, is_sqlite() ? "request_by_received_at" : "pkey"},
+      {{.since = kNoon, .until = kNoon + 1}, is_sqlite() ? "request_by_received_at" : "pkey"},
+      {{.cursor = "1760011200000.5"}, is_sqlite() ? "request_by_received_at" : "pkey"},
+      {{.model = "m"}, "model"},
+      {{.key_name = "k"}, "key"},
+      {{.session = "s"}, "session"},
+      {{.upstream = "u"}, "upstream"},
+      {{.tool = "t"}, is_sqlite() ? "call_by_name" : "name_received_at"},
+      {{.state = RequestState::failed}, "state"},
+      {{.finish_reason = FinishReason::length}, is_sqlite() ? "rare_end" : "finish_reason"},
+      {{.has_calls = true}, is_sqlite() ? "request_with_calls" : "received_at_seq_idx"},
+      {{.has_error = true}, is_sqlite() ? "request_with_error" : "received_at_seq_idx"},
+      {{.text = "word"}, is_sqlite() ? "request_search" : "search_words"},
+  };
+  const auto database = open_database(url(), {}).value();
+  // Small tables would be read as a whole.
+  if (!is_sqlite()) {
+    ASSERT_TRUE(database->run("SET enable_seqscan = off; SET enable_sort = off"));
+  }
+  for (const Row& row : rows) {
+    const RequestQuery query = search_query(GetParam(), row.filter).value();
+    const Rows plan =
+        database
+            ->query((is_sqlite() ? "EXPLAIN QUERY PLAN " : "EXPLAIN ") + query.sql, query.values)
+            .value();
+    std::string text;
+    for (std::size_t i = 0; i < plan.size(); ++i) text += plan[i].text(is_sqlite() ? 3 : 0) + "\n";
+    EXPECT_NE(text.find(row.index), std::string::npos) << row.index << "\n" << text;
+    EXPECT_EQ(text.find("SCAN r\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("Seq Scan"), std::string::npos) << text;
+    if (row.filter.text.empty()) {
+      EXPECT_EQ(text.find("TEMP B-TREE"), std::string::npos) << text;
+      EXPECT_EQ(text.find("->  Sort"), std::string::npos) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace callgate::store
