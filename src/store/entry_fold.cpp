@@ -18,7 +18,7 @@ std::vector<Write> EntryFold::fold(const std::vector<Entry>& entries, std::int64
   for (const Entry& entry : entries) {
     if (const auto* record = std::get_if<RequestRecord>(&entry)) {
       begun.emplace(record->id, writes.size());
-      writes.push_back({.record = record, .key = {run, ++last_number_, record->received_at}});
+      writes.push_back({.record = record, .key = next_key(run, record->received_at)});
       continue;
     }
     const auto& outcome = std::get<RequestOutcome>(entry);
@@ -37,11 +37,6 @@ std::vector<Write> EntryFold::fold(const std::vector<Entry>& entries, std::int64
     if (open_.size() < kMostOpen) open_.emplace(id, writes[index].key);
   }
   return writes;
-}
-
-RowKey EntryFold::find_open(const std::string& id) const {
-  const auto found = open_.find(id);
-  return found == open_.end() ? RowKey() : found->second;
 }
 
 }  // namespace callgate::store

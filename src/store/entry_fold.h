@@ -27,10 +27,10 @@ class EntryFold {
   std::vector<Write> fold(const std::vector<Entry>& entries, std::int64_t run);
   // Requests that were begun in earlier batches and are not complete.
   std::size_t open_count() const { return open_.size(); }
-  // The row of such a request.
-  RowKey find_open(const std::string& id) const;
-  // What a request that another process began is to be found by.
-  void add_open(const std::string& id, const RowKey& key) { open_.emplace(id, key); }
+  // For a row that no batch has numbered.
+  RowKey next_key(std::int64_t run, std::int64_t received_at) {
+    return {run, ++last_number_, received_at};
+  }
 
  private:
   std::int64_t last_number_ = 0;

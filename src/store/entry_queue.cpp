@@ -1,23 +1,63 @@
 #include "store/entry_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
 namespace callgate::store {
 
+std::size_t body_bytes(const Entry& entry) {
+  if (const auto* record = std::get_if<RequestRecord>(&entry)) return record->received.size();
+  const auto& outcome = std::get<RequestOutcome>(entry);
+  return outcome.sent.size() + outcome.response.size() + outcome.events.size() +
+         outcome.search.size();
+}
+
+void shed_bodies(Entry& entry) {
+  if (auto* record = std::get_if<RequestRecord>(&entry)) {
+    record->received.clear();
+    return;
+  }
+  auto& outcome = std::get<RequestOutcome>(entry);
+  for (std::string* body : {&outcome.sent, &outcome.response, &outcome.events, &outcome.search}) {
+    body->clear();
+  }
+}
+
+bool EntryQueue::fits(std::size_t size, std::size_t limit) const {
+  return pushed_count_ - settled_count_ < limit &&
+         (size == 0 || entries_bytes_ + taken_bytes_ + size <= limits_.bytes);
+}
+
 void EntryQueue::push(Entry entry, std::size_t limit) {
+  std::size_t size = body_bytes(entry);
   bool wake = false;
   {
-    const std::lock_guard lock(mutex_);
-    if (stopped_ || pushed_count_ - settled_count_ >= limit) {
+    std::unique_lock lock(mutex_);
+    if (!fits(size, limit) && !overflowing_ && !stopped_) {
+      if (limits_.overflow == Overflow::block) {
+        ++waiting_;
+        settled_.wait_for(lock, limits_.block_for,
+                          [&] { return stopped_ || overflowing_ || fits(size, limit); });
+        --waiting_;
+      }
+      overflowing_ = !fits(size, limit);
+    }
+    if (!fits(size, limit) && size > 0) {
+      shed_bodies(entry);
+      shed_.fetch_add(1, std::memory_order_relaxed);
+      size = 0;
+    }
+    if (stopped_ || !fits(size, limit)) {
       dropped_.fetch_add(1, std::memory_order_relaxed);
       return;
     }
     ++pushed_count_;
+    entries_bytes_ += size;
     if (entries_.empty()) entries_since_ = std::chrono::steady_clock::now();
     entries_.push_back(std::move(entry));
-    wake = entries_.size() == 1 || entries_.size() == batch_;
+    wake = entries_.size() == 1 || entries_.size() == limits_.batch;
   }
   if (wake) work_.notify_one();
 }
@@ -27,9 +67,11 @@ bool EntryQueue::take(std::vector<Entry>& taken, std::chrono::milliseconds patie
   std::unique_lock lock(mutex_);
   if (!work_.wait_for(lock, patience, [this] { return stopped_ || !entries_.empty(); }))
     return true;
-  work_.wait_for(lock, linger_,
-                 [this] { return stopped_ || flushing_ > 0 || entries_.size() >= batch_; });
+  work_.wait_for(lock, limits_.linger, [this] {
+    return stopped_ || waiting_ > 0 || flushing_ > 0 || entries_.size() >= limits_.batch;
+  });
   std::swap(entries_, taken);
+  taken_bytes_ = std::exchange(entries_bytes_, 0);
   taken_since_ = entries_since_;
   taken_count_ = taken.size();
   return !taken.empty();
@@ -40,7 +82,12 @@ void EntryQueue::settle(std::size_t count) {
   settled_count_ += count;
   taken_count_ -= std::min(taken_count_, count);
   CALLGATE_CHECK(settled_count_ <= pushed_count_);
-  if (flushing_ > 0) settled_.notify_all();
+  if (taken_count_ == 0) taken_bytes_ = 0;
+  if (pushed_count_ - settled_count_ <= limits_.entries / 2 &&
+      entries_bytes_ + taken_bytes_ <= limits_.bytes / 2) {
+    overflowing_ = false;
+  }
+  if (flushing_ > 0 || waiting_ > 0) settled_.notify_all();
 }
 
 void EntryQueue::pause(std::chrono::milliseconds pause) {

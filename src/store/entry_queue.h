@@ -1,5 +1,9 @@
 // The bounded queue between event loops and the writer thread. push() holds the lock for one move;
 // the writer holds it for one swap.
+//
+// When bodies no longer fit, they are shed: the entry stays, without them. With Overflow::block the
+// caller first waits a little for room, once: from then on nobody waits until half of the queue is
+// free again, so that a store that is too slow costs its callers one short wait and not one each.
 #pragma once
 
 #include <atomic>
@@ -17,16 +21,24 @@ namespace callgate::store {
 
 using Entry = std::variant<RequestRecord, RequestOutcome>;
 
+struct QueueLimits {
+  // An entry counts until it is settled. Begins are refused at `entries`, completes at twice that:
+  // when something must go, whole requests go before the ends of written ones.
+  std::size_t entries = 10'000;
+  std::size_t bytes = 64u << 20;  // of bodies
+  std::size_t batch = 512;
+  std::chrono::milliseconds linger{20};
+  Overflow overflow = Overflow::block;
+  std::chrono::milliseconds block_for{50};
+};
+
 class EntryQueue {
  public:
-  // An entry counts against the limit until it is settled. Begins are refused at `limit`, completes
-  // at twice that: when something must go, whole requests go before the ends of written ones.
-  EntryQueue(std::size_t limit, std::size_t batch, std::chrono::milliseconds linger)
-      : limit_(limit), batch_(batch), linger_(linger) {}
+  explicit EntryQueue(const QueueLimits& limits) : limits_(limits) {}
 
   // From any thread. A refused entry is counted as dropped.
-  void push(RequestRecord record) { push(Entry(std::move(record)), limit_); }
-  void push(RequestOutcome outcome) { push(Entry(std::move(outcome)), 2 * limit_); }
+  void push(RequestRecord record) { push(Entry(std::move(record)), limits_.entries); }
+  void push(RequestOutcome outcome) { push(Entry(std::move(outcome)), 2 * limits_.entries); }
 
   // Waits for entries, then for `linger` or a full batch, and moves all of them to the empty
   // `taken`; gives none when there are none for `patience`. False when the queue is stopped and
@@ -46,26 +58,36 @@ class EntryQueue {
   // How long the oldest entry has waited to be settled; for entries of one batch, its oldest.
   std::chrono::milliseconds lag() const;
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+  // Entries that lost their bodies.
+  std::uint64_t shed() const { return shed_.load(std::memory_order_relaxed); }
 
  private:
   void push(Entry entry, std::size_t limit);
+  bool fits(std::size_t size, std::size_t limit) const;
 
-  const std::size_t limit_;
-  const std::size_t batch_;
-  const std::chrono::milliseconds linger_;
+  const QueueLimits limits_;
 
   mutable std::mutex mutex_;
   std::condition_variable work_;     // for the writer
-  std::condition_variable settled_;  // for flush()
+  std::condition_variable settled_;  // for flush() and push()
   std::vector<Entry> entries_;
   std::chrono::steady_clock::time_point entries_since_;  // of the first of them
   std::chrono::steady_clock::time_point taken_since_;    // of the first that was taken
   std::size_t taken_count_ = 0;                          // and is not settled yet
+  std::size_t entries_bytes_ = 0;
+  std::size_t taken_bytes_ = 0;
   std::uint64_t pushed_count_ = 0;
   std::uint64_t settled_count_ = 0;
-  int flushing_ = 0;
+  int waiting_ = 0;           // in flush() or push()
+  int flushing_ = 0;          // in flush()
+  bool overflowing_ = false;  // nobody waits for room
   bool stopped_ = false;
   std::atomic<std::uint64_t> dropped_ = 0;
+  std::atomic<std::uint64_t> shed_ = 0;
 };
+
+// Bytes of the bodies of an entry.
+std::size_t body_bytes(const Entry& entry);
+void shed_bodies(Entry& entry);
 
 }  // namespace callgate::store

@@ -4,9 +4,10 @@
 // thread takes what is queued and commits it in batches. A request that begins and completes within
 // one batch costs one INSERT.
 //
-// What a failing disk does: nothing to requests. Entries wait in the queue up to its limit, then
-// they are dropped and counted; health() tells what is wrong; the writer tries again with growing
-// pauses.
+// What a failing store does: nothing to requests. Entries go to a journal, a local file, and are
+// replayed when the store is back, each exactly once. Without a journal, or when it is full, they
+// wait in the queue up to its limit, then they are dropped and counted. health() tells what is
+// wrong; the writer tries again with growing pauses.
 //
 // What a crash loses: entries that were not acknowledged. An entry is acknowledged when its
 // transaction is committed. With Synchronous::normal a commit survives the death of the process
@@ -166,7 +167,13 @@ struct Health {
   std::uint64_t errors = 0;          // failed attempts to open or write
   std::size_t queued = 0;            // entries that wait
   std::chrono::milliseconds lag{0};  // how long the oldest of them has waited
+  std::uint64_t shed = 0;            // entries that were kept without their bodies
+  std::uint64_t spooled = 0;         // entries that went to the journal
+  std::uint64_t journal_bytes = 0;   // that wait there to be replayed
 };
+
+// What happens when bodies come faster than they are written; see entry_queue.h.
+enum class Overflow : std::uint8_t { block, shed };
 
 class RequestLog {
  public:
@@ -180,8 +187,10 @@ class RequestLog {
   // From any thread; cheap enough for every scrape.
   virtual Health health() const = 0;
   virtual std::uint64_t recorded() const = 0;
+  // Whether the store could not be written the last time.
+  virtual bool is_down() const { return false; }
 
-  // Waits until all that was queued before the call is recorded or lost; false when `timeout` comes
+  // Waits until all that was queued before the call is recorded, in the journal, or lost; false when `timeout` comes
   // first. Not for event loops, nor are the queries.
   virtual bool flush(std::chrono::milliseconds timeout) = 0;
   virtual Result<std::vector<RequestRow>> recent(std::size_t limit) = 0;
@@ -215,8 +224,16 @@ class NullRequestLog final : public RequestLog {
 };
 
 struct RequestLogOptions : DatabaseOptions {
-  std::size_t queue_limit = 10'000;  // begins are refused here, completes at twice this
-  std::size_t batch_rows = 512;      // the most rows of one transaction
+  std::size_t queue_limit = 10'000;     // begins are refused here, completes at twice this
+  std::size_t queue_bytes = 64u << 20;  // of bodies; more are shed
+  Overflow overflow = Overflow::block;
+  std::chrono::milliseconds block_for{50};   // how long a caller waits before bodies are shed
+  std::string journal;                       // the file for what cannot be written now; empty: none
+  std::uint64_t journal_bytes = 256u << 20;  // the largest journal
+  std::chrono::milliseconds keep{0};         // older requests are deleted; 0: none is
+  std::uint64_t keep_bytes = 0;  // the largest store, the oldest are deleted; 0: no limit
+  std::chrono::milliseconds sweep_every{60'000};
+  std::size_t batch_rows = 512;  // the most rows of one transaction
   std::chrono::milliseconds linger{
       20};  // how long a batch waits for more; a commit costs as much as 25 rows
   std::chrono::milliseconds first_retry{100};

@@ -340,4 +340,15 @@ Attempt<StoreStats> stats(Database& database) {
   return stats;
 }
 
+Attempt<RowKey> find_unfinished(Database& database, std::string_view id) {
+  const Value values[] = {id};
+  const Attempt<Rows> rows = database.query(
+      "SELECT seq, received_at FROM request WHERE id = $1 AND state IN ('running', 'interrupted') "
+      "ORDER BY received_at DESC, seq DESC LIMIT 1",
+      values);
+  if (!rows) return tl::unexpected(rows.error());
+  if (rows->empty()) return RowKey();
+  return to_key((*rows)[0].integer(0), (*rows)[0].integer(1));
+}
+
 }  // namespace callgate::store

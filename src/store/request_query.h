@@ -10,6 +10,7 @@
 
 #include "store/database.h"
 #include "store/request_log.h"
+#include "store/request_row.h"
 
 namespace callgate::store {
 
@@ -32,5 +33,7 @@ Attempt<RequestContent> content(Database& database, std::string_view id);
 Attempt<std::vector<UsageRow>> usage(Database& database, UsageGroup group, std::int64_t since,
                                      std::int64_t until);
 Attempt<StoreStats> stats(Database& database);
+// The latest row with this id that has no outcome; number 0 when there is none.
+Attempt<RowKey> find_unfinished(Database& database, std::string_view id);
 
 }  // namespace callgate::store

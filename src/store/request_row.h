@@ -20,6 +20,10 @@ struct RowKey {
   std::int64_t seq() const { return (run << 40) + number; }
 };
 
+inline RowKey to_key(std::int64_t seq, std::int64_t received_at) {
+  return {seq >> 40, seq & ((std::int64_t{1} << 40) - 1), received_at};
+}
+
 // Statements in SQL. Parameters are what the functions below append, in their order.
 std::string insert_begun_sql(Engine engine, std::size_t rows);
 std::string insert_whole_sql(Engine engine, std::size_t rows);

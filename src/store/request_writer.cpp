@@ -41,7 +41,7 @@ Attempt<void> RequestWriter::write(Database& database, std::span<Write> writes,
                                    const JournalMark* mark) {
   forget_plan();
   for (Write& write : writes) plan(write);
-  for (Insert* insert : {&whole_, &begun_, &call_, &content_, &search_}) plan_inserts(*insert);
+  finish_plan();
   if (mark) plan_mark(*mark);
   const Attempt<void> written = perform(database);
   if (written || written.error().kind != FaultKind::bad_row) return written;
@@ -51,6 +51,7 @@ Attempt<void> RequestWriter::write(Database& database, std::span<Write> writes,
 void RequestWriter::forget_plan() {
   values_.clear();
   planned_.clear();
+  updates_.clear();
   bodies_.clear();
   for (Insert* insert : {&whole_, &begun_, &call_, &content_, &search_}) insert->values.clear();
 }
@@ -61,7 +62,7 @@ void RequestWriter::plan(Write& write) {
   if (!write.record) {
     const std::size_t first = values_.size();
     append_update(values_, *write.outcome, write.key);
-    planned_.push_back({&update_, first, values_.size() - first, &write});
+    updates_.push_back({&update_, first, values_.size() - first, &write});
   } else if (!write.outcome) {
     append_begun(begun_.values, *write.record, write.key);
     if (begun_.columns == 0) begun_.columns = begun_.values.size();
@@ -111,6 +112,14 @@ void RequestWriter::plan_body(const RowKey& key, int part, std::string_view body
   content_.values.emplace_back(Blob{body});
 }
 
+// A replayed journal may have a row and its update in one batch.
+void RequestWriter::finish_plan() {
+  plan_inserts(whole_);
+  plan_inserts(begun_);
+  planned_.insert(planned_.end(), updates_.begin(), updates_.end());
+  for (Insert* insert : {&call_, &content_, &search_}) plan_inserts(*insert);
+}
+
 void RequestWriter::plan_inserts(Insert& insert) {
   if (insert.values.empty()) return;
   std::size_t rows = insert.values.size() / insert.columns;
@@ -153,7 +162,7 @@ Attempt<void> RequestWriter::write_one_by_one(Database& database, std::span<Writ
   for (Write& write : writes) {
     forget_plan();
     plan(write);
-    for (Insert* insert : {&whole_, &begun_, &call_, &content_, &search_}) plan_inserts(*insert);
+    finish_plan();
     Attempt<void> written = database.run("SAVEPOINT one");
     if (written) written = perform_within(database);
     if (!written && written.error().kind == FaultKind::bad_row) {

@@ -48,6 +48,7 @@ class RequestWriter {
   void plan_children(const Write& write);
   void plan_calls(const Write& write);
   void plan_body(const RowKey& key, int part, std::string_view body);
+  void finish_plan();
   void plan_inserts(Insert& insert);
   void plan_mark(const JournalMark& mark);
   void forget_plan();
@@ -67,6 +68,7 @@ class RequestWriter {
 
   std::vector<Value> values_;
   std::vector<Planned> planned_;
+  std::vector<Planned> updates_;
   std::vector<Command> commands_;
   std::deque<std::string> bodies_;  // compressed
 };

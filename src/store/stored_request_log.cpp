@@ -12,6 +12,8 @@ namespace {
 
 // Connections for questions that are kept for the next one.
 constexpr std::size_t kIdleReaders = 4;
+// Nobody but the writer sees a database in memory.
+constexpr std::string_view kMemory = "sqlite::memory:";
 
 // Cuts between characters, so that a text stays UTF-8; what is not UTF-8 is replaced, and a zero,
 // which PostgreSQL has no text for, is left out.
@@ -68,7 +70,14 @@ Result<std::unique_ptr<StoredRequestLog>> StoredRequestLog::open(std::string url
     }
     log->note_fault(opened.error());
   }
+  if (const Attempt<void> left = log->spool_.open_existing(); !left) log->note_fault(left.error());
   log->thread_ = std::thread([self = log.get()] { self->write_until_stopped(); });
+  const Retention retention{log->options_.keep, log->options_.keep_bytes};
+  const bool limited = retention.keep.count() > 0 || retention.keep_bytes > 0;
+  if (limited && log->url_ != kMemory) {
+    log->sweeper_ = std::make_unique<Sweeper>(log->url_, log->options_, retention,
+                                              log->options_.sweep_every, log->options_.on_problem);
+  }
   return log;
 }
 
@@ -76,11 +85,18 @@ StoredRequestLog::StoredRequestLog(std::string url, RequestLogOptions options)
     : url_(std::move(url)),
       name_(shown_url(url_)),
       options_(std::move(options)),
-      queue_(options_.queue_limit, options_.batch_rows, options_.linger),
+      queue_({.entries = options_.queue_limit,
+              .bytes = options_.queue_bytes,
+              .batch = options_.batch_rows,
+              .linger = options_.linger,
+              .overflow = options_.overflow,
+              .block_for = options_.block_for}),
       writer_(engine_of(url_)),
+      spool_(options_.journal, options_.journal_bytes),
       database_(make_run_database(url_, options_)) {}
 
 StoredRequestLog::~StoredRequestLog() {
+  sweeper_.reset();
   deadline_ = std::chrono::steady_clock::now() + options_.close_timeout;
   stopping_ = true;
   queue_.stop();
@@ -122,16 +138,27 @@ Health StoredRequestLog::health() const {
   health.errors = errors_.load(std::memory_order_relaxed);
   health.queued = queue_.depth();
   health.lag = queue_.lag();
+  health.shed = queue_.shed();
+  health.spooled = spooled_.load(std::memory_order_relaxed);
+  health.journal_bytes = spool_.bytes();
   return health;
 }
 
 void StoredRequestLog::write_until_stopped() {
-  open_until_stopped();
+  if (options_.journal.empty()) open_until_stopped();
   std::vector<Entry> entries;
-  while (queue_.take(entries, options_.tend_every)) {
+  while (queue_.take(entries, patience())) {
     if (!entries.empty()) write_batch(entries);
     entries.clear();
-    tend();
+    if (spool_.pending()) {
+      replay_some();
+    } else {
+      tend();
+    }
+  }
+  // What is left is replayed by the next start.
+  next_replay_ = {};
+  while (spool_.pending() && !give_up() && replay_some()) {
   }
   close();
 }
@@ -151,57 +178,120 @@ void StoredRequestLog::open_until_stopped() {
   }
 }
 
+std::chrono::milliseconds StoredRequestLog::patience() const {
+  using std::chrono::milliseconds;
+  if (!spool_.pending()) return down_ ? options_.first_retry : options_.tend_every;
+  const auto left = next_replay_ - std::chrono::steady_clock::now();
+  return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(left));
+}
+
 void StoredRequestLog::write_batch(const std::vector<Entry>& entries) {
   std::vector<Write> writes = fold_.fold(entries, database_->run());
+  std::span<Write> rest(writes);
   std::chrono::milliseconds pause = options_.first_retry;
-  auto begin = writes.begin();
-  while (begin != writes.end()) {
-    const auto rows = std::min<std::ptrdiff_t>(writes.end() - begin,
-                                               static_cast<std::ptrdiff_t>(options_.batch_rows));
-    if (write_some(begin, begin + rows)) {
-      begin += rows;
+  while (!rest.empty()) {
+    const std::span<Write> some = rest.first(std::min(rest.size(), options_.batch_rows));
+    if (!spool_.pending() && write_some(some)) {
+      rest = rest.subspan(some.size());
       pause = options_.first_retry;
-    } else if (give_up()) {
-      std::size_t rest = 0;
-      for (; begin != writes.end(); ++begin) rest += entry_count(*begin);
-      lost_.fetch_add(rest, std::memory_order_relaxed);
-      queue_.settle(rest);
-    } else {
-      wait_to_retry(pause);
+      continue;
     }
+    rest = rest.subspan(spool_some(rest));
+    if (rest.empty()) return;
+    if (give_up()) {
+      std::size_t lost = 0;
+      for (const Write& write : rest) lost += entry_count(write);
+      lost_.fetch_add(lost, std::memory_order_relaxed);
+      return queue_.settle(lost);
+    }
+    wait_to_retry(pause);
+    if (spool_.pending()) replay_some();
   }
 }
 
-bool StoredRequestLog::write_some(std::vector<Write>::iterator begin,
-                                  std::vector<Write>::iterator end) {
+bool StoredRequestLog::write_some(std::span<Write> writes) {
   {
     const std::lock_guard lock(database_mutex_);
     Attempt<void> written = ensure_open();
-    if (written) {
-      for (auto write = begin; write != end; ++write) {
-        if (write->record) write->key.run = database_->run();
+    for (Write& write : writes) {
+      if (!written) break;
+      if (write.record) {
+        write.key.run = database_->run();
+      } else if (write.key.run == 0 && write.key.number != 0) {
+        // It was begun before the store was ever open.
+        const Attempt<RowKey> key = find_unfinished(database_->database(), write.outcome->id);
+        if (key) write.key = *key;
+        if (!key) written = tl::unexpected(key.error());
       }
-      written = writer_.write(database_->database(), {begin, end});
-      if (!written) database_->after_fault(written.error());
     }
+    if (written) written = writer_.write(database_->database(), writes);
     if (!written) {
+      database_->after_fault(written.error());
       note_fault(written.error());
       return false;
     }
   }
+  note_success();
+  acknowledge(writes);
+  std::size_t settled = 0;
+  for (const Write& write : writes) settled += entry_count(write);
+  queue_.settle(settled);
+  return true;
+}
+
+void StoredRequestLog::acknowledge(std::span<const Write> writes) {
   std::size_t recorded = 0;
   std::size_t refused = 0;
-  for (auto write = begin; write != end; ++write) {
-    (write->refused ? refused : recorded) += entry_count(*write);
-    if (write->refused || !options_.on_recorded) continue;
-    const bool ended = write->outcome != nullptr;
-    options_.on_recorded(ended ? write->outcome->id : write->record->id,
-                         ended ? write->outcome->state : RequestState::running);
+  for (const Write& write : writes) {
+    (write.refused ? refused : recorded) += entry_count(write);
+    if (write.refused || !options_.on_recorded) continue;
+    const bool ended = write.outcome != nullptr;
+    options_.on_recorded(ended ? write.outcome->id : write.record->id,
+                         ended ? write.outcome->state : RequestState::running);
   }
-  note_success();
   recorded_.fetch_add(recorded, std::memory_order_relaxed);
   lost_.fetch_add(refused, std::memory_order_relaxed);
-  queue_.settle(recorded + refused);
+}
+
+std::size_t StoredRequestLog::spool_some(std::span<const Write> writes) {
+  const Attempt<std::size_t> count = spool_.append(writes);
+  if (!count) {
+    note_fault(count.error());
+    return 0;
+  }
+  std::size_t spooled = 0;
+  for (const Write& write : writes.first(*count)) spooled += entry_count(write);
+  spooled_.fetch_add(spooled, std::memory_order_relaxed);
+  queue_.settle(spooled);
+  return *count;
+}
+
+bool StoredRequestLog::replay_some() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_replay_) return false;
+  Attempt<Spool::Replayed> replayed;
+  {
+    const std::lock_guard lock(database_mutex_);
+    const Attempt<void> opened = ensure_open();
+    if (opened) {
+      replayed = spool_.replay(*database_, writer_, fold_);
+    } else {
+      replayed = tl::unexpected(opened.error());
+    }
+    if (!replayed) database_->after_fault(replayed.error());
+  }
+  if (!replayed) {
+    note_fault(replayed.error());
+    replay_pause_ = std::clamp(replay_pause_ * 2, options_.first_retry, options_.last_retry);
+    next_replay_ = now + replay_pause_;
+    return false;
+  }
+  replay_pause_ = {};
+  note_success();
+  acknowledge(replayed->writes);
+  if (replayed->damaged) {
+    note_fault({FaultKind::corrupt, "the journal was damaged; what came after that is lost"});
+  }
   return true;
 }
 
@@ -247,10 +337,13 @@ void StoredRequestLog::tend() {
   }
   if (tended) return note_success();
   note_fault(tended.error());
+  replay_pause_ = std::clamp(replay_pause_ * 2, options_.first_retry, options_.last_retry);
+  next_tend_ = now + replay_pause_;
 }
 
 void StoredRequestLog::note_fault(const Fault& fault) {
   errors_.fetch_add(1, std::memory_order_relaxed);
+  down_ = true;
   const std::string problem = name_ + ": " + fault.message;
   if (options_.on_problem) options_.on_problem(problem);
   const std::lock_guard lock(health_mutex_);
@@ -258,6 +351,7 @@ void StoredRequestLog::note_fault(const Fault& fault) {
 }
 
 void StoredRequestLog::note_success() {
+  down_ = false;
   const std::lock_guard lock(health_mutex_);
   problem_.clear();
 }
@@ -276,8 +370,7 @@ auto StoredRequestLog::ask(Query query)
                 asked_wrongly ? fault.message : "store: " + name_ + ": " + fault.message);
   };
   if (!is_open_) return fail(ErrorCode::unavailable, "store: " + name_ + " is not open");
-  // Nobody else sees a database in memory.
-  if (url_ == "sqlite::memory:") {
+  if (url_ == kMemory) {
     const std::lock_guard lock(database_mutex_);
     auto answer = query(database_->database());
     if (!answer) return explain(answer.error());

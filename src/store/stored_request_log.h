@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -15,7 +16,9 @@
 #include "store/entry_queue.h"
 #include "store/request_log.h"
 #include "store/request_writer.h"
+#include "store/retention.h"
 #include "store/run_database.h"
+#include "store/spool.h"
 
 namespace callgate::store {
 
@@ -30,6 +33,7 @@ class StoredRequestLog final : public RequestLog {
   void complete(RequestOutcome outcome) override;
   Health health() const override;
   std::uint64_t recorded() const override { return recorded_.load(std::memory_order_relaxed); }
+  bool is_down() const override { return down_.load(std::memory_order_relaxed); }
   bool flush(std::chrono::milliseconds timeout) override { return queue_.flush(timeout); }
   Result<std::vector<RequestRow>> recent(std::size_t limit) override;
   Result<std::optional<RequestRow>> get(std::string_view id) override;
@@ -48,7 +52,13 @@ class StoredRequestLog final : public RequestLog {
   void write_until_stopped();
   void open_until_stopped();
   void write_batch(const std::vector<Entry>& entries);
-  bool write_some(std::vector<Write>::iterator begin, std::vector<Write>::iterator end);
+  bool write_some(std::span<Write> writes);
+  // Gives how many of them are in the journal now.
+  std::size_t spool_some(std::span<const Write> writes);
+  // False when the store is still down.
+  bool replay_some();
+  void acknowledge(std::span<const Write> writes);
+  std::chrono::milliseconds patience() const;
   bool give_up() const;
   void wait_to_retry(std::chrono::milliseconds& pause);
   Attempt<void> ensure_open();  // database
@@ -66,6 +76,9 @@ class StoredRequestLog final : public RequestLog {
   EntryQueue queue_;
   EntryFold fold_;  // the writer's own
   RequestWriter writer_;
+  Spool spool_;
+  std::chrono::steady_clock::time_point next_replay_{};
+  std::chrono::milliseconds replay_pause_{0};
 
   std::mutex database_mutex_;
   std::unique_ptr<RunDatabase> database_;
@@ -82,9 +95,12 @@ class StoredRequestLog final : public RequestLog {
   std::atomic<std::uint64_t> recorded_ = 0;
   std::atomic<std::uint64_t> lost_ = 0;  // taken from the queue, but not written
   std::atomic<std::uint64_t> errors_ = 0;
+  std::atomic<std::uint64_t> spooled_ = 0;
+  std::atomic<bool> down_ = false;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::chrono::steady_clock::time_point> deadline_{};
   std::thread thread_;
+  std::unique_ptr<Sweeper> sweeper_;
 };
 
 }  // namespace callgate::store

@@ -1,0 +1,201 @@
+#include "store/journal.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "store/contract_testing.h"
+#include "store/migration.h"
+#include "store/request_query.h"
+
+namespace callgate::store {
+namespace {
+
+using std::chrono::milliseconds;
+
+class JournalFile : public testing::Test {
+ protected:
+  Journal open(std::uint64_t limit = 1u << 20) { return Journal::open(path_, limit).value(); }
+  ScratchFolder folder_;
+  const std::string path_ = folder_.path() + "/journal";
+};
+
+TEST_F(JournalFile, gives_back_every_field) {
+  RequestRecord record = sample_record("a");
+  record.session = "s";
+  record.trace_id = "t";
+  record.received = std::string("\0body", 5);
+  RequestOutcome outcome = sample_outcome("a");
+  outcome.error_code = "code";
+  outcome.error_message = "message";
+  outcome.cut = "stop_after_tools";
+  outcome.call_rows = {{"c", "search", CallOutcome::truncated}};
+  outcome.sent = "1";
+  outcome.response = "2";
+  outcome.events = "3";
+  outcome.search = "4";
+  const Write both{.record = &record, .outcome = &outcome, .key = {5, 6, 7}};
+  const std::string payload = encode_write(both, true);
+  const SpooledWrite read = decode_write(payload).value();
+  EXPECT_EQ(read.key.seq(), both.key.seq());
+  EXPECT_EQ(read.key.received_at, 7);
+  EXPECT_EQ(read.record->session, "s");
+  EXPECT_EQ(read.record->received, record.received);
+  EXPECT_EQ(read.outcome->call_rows[0].name, "search");
+  EXPECT_EQ(read.outcome->call_rows[0].outcome, CallOutcome::truncated);
+  // Written again it is the same, so nothing else is missing either.
+  const Write again{.record = &*read.record, .outcome = &*read.outcome, .key = read.key};
+  EXPECT_EQ(encode_write(again, true), payload);
+  for (std::size_t cut = 0; cut < payload.size(); ++cut) {
+    EXPECT_FALSE(decode_write(payload.substr(0, cut))) << cut;
+  }
+  EXPECT_EQ(decode_write(encode_write(both, false))->outcome->response, "");
+}
+
+TEST_F(JournalFile, keeps_records_over_a_restart_and_ends_at_damage) {
+  const RequestRecord record = sample_record("a");
+  const std::vector<Write> writes(10, Write{.record = &record, .key = {1, 1, 1}});
+  std::string id;
+  {
+    Journal journal = open();
+    EXPECT_TRUE(journal.empty());
+    EXPECT_EQ(journal.append(writes), 10u);
+    id = journal.id();
+    EXPECT_EQ(Journal::open(path_, 1000).error().kind, FaultKind::busy);
+  }
+  // A write that was cut off.
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 3);
+  Journal journal = open();
+  EXPECT_EQ(journal.id(), id);
+  const Journal::Page first = journal.read(journal.begin(), 4).value();
+  EXPECT_EQ(first.writes.size(), 4u);
+  EXPECT_FALSE(first.damaged);
+  const Journal::Page second = journal.read(first.next, 100).value();
+  EXPECT_EQ(second.writes.size(), 5u);
+  EXPECT_TRUE(second.damaged);
+  ASSERT_TRUE(journal.clear());
+  EXPECT_TRUE(journal.empty());
+  EXPECT_NE(journal.id(), id);
+}
+
+TEST_F(JournalFile, gives_up_bodies_before_rows_when_it_gets_full) {
+  RequestRecord record = sample_record("a");
+  record.received = std::string(1000, 'x');
+  const std::vector<Write> writes(60, Write{.record = &record, .key = {1, 1, 1}});
+  Journal journal = open(20'000);
+  const std::size_t count = journal.append(writes).value();
+  EXPECT_GT(count, 20u);
+  EXPECT_LT(count, 60u);
+  EXPECT_LE(journal.end(), 20'000u);
+  const Journal::Page page = journal.read(journal.begin(), 100).value();
+  ASSERT_EQ(page.writes.size(), count);
+  EXPECT_EQ(page.writes.front().record->received.size(), 1000u);
+  EXPECT_EQ(page.writes.back().record->received.size(), 0u);
+}
+
+TEST_F(JournalFile, leaves_the_file_of_another_program_alone) {
+  std::ofstream(path_) << std::string(100, 'x');
+  EXPECT_EQ(Journal::open(path_, 1000).error().kind, FaultKind::not_ours);
+}
+
+class JournalContract : public StoreContract {
+ protected:
+  RequestLogOptions options() {
+    RequestLogOptions options;
+    options.linger = milliseconds(1);
+    options.busy_timeout = milliseconds(1);
+    options.first_retry = milliseconds(2);
+    options.last_retry = milliseconds(10);
+    options.journal = folder() + "/journal";
+    return options;
+  }
+  // Nothing can be written while it is held.
+  void lock() {
+    holder_ = open_migrated(url(), {}).value();
+    if (is_sqlite()) {
+      ASSERT_TRUE(holder_->run("BEGIN EXCLUSIVE"));
+    } else {
+      ASSERT_TRUE(holder_->run("ALTER TABLE request RENAME TO hidden"));
+    }
+  }
+  void unlock() {
+    ASSERT_TRUE(holder_->run(is_sqlite() ? "ROLLBACK" : "ALTER TABLE hidden RENAME TO request"));
+    holder_.reset();
+  }
+  std::unique_ptr<Database> holder_;
+};
+CALLGATE_ON_BOTH_ENGINES(JournalContract);
+
+TEST_P(JournalContract, takes_what_the_store_cannot_and_gives_it_back_in_order) {
+  const auto log = open_log(url(), options());
+  log->begin(sample_record("before"));
+  ASSERT_TRUE(log->flush(kLong));
+  lock();
+  log->complete(sample_outcome("before"));
+  for (int i = 0; i < 600; ++i) {
+    const std::string id = "r" + std::to_string(i);
+    RequestRecord record = sample_record(id);
+    record.received = "{}";
+    log->begin(std::move(record));
+    if (i % 100 == 0) {
+      ASSERT_TRUE(log->flush(kLong));
+    }
+    if (i != 599) log->complete(sample_outcome(id));
+  }
+  ASSERT_TRUE(log->flush(kLong));
+  EXPECT_TRUE(log->is_down());
+  EXPECT_EQ(log->health().spooled, 1200u);
+  EXPECT_GT(log->health().journal_bytes, 0u);
+  EXPECT_EQ(log->health().dropped, 0u);
+  unlock();
+  ASSERT_TRUE(eventually([&] { return log->health().journal_bytes == 0; }));
+  log->complete(sample_outcome("r599"));
+  ASSERT_TRUE(log->flush(kLong));
+  EXPECT_TRUE(log->health().healthy);
+  EXPECT_EQ(log->recorded(), 1202u);
+  EXPECT_EQ(log->search({.state = RequestState::completed, .limit = 1000}).value().rows.size(),
+            601u);
+  EXPECT_EQ(log->content("r7").value().received, "{}");
+}
+
+TEST_P(JournalContract, outlives_the_process) {
+  {
+    const auto log = open_log(url(), options());
+    log->begin(sample_record("a"));
+    ASSERT_TRUE(log->flush(kLong));
+    lock();
+    log->complete(sample_outcome("a"));
+    log->begin(sample_record("b"));
+    log->complete(sample_outcome("b"));
+    log->begin(sample_record("c"));
+    ASSERT_TRUE(log->flush(kLong));
+  }
+  unlock();
+  const auto log = open_log(url(), options());
+  ASSERT_TRUE(eventually([&] { return log->health().journal_bytes == 0; }));
+  EXPECT_EQ(log->get("a").value()->outcome.state, RequestState::completed);
+  EXPECT_EQ(log->get("b").value()->outcome.state, RequestState::completed);
+  EXPECT_TRUE(log->get("c").value());
+  EXPECT_EQ(log->recent(10).value().size(), 3u);
+}
+
+TEST_P(JournalContract, is_replayed_from_where_the_store_remembers) {
+  RequestLogOptions with_journal = options();
+  const RequestRecord record = sample_record("a");
+  const std::vector<Write> writes(5, Write{.record = &record});
+  {
+    Journal journal = Journal::open(with_journal.journal, 1u << 20).value();
+    ASSERT_EQ(journal.append(writes), 5u);
+    const std::uint64_t third = journal.read(journal.begin(), 3).value().next;
+    const auto database = open_migrated(url(), {}).value();
+    ASSERT_TRUE(database->run("INSERT INTO journal (id, replayed) VALUES ('" + journal.id() +
+                              "', " + std::to_string(third) + ")"));
+  }
+  const auto log = open_log(url(), with_journal);
+  ASSERT_TRUE(eventually([&] { return log->health().journal_bytes == 0; }));
+  EXPECT_EQ(log->recent(10).value().size(), 2u);
+}
+
+}  // namespace
+}  // namespace callgate::store
