@@ -11,6 +11,7 @@
 #include "json/writer.h"
 #include "server/config_fields.h"
 #include "server/config_text.h"
+#include "store/request_log.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::server {
@@ -226,6 +227,12 @@ Result<void> check_config(const Config& config) {
   if (!is_one_of(config.store.synchronous, {"normal", "full"})) {
     return wrong("store.synchronous must be normal or full");
   }
+  if (!is_one_of(config.store.when_down, {"open", "closed"})) {
+    return wrong("store.when_down must be open or closed");
+  }
+  if (!is_one_of(config.store.overflow, {"block", "shed"})) {
+    return wrong("store.overflow must be block or shed");
+  }
   if (!config.capture.models.empty() && config.capture.dir.empty()) {
     return wrong("capture.models: capture.dir is not set");
   }
@@ -334,7 +341,9 @@ std::string print_config(const Config& config) {
   print_table(out, config.limits);
   print_table(out, config.log);
   print_table(out, config.cors);
-  print_table(out, config.store);
+  StoreConfig store = config.store;
+  store.url = store::masked_url(store.url);
+  print_table(out, store);
   print_table(out, config.capture);
   print_table(out, config.otlp);
   print_list(out, config.keys);

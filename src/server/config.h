@@ -60,6 +60,16 @@ struct CorsConfig {
 
 struct StoreConfig {
   std::string url = "sqlite:callgate.db";
+  std::string when_down = "open";
+  std::string journal = "callgate.journal";
+  Bytes journal_bytes{256u << 20};
+  std::string overflow = "block";
+  Milliseconds block_for{50};
+  Bytes queue_bytes{64u << 20};
+  Milliseconds keep{30 * 24 * 3'600'000ll};
+  Bytes keep_bytes{0};
+  Milliseconds connect_timeout{5'000};
+  Milliseconds statement_timeout{10'000};
   std::string synchronous = "normal";
   std::int64_t queue = 10'000;
 };

@@ -95,7 +95,25 @@ template <>
 struct Section<StoreConfig> {
   static constexpr std::string_view name = "store";
   static constexpr auto fields = std::tuple{
-      Field{"url", &StoreConfig::url, "sqlite:PATH, or none"},
+      Field{"url", &StoreConfig::url,
+            "sqlite:PATH, postgresql://USER:PASSWORD@HOST/DATABASE, or none; see store.md"},
+      Field{"when_down", &StoreConfig::when_down,
+            "open or closed: whether requests are served while the store cannot be written"},
+      Field{"journal", &StoreConfig::journal,
+            "the file for records while the store cannot be written; empty means none"},
+      Field{"journal_bytes", &StoreConfig::journal_bytes,
+            "the largest journal; beyond it records wait in memory, then are dropped and counted"},
+      Field{"overflow", &StoreConfig::overflow,
+            "block or shed: whether a request waits before bodies are left out that come faster "
+            "than they are written"},
+      Field{"block_for", &StoreConfig::block_for, "how long such a request waits"},
+      Field{"queue_bytes", &StoreConfig::queue_bytes,
+            "bodies that may wait for the writer; more are left out and counted"},
+      Field{"keep", &StoreConfig::keep, "how long requests are kept; 0 means forever"},
+      Field{"keep_bytes", &StoreConfig::keep_bytes,
+            "the largest store, the oldest requests are deleted; 0 means no limit"},
+      Field{"connect_timeout", &StoreConfig::connect_timeout, "PostgreSQL: one connection"},
+      Field{"statement_timeout", &StoreConfig::statement_timeout, "PostgreSQL: one statement"},
       Field{"synchronous", &StoreConfig::synchronous,
             "normal survives a killed process, full also a power loss"},
       Field{"queue", &StoreConfig::queue,

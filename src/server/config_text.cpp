@@ -12,7 +12,8 @@ struct Unit {
   std::string_view name;
   std::uint64_t factor;
 };
-constexpr std::array<Unit, 4> kDurations{{{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}}};
+constexpr std::array<Unit, 5> kDurations{
+    {{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}}};
 constexpr std::array<Unit, 4> kSizes{
     {{"", 1}, {"KiB", 1u << 10}, {"MiB", 1u << 20}, {"GiB", 1u << 30}}};
 
@@ -62,7 +63,8 @@ std::optional<Milliseconds> parse_duration(std::string_view text) {
 }
 
 std::string print_duration(Milliseconds value) {
-  return print_units(static_cast<std::uint64_t>(value.count()), kDurations);
+  // Days are read, but not printed: a day is 24h to most.
+  return print_units(static_cast<std::uint64_t>(value.count()), std::span(kDurations).first(4));
 }
 
 std::optional<Bytes> parse_bytes(std::string_view text) {

@@ -244,6 +244,10 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
     return fail(ErrorCode::unavailable,
                 world_.draining ? "the gateway is shutting down" : "the gateway is in maintenance");
   }
+  if (ask.snapshot->config.store.when_down == "closed" && world_.requests.is_down()) {
+    ask.headers.add("retry-after", "5");
+    return fail(ErrorCode::unavailable, "the store is down");
+  }
   if (ask.key == nullptr || !ask.key->rate.limited()) return {};
   const RateLimit::Verdict verdict = ask.key->rate.take(monotonic_now());
   add_rate_headers(ask.headers, verdict);
@@ -351,16 +355,23 @@ net::Task<> Gateway::readyz(Ask& ask) {
   const bool draining = world_.draining.load(std::memory_order_relaxed);
   const bool maintenance = ask.snapshot->config.maintenance;
   const store::Health health = world_.requests.health();
+  const bool closed = ask.snapshot->config.store.when_down == "closed" && !health.healthy;
   std::string body;
   json::ObjectWriter object(body);
-  object.string("status", draining ? "draining" : maintenance ? "maintenance" : "ready");
+  object.string("status", draining      ? "draining"
+                          : maintenance ? "maintenance"
+                          : closed      ? "store down"
+                                        : "ready");
   object.string("store", health.healthy ? "ok" : health.problem);
   if (!health.notice.empty()) object.string("notice", health.notice);
+  object.integer("store_dropped", static_cast<std::int64_t>(health.dropped));
+  object.integer("store_shed", static_cast<std::int64_t>(health.shed));
+  object.integer("store_journal_bytes", static_cast<std::int64_t>(health.journal_bytes));
   object.integer("models", static_cast<std::int64_t>(ask.snapshot->config.models.size()));
   object.integer("streams", world_.streams.running());
   object.close();
-  // A failing store never stops requests, so it does not make the gateway unready either; it is shown.
-  co_await respond_json(ask, draining || maintenance ? 503 : 200, body);
+  // A failing store stops requests only when it is told to; else it is shown.
+  co_await respond_json(ask, draining || maintenance || closed ? 503 : 200, body);
 }
 
 net::Task<> Gateway::metrics(Ask& ask) {

@@ -165,6 +165,10 @@ std::string render_metrics(World& world) {
   world.metrics.store_lag.with(kAnyShard).set(health.lag.count());
   world.metrics.store_dropped.with(kAnyShard).raise_to(health.dropped);
   world.metrics.store_errors.with(kAnyShard).raise_to(health.errors);
+  world.metrics.store_shed.with(kAnyShard).raise_to(health.shed);
+  world.metrics.store_spooled.with(kAnyShard).raise_to(health.spooled);
+  world.metrics.store_journal_bytes.with(kAnyShard).set(
+      static_cast<std::int64_t>(health.journal_bytes));
   world.metrics.connections_active.with(kAnyShard).set(
       world.connections.load(std::memory_order_relaxed));
   world.metrics.store_healthy.with(kAnyShard).set(health.healthy ? 1 : 0);

@@ -59,6 +59,15 @@ std::uint64_t random_seed() {
 store::RequestLogOptions store_options(const StoreConfig& config, telemetry::Logger& log) {
   store::RequestLogOptions options;
   options.queue_limit = static_cast<std::size_t>(config.queue);
+  options.queue_bytes = config.queue_bytes.count;
+  options.overflow = config.overflow == "shed" ? store::Overflow::shed : store::Overflow::block;
+  options.block_for = config.block_for;
+  if (config.when_down == "open") options.journal = config.journal;
+  options.journal_bytes = config.journal_bytes.count;
+  options.keep = config.keep;
+  options.keep_bytes = config.keep_bytes.count;
+  options.connect_timeout = config.connect_timeout;
+  options.statement_timeout = config.statement_timeout;
   options.synchronous =
       config.synchronous == "full" ? store::Synchronous::full : store::Synchronous::normal;
   options.on_problem = [&log](std::string_view problem) {

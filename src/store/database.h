@@ -53,11 +53,11 @@ class Rows {
     std::optional<std::int64_t> maybe_integer(std::size_t column) const;
     // Empty for NULL. Also for bytes.
     std::string text(std::size_t column) const;
+    const Cell& cell(std::size_t column) const { return cells_[column]; }
 
    private:
     friend class Rows;
     explicit Row(const Cell* cells) : cells_(cells) {}
-    const Cell& cell(std::size_t column) const { return cells_[column]; }
     const Cell* cells_;
   };
 

@@ -87,24 +87,14 @@ Attempt<void> PostgresRunDatabase::close_dead_runs() {
   return {};
 }
 
-// When rows of a day are in the default partition already, that day keeps it.
 Attempt<void> PostgresRunDatabase::make_partitions() {
   const Attempt<std::int64_t> now = database_->integer("SELECT " CALLGATE_SERVER_NOW);
   if (!now) return tl::unexpected(now.error());
   const std::int64_t today = *now / kDay;
   if (partitioned_until_ >= today + kDaysAhead) return {};
   for (std::int64_t day = today; day <= today + kDaysAhead; ++day) {
-    std::string sql = "BEGIN; " + std::string(kPartitionLock) + ";";
-    for (const std::string_view table : {"request", "call", "content", "request_search"}) {
-      sql += "CREATE TABLE IF NOT EXISTS " + partition_name(table, day) + " PARTITION OF " +
-             std::string(table) + " FOR VALUES FROM (" + std::to_string(day * kDay) + ") TO (" +
-             std::to_string((day + 1) * kDay) + ");";
-    }
-    const Attempt<void> made = database_->run(sql + "COMMIT");
-    if (made) continue;
-    if (!keeps_connection(made.error().kind)) return made;
-    const Attempt<void> undone = database_->run("ROLLBACK");
-    if (!undone) return undone;
+    const Attempt<void> made = store::make_partitions(*database_, day);
+    if (!made && !keeps_connection(made.error().kind)) return made;
   }
   partitioned_until_ = today + kDaysAhead;
   return {};
@@ -131,6 +121,20 @@ std::string partition_name(std::string_view table, std::int64_t day) {
   std::snprintf(digits.data(), digits.size(), "_%04d%02u%02u", static_cast<int>(date.year()),
                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
   return std::string(table) + digits.data();
+}
+
+Attempt<void> make_partitions(Database& database, std::int64_t day) {
+  Attempt<Transaction> transaction = Transaction::begin(database);
+  if (!transaction) return tl::unexpected(transaction.error());
+  std::string sql = std::string(kPartitionLock) + ";";
+  for (const std::string_view table : {"request", "call", "content", "request_search"}) {
+    sql += "CREATE TABLE IF NOT EXISTS " + partition_name(table, day) + " PARTITION OF " +
+           std::string(table) + " FOR VALUES FROM (" + std::to_string(day * kDay) + ") TO (" +
+           std::to_string((day + 1) * kDay) + ");";
+  }
+  const Attempt<void> made = database.run(sql);
+  if (!made) return made;
+  return transaction->commit();
 }
 
 }  // namespace callgate::store

@@ -33,5 +33,7 @@ class PostgresRunDatabase final : public RunDatabase {
 
 // Days of the log's tables, each a partition. `day` counts from 1970-01-01.
 std::string partition_name(std::string_view table, std::int64_t day);
+// Those of one day. When rows of it are in the default partition already, that day keeps it.
+Attempt<void> make_partitions(Database& database, std::int64_t day);
 
 }  // namespace callgate::store

@@ -5,6 +5,10 @@
 
 namespace callgate::store {
 
+std::string masked_url(std::string_view url) {
+  return is_postgres_url(url) ? shown_postgres_url(url) : std::string(url);
+}
+
 Result<std::unique_ptr<RequestLog>> make_request_log(std::string_view url,
                                                      RequestLogOptions options) {
   constexpr std::string_view kSqlite = "sqlite:";

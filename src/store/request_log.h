@@ -240,11 +240,16 @@ struct RequestLogOptions : DatabaseOptions {
   std::chrono::milliseconds last_retry{5'000};
   std::chrono::milliseconds close_timeout{2'000};  // how long the destructor writes on
   std::chrono::milliseconds tend_every{10'000};    // a sign of life for other processes
+  // PostgreSQL: others that give none for this long are dead.
+  std::chrono::milliseconds stale_after{60'000};
 
   // Called on the writer thread, on_problem also within make_request_log(). Must not call the log.
   std::function<void(std::string_view id, RequestState state)> on_recorded;
   std::function<void(std::string_view problem)> on_problem;
 };
+
+// A URL to show: without its password, and without what may hold one.
+std::string masked_url(std::string_view url);
 
 // `sqlite:PATH`, `sqlite::memory:`, `postgresql://HOST/DATABASE` or `none`. Fails when the URL is wrong, the file cannot be
 // opened at all, is not callgate's, or was written by a newer callgate. Any other trouble (full,

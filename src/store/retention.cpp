@@ -145,6 +145,8 @@ Sweeper::Sweeper(std::string url, const DatabaseOptions& options, const Retentio
       retention_(retention),
       every_(every),
       on_problem_(std::move(on_problem)),
+      started_at_(unix_now_ms()),
+      started_(std::chrono::steady_clock::now()),
       thread_([this] { run(); }) {}
 
 Sweeper::~Sweeper() {
@@ -159,6 +161,14 @@ Sweeper::~Sweeper() {
 bool Sweeper::wait(std::chrono::milliseconds pause) {
   std::unique_lock lock(mutex_);
   return !stop_.wait_for(lock, pause, [this] { return stopped_; });
+}
+
+std::int64_t Sweeper::now() const {
+  using std::chrono::milliseconds;
+  constexpr std::int64_t kHour = 3'600'000;
+  const auto passed = std::chrono::steady_clock::now() - started_;
+  return std::min(unix_now_ms(),
+                  started_at_ + std::chrono::duration_cast<milliseconds>(passed).count() + kHour);
 }
 
 void Sweeper::run() {
@@ -178,7 +188,7 @@ void Sweeper::run() {
 
 Attempt<void> Sweeper::sweep_all(Database& database) {
   for (;;) {
-    const Attempt<bool> more = sweep(database, retention_, unix_now_ms());
+    const Attempt<bool> more = sweep(database, retention_, now());
     if (!more) return tl::unexpected(more.error());
     if (!*more || !wait(kBetweenSteps)) return {};
   }

@@ -39,12 +39,16 @@ class Sweeper {
   // False when it is to stop.
   bool wait(std::chrono::milliseconds pause);
   Attempt<void> sweep_all(Database& database);
+  // A clock that jumps ahead must not delete the log: it may be an hour ahead at most.
+  std::int64_t now() const;
 
   const std::string url_;
   const DatabaseOptions options_;
   const Retention retention_;
   const std::chrono::milliseconds every_;
   const std::function<void(std::string_view)> on_problem_;
+  const std::int64_t started_at_;
+  const std::chrono::steady_clock::time_point started_;
   std::mutex mutex_;
   std::condition_variable stop_;
   bool stopped_ = false;

@@ -93,7 +93,7 @@ StoredRequestLog::StoredRequestLog(std::string url, RequestLogOptions options)
               .block_for = options_.block_for}),
       writer_(engine_of(url_)),
       spool_(options_.journal, options_.journal_bytes),
-      database_(make_run_database(url_, options_)) {}
+      database_(make_run_database(url_, options_, options_.stale_after)) {}
 
 StoredRequestLog::~StoredRequestLog() {
   sweeper_.reset();

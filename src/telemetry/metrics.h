@@ -57,6 +57,9 @@ class Metrics {
   Gauges<0>     store_lag{registry_, "callgate_store_lag_milliseconds", "How long the oldest entry of the request log has been waiting."};
   Counters<0>   store_dropped{registry_, "callgate_store_dropped_total", "Entries of the request log that were lost."};
   Counters<0>   store_errors{registry_, "callgate_store_errors_total", "Failed attempts to open or write the store."};
+  Counters<0>   store_shed{registry_, "callgate_store_shed_total", "Entries of the request log that were kept without their bodies."};
+  Counters<0>   store_spooled{registry_, "callgate_store_spooled_total", "Entries of the request log that went to the journal."};
+  Gauges<0>     store_journal_bytes{registry_, "callgate_store_journal_bytes", "Bytes of the journal that wait to be replayed."};
   Gauges<0>     store_healthy{registry_, "callgate_store_healthy", "1 while the store can be written."};
   Counters<1>   captures{registry_, "callgate_captures_total", "Captures of requests, by result: written, truncated, dropped, failed.", {"result"}};
   Gauges<0>     otlp_queue_depth{registry_, "callgate_otlp_queue_depth", "Spans that wait to be exported."};
