@@ -28,8 +28,10 @@ class StoreContract : public testing::TestWithParam<Engine> {
   // Of a store that is this test's own.
   const std::string& url() const { return url_; }
   const std::string& folder() const { return folder_.path(); }
-  std::string new_url() {
-    if (!is_sqlite()) return stores_.emplace_back(shared_postgres().new_store());
+  std::string new_url(bool without_tables = false) {
+    if (!is_sqlite()) {
+      return stores_.emplace_back(shared_postgres().new_store(without_tables));
+    }
     return "sqlite:" + folder_.path() + "/" + std::to_string(++files_) + ".db";
   }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "store/scratch_testing.h"
+#include "store/contract_testing.h"
 
 namespace callgate::store {
 namespace {
@@ -84,6 +84,40 @@ TEST(Migration, refuses_the_database_of_another_program) {
   const Attempt<void> checked = check_owner(*database, migrations());
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().kind, FaultKind::not_ours);
+}
+
+class MigrationContract : public StoreContract {};
+CALLGATE_ON_BOTH_ENGINES(MigrationContract);
+
+TEST_P(MigrationContract, every_earlier_version_can_be_brought_up_to_date) {
+  const std::span<const Migration> steps = store::migrations(GetParam());
+  for (std::size_t version = 1; version < steps.size(); ++version) {
+    const std::string store = new_url(true);
+    {
+      const auto database = open_database(store, {}).value();
+      ASSERT_TRUE(migrate(*database, steps.first(version)));
+      EXPECT_EQ(schema_version(*database), steps[version - 1].version);
+      // What the first version wrote.
+      ASSERT_TRUE(database->run(
+          is_sqlite() ? "INSERT INTO run (id, pid, host, version, started_at) VALUES (1, 1, 'h', "
+                        "'v', 5)"
+                      : "INSERT INTO run (pid, host, version, started_at, seen_at) VALUES (1, "
+                        "'h', 'v', 5, 5)"));
+      ASSERT_TRUE(database->run(
+          "INSERT INTO request (seq, id, run, state, received_at, model, stream, calls, total_ms) "
+          "VALUES (1099511627777, 'old', 1, 'completed', 1760000000000, 'm', 1, 2, 30), "
+          "(1099511627778, 'open', 1, 'running', 1760000000001, 'm', 1, NULL, NULL)"));
+    }
+    const auto log = open_log(store);
+    EXPECT_EQ(log->stats().value().schema, steps.back().version);
+    EXPECT_EQ(log->get("old").value()->outcome.total_ms, 30);
+    EXPECT_EQ(log->get("open").value()->outcome.state, RequestState::interrupted);
+    EXPECT_EQ(log->search({.model = "m", .has_calls = true}).value().rows.size(), 1u);
+    log->begin(sample_record("new"));
+    log->complete(sample_outcome("new"));
+    ASSERT_TRUE(log->flush(kLong));
+    EXPECT_EQ(log->get("new").value()->outcome.total_ms, 250);
+  }
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ class PostgresServer {
   }
   // The URL of an empty store: a schema of its own. One that was given back is emptied and given
   // again, because making its tables is slow.
-  std::string new_store() {
-    if (!returned_.empty()) {
+  std::string new_store(bool without_tables = false) {
+    if (!returned_.empty() && !without_tables) {
       const std::string url = returned_.back();
       returned_.pop_back();
       empty(url);

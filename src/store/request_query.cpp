@@ -106,11 +106,15 @@ void add_outcome(Conditions& conditions, const RequestFilter& filter) {
 }
 
 void add_text(Conditions& conditions, RequestQuery& query, Engine engine,
-              const RequestFilter& filter) {
+              const RequestFilter& filter, Words frequency) {
   query.texts.push_back(quoted_words(filter.text, engine == Engine::sqlite ? " AND " : " "));
   const std::string_view words = query.texts.back();
   if (words.empty()) return;
-  if (engine == Engine::sqlite) {
+  if (engine == Engine::sqlite && frequency == Words::common) {
+    conditions.add(
+        "EXISTS (SELECT 1 FROM request_search WHERE request_search MATCH ? AND rowid = r.seq)",
+        words);
+  } else if (engine == Engine::sqlite) {
     conditions.add("r.seq IN (SELECT rowid FROM request_search WHERE request_search MATCH ?)",
                    words);
   } else {
@@ -125,6 +129,20 @@ void add_position(Conditions& conditions, RequestQuery& query, const Position& p
   conditions.add("r.received_at <= ?", position.received_at);
   const std::string same = "$" + std::to_string(query.values.size());
   conditions.add("(r.received_at < " + same + " OR r.seq < ?)", position.seq);
+}
+
+// More rows than this are dearer to sort than to walk past.
+constexpr std::int64_t kManyRows = 5000;
+
+Attempt<Words> find_frequency(Database& database, const RequestFilter& filter) {
+  const std::string words = quoted_words(filter.text, " AND ");
+  if (words.empty() || database.engine() != Engine::sqlite) return Words::rare;
+  const Value values[] = {std::string_view(words), kManyRows};
+  const Attempt<std::int64_t> count = database.integer(
+      "SELECT count(*) FROM (SELECT 1 FROM request_search WHERE request_search MATCH $1 LIMIT $2)",
+      values);
+  if (!count) return tl::unexpected(count.error());
+  return *count < kManyRows ? Words::rare : Words::common;
 }
 
 Attempt<Rows> find_latest(Database& database, std::string_view id, std::string_view columns) {
@@ -168,7 +186,7 @@ bool is_time(UsageGroup group) { return group == UsageGroup::hour || group == Us
 
 }  // namespace
 
-Attempt<RequestQuery> search_query(Engine engine, const RequestFilter& filter) {
+Attempt<RequestQuery> search_query(Engine engine, const RequestFilter& filter, Words words) {
   RequestQuery query;
   query.texts.reserve(1);
   Conditions conditions(query);
@@ -190,7 +208,7 @@ Attempt<RequestQuery> search_query(Engine engine, const RequestFilter& filter) {
   if (filter.since) conditions.add(time + " >= ?", *filter.since);
   if (filter.until) conditions.add(time + " < ?", *filter.until);
   add_outcome(conditions, filter);
-  if (!filter.text.empty()) add_text(conditions, query, engine, filter);
+  if (!filter.text.empty()) add_text(conditions, query, engine, filter, words);
   if (!filter.cursor.empty()) {
     const std::optional<Position> position = read_cursor(filter.cursor);
     if (!position) return fault(FaultKind::bad_row, "cursor: expected one that a page before gave");
@@ -204,7 +222,9 @@ Attempt<RequestQuery> search_query(Engine engine, const RequestFilter& filter) {
 }
 
 Attempt<RequestPage> search(Database& database, const RequestFilter& filter) {
-  const Attempt<RequestQuery> query = search_query(database.engine(), filter);
+  const Attempt<Words> words = find_frequency(database, filter);
+  if (!words) return tl::unexpected(words.error());
+  const Attempt<RequestQuery> query = search_query(database.engine(), filter, *words);
   if (!query) return tl::unexpected(query.error());
   const Attempt<Rows> rows = database.query(query->sql, query->values);
   if (!rows) return tl::unexpected(rows.error());

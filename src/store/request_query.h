@@ -20,9 +20,14 @@ struct RequestQuery {
   std::vector<std::string> texts;
 };
 
+// Whether SQLite begins with the rows that have the words, or looks for them in row after row. The
+// other engine knows by itself.
+enum class Words : std::uint8_t { rare, common };
+
 // Asks for one row more than the limit: it tells whether there is another page. bad_row when the
 // cursor is none of ours.
-Attempt<RequestQuery> search_query(Engine engine, const RequestFilter& filter);
+Attempt<RequestQuery> search_query(Engine engine, const RequestFilter& filter,
+                                   Words words = Words::rare);
 
 Attempt<RequestPage> search(Database& database, const RequestFilter& filter);
 Attempt<std::vector<RequestRow>> recent(Database& database, std::size_t limit);

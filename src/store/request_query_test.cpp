@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "store/contract_testing.h"
 #include "store/migration.h"
 
@@ -242,6 +245,65 @@ TEST_P(RequestQueryContract, every_filter_has_its_index) {
       EXPECT_EQ(text.find("->  Sort"), std::string::npos) << text;
     }
   }
+}
+
+// Only with CALLGATE_SOAK=1: it fills the log for minutes.
+TEST_P(RequestQueryContract, a_million_requests_are_asked_within_50_ms) {
+  if (std::getenv("CALLGATE_SOAK") == nullptr) GTEST_SKIP() << "takes long";
+  constexpr int kRequests = 1'000'000;
+  for (int i = 0; i < kRequests; ++i) {
+    const std::string id = "req_" + std::to_string(10'000'000 + i);
+    RequestRecord record = sample_record(id, kNoon + i * 86ll);
+    record.model = "model-" + std::to_string(i % 20);
+    record.key_name = i % 100'000 == 7 ? "rare" : "key-" + std::to_string(i % 10);
+    if (i % 10 == 0) record.session = "s-" + std::to_string(i / 50);
+    RequestOutcome outcome = sample_outcome(id);
+    outcome.calls = i % 3 == 0 ? 1 : 0;
+    outcome.finish_reason = i % 100'000 == 9 ? FinishReason::length : FinishReason::stop;
+    if (outcome.calls > 0) outcome.call_rows = {{"c", i % 99'999 == 0 ? "rare" : "read", {}}};
+    if (i % 100'000 == 11) outcome.error_code = "upstream_failed";
+    outcome.search = "common words and w" + std::to_string(i % 10'007);
+    log_->begin(std::move(record));
+    log_->complete(std::move(outcome));
+    if (i % 4'000 == 0) {
+      ASSERT_TRUE(log_->flush(kLong));
+    }
+  }
+  ASSERT_TRUE(log_->flush(kLong));
+  if (!is_sqlite()) {
+    ASSERT_TRUE(open_database(url(), {}).value()->run("ANALYZE"));
+  }
+  const RequestFilter filters[] = {
+      {},
+      {.since = kNoon + 40'000'000, .until = kNoon + 40'100'000},
+      {.model = "model-3"},
+      {.key_name = "rare"},
+      {.session = "s-7"},
+      {.tool = "rare"},
+      {.state = RequestState::failed},
+      {.finish_reason = FinishReason::length},
+      {.has_calls = true},
+      {.error_code = "upstream_failed"},
+      {.text = "w1234"},
+      {.text = "common"},
+      {.cursor = std::to_string(kNoon + 40'000'000) + ".5"},
+  };
+  int number = 0;
+  for (const RequestFilter& filter : filters) {
+    ASSERT_TRUE(log_->search(filter));  // reads from the disk
+    const auto start = std::chrono::steady_clock::now();
+    const auto page = log_->search(filter);
+    const auto took = std::chrono::steady_clock::now() - start;
+    ASSERT_TRUE(page) << page.error().message;
+    const double ms = std::chrono::duration<double, std::milli>(took).count();
+    std::printf("filter %d: %zu rows in %.2f ms\n", number, page->rows.size(), ms);
+    EXPECT_LT(ms, 50) << number;
+    ++number;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(log_->usage(UsageGroup::hour, kNoon, kNoon + 86'000'000).value().empty());
+  const auto took = std::chrono::steady_clock::now() - start;
+  std::printf("usage of all: %.1f ms\n", std::chrono::duration<double, std::milli>(took).count());
 }
 
 }  // namespace

@@ -321,6 +321,7 @@ Attempt<void> StoredRequestLog::ensure_open() {
   if (!opened) return opened;
   const std::lock_guard lock(readers_mutex_);
   readers_.clear();
+  ++opened_;
   is_open_ = true;
   return {};
 }
@@ -335,7 +336,10 @@ void StoredRequestLog::tend() {
     tended = database_->tend();
     if (!tended) database_->after_fault(tended.error());
   }
-  if (tended) return note_success();
+  if (tended) {
+    replay_pause_ = {};
+    return note_success();
+  }
   note_fault(tended.error());
   replay_pause_ = std::clamp(replay_pause_ * 2, options_.first_retry, options_.last_retry);
   next_tend_ = now + replay_pause_;
@@ -377,22 +381,25 @@ auto StoredRequestLog::ask(Query query)
     return std::move(*answer);
   }
   std::unique_ptr<Database> reader;
+  std::uint64_t opened = 0;
   {
     const std::lock_guard lock(readers_mutex_);
+    opened = opened_;
     if (!readers_.empty()) {
       reader = std::move(readers_.back());
       readers_.pop_back();
     }
   }
   if (!reader) {
-    Attempt<std::unique_ptr<Database>> opened = open_database(url_, options_);
-    if (!opened) return explain(opened.error());
-    reader = std::move(*opened);
+    Attempt<std::unique_ptr<Database>> fresh = open_database(url_, options_);
+    if (!fresh) return explain(fresh.error());
+    reader = std::move(*fresh);
   }
   auto answer = query(*reader);
   if (!answer) return explain(answer.error());
   const std::lock_guard lock(readers_mutex_);
-  if (readers_.size() < kIdleReaders) readers_.push_back(std::move(reader));
+  // The file may have been replaced since.
+  if (readers_.size() < kIdleReaders && opened == opened_) readers_.push_back(std::move(reader));
   return std::move(*answer);
 }
 

@@ -87,6 +87,7 @@ class StoredRequestLog final : public RequestLog {
 
   std::mutex readers_mutex_;
   std::vector<std::unique_ptr<Database>> readers_;  // that nobody uses
+  std::uint64_t opened_ = 0;                        // how often the writer did
 
   mutable std::mutex health_mutex_;
   std::string problem_;
