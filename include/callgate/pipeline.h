@@ -89,6 +89,7 @@ struct PipelineOptions {
   // Milliseconds since the request came in. Set: the answer's usage tells the time to the first token and the whole.
   std::function<std::int64_t()> elapsed_ms;
   TurnObserver* observer = nullptr;  // REQUIRES: outlives the pipeline
+  std::size_t keep = 0;              // bytes of the answer that are kept for kept(); 0: nothing is
 };
 
 // What a log line, a metric or the store wants to know of a turn. Complete once finished() is true.
@@ -112,7 +113,21 @@ struct TurnSummary {
   std::uint64_t withheld_bytes = 0;  // of text, reasoning and arguments
   std::uint32_t mended_calls = 0;    // whose arguments `invalid_arguments` changed
   bool cut = false;                  // by `stop_after_tools`
-  std::uint64_t late_frames = 0;     // upstream frames that came after the cut
+  std::string_view cut_by;           // the policy that ended or thinned the turn, empty: none
+  // How the first choice ended. Before its end: tool_calls while a complete call is its last word.
+  std::optional<FinishReason> known_reason;
+  std::uint64_t late_frames = 0;  // upstream frames that came after the cut
+};
+
+// A turn for a log, as the client got it: whole, or as far as it came.
+struct KeptTurn {
+  // What a client that does not stream gets, with its usage. A choice that has not ended has a finish reason of null.
+  // Empty when the pipeline itself wrote it.
+  std::string response;
+  std::string events;  // a JSON array, docs/log.md tells of what; choice after choice
+  std::string search;  // the names of calls and the text
+  std::optional<FinishReason> reason;  // of the first choice, as far as it is known
+  bool too_long = false;  // it was longer than what is kept: `events` says so, the rest is empty
 };
 
 class Pipeline {
@@ -154,6 +169,8 @@ class Pipeline {
   // The failure that the upstream reported, or that was passed to fail().
   const std::optional<Error>& error() const;
   const TurnSummary& summary() const;
+  // All empty without PipelineOptions::keep. At any time.
+  KeptTurn kept() const;
 
  private:
   struct Parts;

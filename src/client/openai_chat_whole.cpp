@@ -145,12 +145,15 @@ void append_choice(std::string& out, std::uint32_t index, const EventLog& log, b
     if (event.kind == Kind::field && of_choice && event.id == "logprobs") logprobs.add(event.text);
   }
   const std::optional<FinishReason> reason = log.reason();
-  CALLGATE_CHECK(reason.has_value());
   json::ObjectWriter choice(out);
   choice.integer("index", index);
   append_message(choice.key("message"), log, legacy, reasoning_field);
   logprobs.append_to(choice.key("logprobs"));
-  choice.string("finish_reason", openai_finish_word(*reason, legacy));
+  if (reason) {
+    choice.string("finish_reason", openai_finish_word(*reason, legacy));
+  } else {
+    choice.null("finish_reason");
+  }
   choice.close();
 }
 

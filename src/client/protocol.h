@@ -43,7 +43,8 @@ class ResponseEncoder {
   virtual EventSink& choice(std::uint32_t index) = 0;
   // Where bytes go until the next call of bind().
   virtual void bind(std::string& out) = 0;
-  // Every choice has had its TurnFinished: usage frame if asked, [DONE]; or the whole answer.
+  // Every choice has had its TurnFinished: usage frame if asked, [DONE]; or the whole answer. A whole answer may be
+  // written without: then a choice says that how it ends is not known.
   virtual void finish(const AnswerEnd& end) = 0;
   // A failure after the stream began: an error frame, then an orderly end.
   virtual void fail(const Error& error) = 0;

@@ -8,6 +8,7 @@
 #include "engine/choice_chain.h"
 #include "engine/dialect_stage.h"
 #include "engine/framing.h"
+#include "engine/turn_keeper.h"
 #include "engine/turn_tap.h"
 #include "policy/call_limit.h"
 #include "policy/call_whitespace.h"
@@ -33,16 +34,19 @@ bool calls_become_text(CallOutput output) {
 }  // namespace
 
 struct Pipeline::Parts final : ChoiceSinks {
-  Parts(const Request& asked, PipelineOptions given, const WireFormat& wire,
-        const Protocol& protocol)
+  Parts(const Request& asked, PipelineOptions given, const WireFormat& wire, const Protocol& spoken)
       : request(asked),
         options(std::move(given)),
         mint(options.id_seed),
         framing(wire.framing, options.max_frame, options.max_body),
         decoder(wire.make_decoder(request)),
-        encoder(protocol.make_encoder(request, identity())),
+        protocol(spoken),
+        identity(make_identity()),
+        encoder(protocol.make_encoder(request, identity)),
         lines(request.choices),
-        prompt_bytes(options.policy.estimate_usage ? engine::prompt_bytes(request) : 0) {}
+        prompt_bytes(options.policy.estimate_usage ? engine::prompt_bytes(request) : 0) {
+    if (options.keep > 0) keeper.emplace(request.choices, options.keep);
+  }
 
   // One choice on its way from the decoder to the encoder.
   struct Line {
@@ -57,16 +61,16 @@ struct Pipeline::Parts final : ChoiceSinks {
     bool is_cut() const { return stop != nullptr && stop->is_cut(); }
   };
 
-  ResponseIdentity identity() {
-    ResponseIdentity identity{
+  ResponseIdentity make_identity() {
+    ResponseIdentity made{
         .id = options.response_id.empty() ? mint.mint("chatcmpl-", 29) : options.response_id,
         .model = options.model.empty() ? request.model : options.model,
         .created = options.created,
         .reasoning_field = options.policy.reasoning == ReasoningForm::reasoning
                                ? "reasoning"
                                : "reasoning_content"};
-    if (options.observer != nullptr) options.observer->turn_started(identity.id);
-    return identity;
+    if (options.observer != nullptr) options.observer->turn_started(made.id);
+    return made;
   }
 
   std::vector<std::unique_ptr<Stage>> make_stages(Line& line);
@@ -87,19 +91,24 @@ struct Pipeline::Parts final : ChoiceSinks {
   std::optional<std::uint32_t> grace() const;
   void conclude_with(const Error& failure);
   void sum_up();
+  std::string whole_answer() const;
 
   const Request& request;
   PipelineOptions options;
   IdMint mint;
   engine::Framing framing;
   std::unique_ptr<ResponseDecoder> decoder;
+  const Protocol& protocol;
+  const ResponseIdentity identity;
   std::unique_ptr<ResponseEncoder> encoder;
+  std::optional<engine::TurnKeeper> keeper;
   std::vector<Line> lines;
   std::uint64_t prompt_bytes;
   std::uint32_t markup = 0;
   std::int64_t first_token_ms = 0;
   bool finished = false;
-  bool answered = false;  // a whole answer was written
+  bool answered = false;                    // a whole answer was written
+  std::optional<AnswerEnd::Timing> timing;  // as the client was told
   bool cut_short = false;
   policy::Withheld withheld;
   std::optional<Error> error;
@@ -223,7 +232,8 @@ void Pipeline::Parts::add_reasoning_form(std::vector<std::unique_ptr<Stage>>& st
 EventSink& Pipeline::Parts::choice(std::uint32_t index) {
   Line& line = lines[index];
   if (line.chain == nullptr) {
-    line.tap = std::make_unique<engine::TurnTap>(index, tally, encoder->choice(index));
+    EventSink* copy = keeper ? &keeper->choice(index) : nullptr;
+    line.tap = std::make_unique<engine::TurnTap>(index, tally, encoder->choice(index), copy);
     line.chain = std::make_unique<engine::ChoiceChain>(make_stages(line), *line.tap);
   }
   return line.chain->first();
@@ -248,7 +258,9 @@ void Pipeline::Parts::feed_body(std::string_view body) {
 
 void Pipeline::Parts::end_answer() {
   sum_up();
-  encoder->finish(answer_end());
+  const AnswerEnd end = answer_end();
+  encoder->finish(end);
+  timing = end.timing;
   answered = true;
   finished = true;
 }
@@ -326,9 +338,27 @@ void Pipeline::Parts::sum_up() {
   summary.withheld_calls = withheld.calls;
   summary.withheld_bytes = withheld.bytes;
   for (const Line& line : lines) summary.cut = summary.cut || line.is_cut();
+  summary.cut_by = summary.cut ? "stop_after_tools" : withheld.by;
   if (options.dialect_is_default) {
     summary.repairs[static_cast<std::size_t>(Repair::markup_in_text)] += markup;
   }
+}
+
+// What the client would have got had it not streamed. Only an answer that ended is estimated.
+std::string Pipeline::Parts::whole_answer() const {
+  Request whole = request;
+  whole.stream = false;
+  AnswerEnd end;
+  end.timing = timing;
+  if (answered && !summary.usage && options.policy.estimate_usage) {
+    end.estimate = engine::estimate_usage(prompt_bytes, summary);
+  }
+  const std::unique_ptr<ResponseEncoder> again = protocol.make_encoder(whole, identity);
+  std::string out;
+  again->bind(out);
+  keeper->replay(*again);
+  again->finish(end);
+  return out;
 }
 
 Result<Pipeline> Pipeline::make(const Request& request, PipelineOptions options) {
@@ -412,5 +442,18 @@ bool Pipeline::started() const {
 bool Pipeline::finished() const { return parts_->finished; }
 const std::optional<Error>& Pipeline::error() const { return parts_->error; }
 const TurnSummary& Pipeline::summary() const { return parts_->summary; }
+
+KeptTurn Pipeline::kept() const {
+  KeptTurn kept;
+  if (!parts_->keeper) return kept;
+  const engine::TurnKeeper& keeper = *parts_->keeper;
+  kept.events = keeper.print_events();
+  kept.too_long = keeper.is_too_long();
+  if (kept.too_long) return kept;
+  kept.search = keeper.search_text();
+  kept.reason = keeper.reason();
+  if (parts_->request.stream || !parts_->answered) kept.response = parts_->whole_answer();
+  return kept;
+}
 
 }  // namespace callgate

@@ -8,6 +8,7 @@ void TurnTap::accept(const Event& event) {
     turn_.visible = true;
     ++summary.deltas;
     bytes += text.size();
+    know_reason(std::nullopt);
   };
   std::visit(Overloaded{
                  [&](const TextDelta& e) { see(summary.text_bytes, e.text); },
@@ -26,15 +27,23 @@ void TurnTap::accept(const Event& event) {
                  [&](const TurnFinished& e) {
                    if (e.reason != FinishReason::upstream_error) turn_.visible = true;
                    if (choice_ == 0) summary.reason = e.reason;
+                   const bool failed = e.reason == FinishReason::upstream_error;
+                   know_reason(failed ? std::nullopt : std::optional(e.reason));
                  },
              },
              event);
+  if (copy_ != nullptr) copy_->accept(event);
   next_.accept(event);
+}
+
+void TurnTap::know_reason(std::optional<FinishReason> reason) {
+  if (choice_ == 0) turn_.summary.known_reason = reason;
 }
 
 void TurnTap::call_started(const CallStarted& event) {
   turn_.visible = true;
   call_bytes_ = 0;
+  know_reason(std::nullopt);
   ++turn_.summary.calls;
   const std::uint64_t position = turn_.summary.deltas++;
   if (turn_.observer == nullptr) return;
@@ -48,6 +57,7 @@ void TurnTap::call_started(const CallStarted& event) {
 
 void TurnTap::call_finished(const CallFinished& event) {
   ++turn_.summary.outcomes[static_cast<std::size_t>(event.outcome)];
+  if (event.outcome == CallOutcome::complete) know_reason(FinishReason::tool_calls);
   if (turn_.observer == nullptr) return;
   turn_.observer->call_finished({.choice = choice_,
                                  .call = event.call,

@@ -17,20 +17,22 @@ struct TurnTally {
 
 class TurnTap final : public EventSink {
  public:
-  // Choice 0 gives the turn its finish reason.
-  TurnTap(std::uint32_t choice, TurnTally& turn, EventSink& next)
-      : choice_(choice), turn_(turn), next_(next) {}
+  // Choice 0 gives the turn its finish reason. `copy` sees the same as `next`; nullptr: nobody does.
+  TurnTap(std::uint32_t choice, TurnTally& turn, EventSink& next, EventSink* copy)
+      : choice_(choice), turn_(turn), next_(next), copy_(copy) {}
 
   void accept(const Event& event) override;
 
  private:
   void call_started(const CallStarted& event);
   void call_finished(const CallFinished& event);
+  void know_reason(std::optional<FinishReason> reason);
 
   std::uint32_t choice_;
   TurnTally& turn_;
   std::uint64_t call_bytes_ = 0;  // of the open call
   EventSink& next_;
+  EventSink* copy_;
 };
 
 }  // namespace callgate::engine

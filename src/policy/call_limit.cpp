@@ -10,6 +10,7 @@ void CallLimit::push(const Event& event, EventSink& next) {
                  [&](const CallStarted& e) {
                    if (!is_reached()) return passed_.start(e, next);
                    ++withheld_.calls;
+                   withheld_.by = "tool_call_max";
                  },
                  [&](const ArgumentsDelta& e) {
                    if (!is_reached()) return passed_.arguments(e.bytes, next);

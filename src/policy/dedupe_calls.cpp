@@ -73,6 +73,7 @@ void DedupeCalls::decide(EventSink& next) {
   if (repeated) {
     state_ = State::repeated;
     ++withheld_.calls;
+    withheld_.by = "dedupe_calls";
     withheld_.bytes += open_.arguments.size();
     return;
   }

@@ -14,6 +14,7 @@ namespace callgate::policy {
 struct Withheld {
   std::uint32_t calls = 0;
   std::uint64_t bytes = 0;  // of text, reasoning and arguments
+  std::string_view by;      // the policy that withheld a call or the tail last, as configured
 };
 
 class PassedCalls {

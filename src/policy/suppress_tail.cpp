@@ -1,6 +1,11 @@
 #include "policy/suppress_tail.h"
 
 namespace callgate::policy {
+namespace {
+
+constexpr std::string_view kName = "suppress_tail_after_tools";
+
+}  // namespace
 
 void SuppressTail::push(const Event& event, EventSink& next) {
   std::visit(Overloaded{
@@ -32,6 +37,7 @@ void SuppressTail::prose(Kind kind, std::string_view text, const Event& event, E
   if (held_back_bytes_ + text.size() > max_held_back_) {
     if (kind == Kind::text) {
       withheld_.bytes += text.size();
+      withheld_.by = kName;
       return;
     }
     release(false, next);
@@ -50,6 +56,7 @@ void SuppressTail::release(bool with_text, EventSink& next) {
           next.accept(TextDelta{piece.text});
         } else {
           withheld_.bytes += piece.text.size();
+          withheld_.by = kName;
         }
         break;
       case Kind::reasoning:

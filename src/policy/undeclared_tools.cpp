@@ -36,6 +36,7 @@ void UndeclaredToolCalls::start(const CallStarted& event, EventSink& next) {
   } else {
     state_ = State::withheld;
     ++withheld_.calls;
+    withheld_.by = "undeclared_tools";
     text_ = "[The model called ";
     json::append_string(text_, event.name);
     text_ += ", which is not a declared tool. The call was dropped.]";
