@@ -10,7 +10,7 @@ namespace {
 bool same_limits(const KeyConfig& a, const KeyConfig& b) {
   return a.name == b.name && a.requests_per_minute == b.requests_per_minute &&
          a.max_streams == b.max_streams && a.models == b.models && a.admin == b.admin &&
-         a.secret.matches(b.secret.reveal());
+         a.log_content == b.log_content && a.secret.matches(b.secret.reveal());
 }
 
 bool is_loopback_origin(std::string_view origin) {

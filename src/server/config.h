@@ -43,6 +43,7 @@ struct LimitsConfig {
   Bytes max_upstream_frame{8u << 20};
   Bytes max_upstream_body{64u << 20};
   Bytes max_held_back{1u << 20};
+  Bytes max_logged_answer{4u << 20};
   Milliseconds drain_timeout{30'000};
   Milliseconds keepalive_comment{15'000};
   std::int64_t conversations = 100'000;
@@ -72,6 +73,7 @@ struct StoreConfig {
   Milliseconds statement_timeout{10'000};
   std::string synchronous = "normal";
   std::int64_t queue = 10'000;
+  bool content = true;
 };
 
 struct CaptureConfig {
@@ -106,6 +108,7 @@ struct KeyConfig {
   std::int64_t max_streams = 0;
   std::vector<std::string> models{"*"};
   bool admin = false;
+  bool log_content = true;
 };
 
 struct UpstreamConfig {
@@ -174,6 +177,7 @@ struct ModelConfig {
   std::string error_after_tools = "report";
   bool estimate_usage = true;
   bool trailing_counters = false;
+  bool log_content = true;
 };
 
 struct Config {

@@ -63,6 +63,8 @@ struct Section<LimitsConfig> {
       Field{"max_upstream_body", &LimitsConfig::max_upstream_body,
             "an upstream's answer that is not streamed"},
       Field{"max_held_back", &LimitsConfig::max_held_back, "bytes of one call that are held back"},
+      Field{"max_logged_answer", &LimitsConfig::max_logged_answer,
+            "an answer whose content the request log keeps; of a longer one none is kept"},
       Field{"drain_timeout", &LimitsConfig::drain_timeout,
             "how long open streams may go on after SIGTERM"},
       Field{"keepalive_comment", &LimitsConfig::keepalive_comment,
@@ -118,6 +120,9 @@ struct Section<StoreConfig> {
             "normal survives a killed process, full also a power loss"},
       Field{"queue", &StoreConfig::queue,
             "records that may wait for the writer; more are dropped and counted"},
+      Field{"content", &StoreConfig::content,
+            "the request log keeps requests and answers, see log.md; false: only who, when, how "
+            "much"},
   };
 };
 template <>
@@ -169,7 +174,10 @@ struct Section<KeyConfig> {
             "model requests of this key at a time; 0 means no limit"},
       Field{"models", &KeyConfig::models, "glob patterns of models that this key may use"},
       Field{"admin", &KeyConfig::admin,
-            "may capture requests with the header x-callgate-capture, see capture.md"},
+            "may read the request log, see log.md, and capture requests with the header "
+            "x-callgate-capture, see capture.md"},
+      Field{"log_content", &KeyConfig::log_content,
+            "false: the request log keeps no content of this key's requests"},
   };
 };
 template <>
@@ -296,6 +304,8 @@ struct Section<ModelConfig> {
             "estimate token counts, marked as such, where the upstream tells none"},
       Field{"trailing_counters", &ModelConfig::trailing_counters,
             "end streams with a comment line of counters"},
+      Field{"log_content", &ModelConfig::log_content,
+            "false: the request log keeps no content of this model's requests"},
   };
 };
 

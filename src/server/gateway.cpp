@@ -8,10 +8,13 @@
 #include "json/writer.h"
 #include "server/capture_mask.h"
 #include "server/config_text.h"
+#include "server/log_query.h"
 #include "server/observe.h"
 #include "server/request_options.h"
 #include "server/turn.h"
+#include "server/turn_record.h"
 #include "server/turn_trace.h"
+#include "server/url_query.h"
 
 namespace callgate::server {
 
@@ -19,7 +22,7 @@ struct Gateway::Route {
   std::string_view method;
   std::string_view path;  // a final `/*` matches one or more segments
   net::Task<> (Gateway::*answer)(Ask&);
-  enum class Guard : std::uint8_t { open, key, model } guard;
+  enum class Guard : std::uint8_t { open, key, model, admin } guard;
 };
 
 namespace {
@@ -60,26 +63,6 @@ void append_model(std::string& out, const ModelConfig& model) {
   object.integer("created", 0);
   object.string("owned_by", model.upstream.front());
   object.close();
-}
-
-// %2F and friends: model names hold slashes.
-std::string percent_decoded(std::string_view text) {
-  const auto digit = [](char c) -> int {
-    if (c >= '0' && c <= '9') return c - '0';
-    c = static_cast<char>(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-  };
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 &&
-        digit(text[i + 2]) >= 0) {
-      out.push_back(static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])));
-      i += 2;
-    } else {
-      out.push_back(text[i]);
-    }
-  }
-  return out;
 }
 
 Error unknown_model(const Config& config, std::string_view name) {
@@ -136,7 +119,8 @@ engine::RequestRules rules_of(const ModelConfig& model, const DialectChoice& cho
 Snapshot::Snapshot(Config given, Access keys)
     : config(std::move(given)),
       access(std::move(keys)),
-      secrets(std::make_shared<const std::vector<std::string>>(secrets_of(config))) {
+      secrets(std::make_shared<const std::vector<std::string>>(secrets_of(config))),
+      mask(*secrets) {
   for (const ModelConfig& model : config.models) {
     const DialectChoice dialect = *choose_dialect(model, "");
     const Model known{.config = &model,
@@ -177,10 +161,14 @@ Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
 
 Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
   using Guard = Route::Guard;
-  static constexpr std::array<Route, 9> kRoutes{{
+  static constexpr std::array<Route, 13> kRoutes{{
       {"POST", "/v1/chat/completions", &Gateway::chat_completions, Guard::model},
       {"GET", "/v1/models", &Gateway::models, Guard::key},
       {"GET", "/v1/models/*", &Gateway::models, Guard::key},
+      {"GET", "/v1/requests", &Gateway::log_query, Guard::admin},
+      {"GET", "/v1/requests/*", &Gateway::log_query, Guard::admin},
+      {"GET", "/v1/usage", &Gateway::log_query, Guard::admin},
+      {"GET", "/v1/stats", &Gateway::log_query, Guard::admin},
       {"GET", "/livez", &Gateway::livez, Guard::open},
       {"GET", "/readyz", &Gateway::readyz, Guard::open},
       {"GET", "/healthz", &Gateway::readyz, Guard::open},
@@ -228,6 +216,15 @@ net::Task<> Gateway::answer(net::Exchange& exchange) {
   co_await (this->*(*route)->answer)(ask);
 }
 
+// Who can start a gateway without keys on this machine may also read its log.
+static Result<void> admit_admin(const Ask& ask) {
+  const bool allowed =
+      ask.key == nullptr ? listens_on_loopback_only(ask.snapshot->config) : ask.key->config.admin;
+  if (allowed) return {};
+  return fail(ErrorCode::forbidden,
+              std::string(ask.exchange.head().path) + " needs a key with admin = true");
+}
+
 Result<void> Gateway::admit(Ask& ask, const Route& route) {
   if (route.guard == Route::Guard::open) return {};
   const net::Headers& headers = ask.exchange.head().headers;
@@ -238,6 +235,7 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
     return tl::unexpected(key.error());
   }
   ask.key = *key;
+  if (route.guard == Route::Guard::admin) return admit_admin(ask);
   if (route.guard != Route::Guard::model) return {};
   if (ask.snapshot->config.maintenance || world_.draining.load(std::memory_order_relaxed)) {
     ask.headers.add("retry-after", "5");
@@ -301,6 +299,9 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   if (!options) co_return co_await refuse(ask, options.error());
   const auto captured = begin_capture(ask, request->model, *body);
   if (!captured) co_return co_await refuse(ask, captured.error());
+  const KeyConfig* key = ask.key == nullptr ? nullptr : &ask.key->config;
+  ask.received_bytes = body->size();
+  if (logs_content(ask.snapshot->config, key, *model->config)) ask.received = *body;
   ask.exchange.drop_body();
   const StreamGauge gauge(world_);
   Turn turn(*this, ask, std::move(*request), *model, *dialect, *options, protocol);
@@ -377,6 +378,21 @@ net::Task<> Gateway::readyz(Ask& ask) {
 net::Task<> Gateway::metrics(Ask& ask) {
   ask.headers.add("content-type", "text/plain; version=0.0.4; charset=utf-8");
   co_await ask.exchange.respond(200, ask.headers, render_metrics(world_));
+}
+
+net::Task<> Gateway::log_query(Ask& ask) {
+  const net::RequestHead& head = ask.exchange.head();
+  const LogQuery query{.path = std::string(head.path),
+                       .query = std::string(head.query),
+                       .now_ms = unix_milliseconds()};
+  Result<std::string> answer = fail(ErrorCode::unavailable, "the store is not asked here");
+  if (world_.queries != nullptr) {
+    QueryPool::Work work = [&log = world_.requests, query] { return answer_log_query(log, query); };
+    answer = co_await world_.queries->run(loop_, std::move(work));
+  }
+  if (!answer) co_return co_await refuse(ask, answer.error());
+  ask.headers.add("cache-control", "no-store");
+  co_await respond_json(ask, 200, *answer);
 }
 
 net::Task<> Gateway::preflight(Ask& ask) {

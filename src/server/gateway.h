@@ -21,7 +21,9 @@
 #include "server/capture_writer.h"
 #include "server/child_host.h"
 #include "server/config.h"
+#include "server/query_pool.h"
 #include "server/qwen_web_upstream.h"
+#include "server/secret_mask.h"
 #include "server/upstream_call.h"
 #include "store/request_log.h"
 #include "telemetry/log.h"
@@ -53,6 +55,7 @@ struct World {
   ConversationMemory conversations;
   ScriptedChats scripted_chats{10'000};
   ChildHosts children;
+  QueryPool* queries = nullptr;  // nullptr: the store is not asked
 };
 
 struct DialectChoice {
@@ -79,6 +82,7 @@ struct Snapshot {
   const Config config;
   const Access access;
   const std::shared_ptr<const std::vector<std::string>> secrets;  // what captures must not show
+  const SecretMask mask;                                          // over these
   std::unordered_map<std::string_view, Model> models;
 };
 
@@ -90,7 +94,9 @@ struct Ask {
   KeyState* key = nullptr;  // nullptr on an open gateway
   net::Headers headers;     // of the answer, whatever it will be
   std::uint64_t started_ms = 0;
-  bool in_turn = false;              // its end is counted by the turn
+  bool in_turn = false;  // its end is counted by the turn
+  std::string received;  // the body, where the log keeps it
+  std::size_t received_bytes = 0;
   std::unique_ptr<Capture> capture;  // nullptr: it is not captured
 };
 
@@ -116,6 +122,7 @@ class Gateway {
   net::Task<> livez(Ask& ask);
   net::Task<> readyz(Ask& ask);
   net::Task<> metrics(Ask& ask);
+  net::Task<> log_query(Ask& ask);
   net::Task<> preflight(Ask& ask);
 
   // The gateway's own answer to a request that it does not serve.

@@ -115,6 +115,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     if (call_ != nullptr) call_->cancel();
   }
 
+  std::string take_sent() override { return std::move(sent_); }
   EventSink* observer() override { return this; }
 
  private:
@@ -218,9 +219,10 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
                                        .parent_id = parent,
                                        .message_id = message_id,
                                        .timestamp = unix_ms() / 1000};
-    const UpstreamRequest request =
-        upstream::encode_qwen_web_post(prompt, options_, place, content);
-    co_return co_await send_post(request);
+    UpstreamRequest request = upstream::encode_qwen_web_post(prompt, options_, place, content);
+    auto sent = co_await send_post(request);
+    sent_ = std::move(request.body);
+    co_return sent;
   }
 
   net::Task<Result<void>> send_post(const UpstreamRequest& request) {
@@ -298,6 +300,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
   ConversationClaim claim_;
   std::unique_ptr<UpstreamCall> call_;  // the POST that is under way
   std::string_view how_;                // what the client is told
+  std::string sent_;
   std::string held_back_;
   std::string served_;
   SseDecoder frames_;  // until the answer has been named

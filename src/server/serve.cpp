@@ -115,6 +115,7 @@ class Service {
         loops_(config.threads > 0 ? static_cast<std::size_t>(config.threads)
                                   : std::max(1u, std::thread::hardware_concurrency())) {
     world_.spans = spans;
+    world_.queries = &queries_;
     for (std::size_t i = 0; i < loops_.size(); ++i) {
       workers_.push_back(std::make_unique<Worker>(loops_[i], world_, config));
     }
@@ -211,6 +212,7 @@ class Service {
   telemetry::Logger& log_;
   World world_;
   net::LoopGroup loops_;
+  QueryPool queries_;  // goes before the loops that it posts to
   std::vector<std::unique_ptr<Worker>> workers_;
   std::shared_ptr<Snapshot> snapshot_;
   std::vector<net::Endpoint> endpoints_;

@@ -33,6 +33,12 @@ std::string_view session_of(const net::Headers& headers) {
   return {};
 }
 
+std::size_t max_logged(const Ask& ask, const ModelConfig& model) {
+  const Config& config = ask.snapshot->config;
+  const KeyConfig* key = ask.key == nullptr ? nullptr : &ask.key->config;
+  return logs_content(config, key, model) ? config.limits.max_logged_answer.count : 0;
+}
+
 // Sees events go by.
 class Watch final : public Stage {
  public:
@@ -112,7 +118,8 @@ Turn::Turn(Gateway& gateway, Ask& ask, Request request, const Snapshot::Model& m
       protocol_(protocol),
       dialect_(dialect.dialect),
       dialect_is_default_(dialect.is_default),
-      trace_(gateway.world_, gateway.mint_, ask.exchange.head().headers, subject()) {
+      trace_(gateway.world_, gateway.mint_, ask.exchange.head().headers, subject()),
+      record_(ask.snapshot->mask, max_logged(ask, *model.config)) {
   keepalive_ = ask.exchange.head().headers.find("x-no-keepalive").value_or("") != "1";
 }
 
@@ -143,6 +150,7 @@ net::Task<> Turn::run() {
     status_ = client::status_of(error_);
     co_await gateway_.refuse(ask_, error_);
     if (ask_.capture) ask_.capture->client_got(status_, ask_.headers, protocol_.error_body(error_));
+    record_.responded(protocol_.error_body(error_));
   }
   record_end(step);
 }
@@ -205,6 +213,8 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
     step = co_await relay(used, wire);
   }
   ask_.exchange.on_client_gone({});
+  if (encoded_) record_.sent(std::move(encoded_->body));
+  if (std::string own = call->take_sent(); !own.empty()) record_.sent(std::move(own));
   trace_.end_attempt(sent ? call->status() : 0, step == Step::failed ? &error_ : nullptr);
   if (step == Step::answered) gateway_.loop_.spawn(read_away(target, std::move(call)));
   observe_upstream(gateway_.world_, upstream_, step == Step::failed ? &error_ : nullptr);
@@ -304,7 +314,8 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
   conversation_ = call.header(kConversationHeader);
   PipelineOptions options = pipeline_options(wire, call);
   if (ask_.capture) ask_.capture->made_pipeline(options);
-  options.observer = trace_.observer();
+  options.observer = record_.observer(trace_.observer());
+  options.keep = record_.max_answer();
   auto made = Pipeline::make(request_, std::move(options));
   if (!made) {
     error_ = made.error();
@@ -314,11 +325,13 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
   std::string out;
   const bool stayed = co_await pump(call, pipeline, out);
   summary_ = pipeline.summary();
-  if (!stayed) co_return Step::gone;
-  if (wants_call() && !insisted_ && !pipeline.error() && summary_.calls == 0) {
+  if (stayed && wants_call() && !insisted_ && !pipeline.error() && summary_.calls == 0) {
     co_return Step::no_call;
   }
-  co_return co_await deliver(call, pipeline, out);
+  Step step = Step::gone;
+  if (stayed) step = co_await deliver(call, pipeline, out);
+  if (record_.keeps_content() && step != Step::failed) record_.ended(pipeline.kept());
+  co_return step;
 }
 
 net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& out) {
@@ -412,6 +425,7 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
     add_notices();
     add_counters();
     if (ask_.capture) ask_.capture->client_got(200, ask_.headers, out);
+    record_.responded(out);
     written = co_await ask_.exchange.respond(200, ask_.headers, out);
   }
   if (!written) co_return Step::gone;
@@ -421,6 +435,7 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
 void Turn::forget_request() {
   request_.messages = {};
   request_.extra = {};
+  if (encoded_) record_.sent(std::move(encoded_->body));
   encoded_.reset();
   ask_.exchange.drop_body();
 }
@@ -447,15 +462,19 @@ TurnLabels Turn::labels() const {
 }
 
 void Turn::record_begin() {
-  observe_begin(gateway_.world_, {.id = ask_.id,
-                                  .received_at = unix_milliseconds(),
-                                  .key_name = ask_.key == nullptr ? "" : ask_.key->config.name,
-                                  .protocol = std::string(protocol_.name),
-                                  .model = model_.name,
-                                  .upstream = model_.upstream.front(),
-                                  .dialect = std::string(dialect_name()),
-                                  .client_address = ask_.exchange.peer(),
-                                  .stream = request_.stream});
+  store::RequestRecord record{.id = ask_.id,
+                              .received_at = unix_milliseconds(),
+                              .key_name = ask_.key == nullptr ? "" : ask_.key->config.name,
+                              .protocol = std::string(protocol_.name),
+                              .model = model_.name,
+                              .upstream = model_.upstream.front(),
+                              .dialect = std::string(dialect_name()),
+                              .client_address = ask_.exchange.peer(),
+                              .session = std::string(session_of(ask_.exchange.head().headers)),
+                              .trace_id = trace_.trace_text(),
+                              .stream = request_.stream};
+  record_.begin(record, std::move(ask_.received), request_);
+  observe_begin(gateway_.world_, std::move(record));
 }
 
 void Turn::record_end(Step step) {
@@ -471,10 +490,12 @@ void Turn::record_end(Step step) {
     outcome.error_message = error_.message;
   }
   if (step == Step::answered) outcome.finish_reason = summary_.reason;
+  if (step == Step::gone) outcome.finish_reason = summary_.known_reason;
   if (ask_.capture) ask_.capture->finish(store::to_string(outcome.state));
   outcome.upstream = upstream_;
   outcome.calls = summary_.calls;
   outcome.usage = summary_.usage;
+  outcome.bytes_in = static_cast<std::int64_t>(ask_.received_bytes);
   outcome.bytes_out = static_cast<std::int64_t>(bytes_out_);
   outcome.frames = static_cast<std::int64_t>(summary_.frames_in);
   for (const std::uint32_t count : summary_.repairs) outcome.repairs += count;
@@ -482,6 +503,8 @@ void Turn::record_end(Step step) {
   outcome.first_byte_ms = first_byte_ms_;
   outcome.first_token_ms = first_token_ms_;
   outcome.total_ms = static_cast<std::int64_t>(gateway_.loop_.now() - ask_.started_ms);
+  outcome.cut = summary_.cut_by;
+  record_.complete(outcome);
   trace_.end(outcome, summary_);
   observe_end(gateway_.world_, labels(), std::move(outcome), summary_);
 }

@@ -10,6 +10,7 @@
 #include "callgate/request.h"
 #include "server/gateway.h"
 #include "server/request_options.h"
+#include "server/turn_record.h"
 #include "server/turn_trace.h"
 #include "server/upstream_call.h"
 
@@ -82,6 +83,7 @@ class Turn {
   std::optional<std::uint64_t> first_token_ms_;
   TurnSummary summary_;
   TurnTrace trace_;
+  TurnRecord record_;
 };
 
 // Whether another try can help.

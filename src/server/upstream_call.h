@@ -52,6 +52,9 @@ class UpstreamCall {
   // The next bytes of the answer. kNever as patience waits for them, up to the upstream's own timeouts.
   virtual net::Task<Result<Piece>> read(net::Millis patience) = 0;
 
+  // The body that was really sent, where that is not the request's; once. Empty: it is the request's.
+  virtual std::string take_sent() { return {}; }
+
   // Ends the call now; what waits for it fails soon after.
   virtual void cancel() = 0;
 };

@@ -1,0 +1,23 @@
+// Rows of the request log as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "store/request_log.h"
+
+namespace callgate::server {
+
+// 2026-11-16T03:00:00.000Z
+std::string print_time(std::int64_t unix_ms);
+
+std::string print_page(const store::RequestPage& page);
+// One request with all that is kept of it.
+std::string print_request(const store::RequestRow& row, const std::vector<store::CallRow>& calls,
+                          const store::RequestContent& content);
+std::string print_events(const store::RequestContent& content);
+std::string print_usage(std::string_view group, const std::vector<store::UsageRow>& rows);
+std::string print_stats(const store::StoreStats& stats, const store::Health& health);
+
+}  // namespace callgate::server

@@ -1,0 +1,29 @@
+// Questions to the request log, as paths and parameters of the admin API. docs/log.md lists them.
+//
+//   GET /v1/requests?model=m&since=2h&error=true
+//   {"object":"list","data":[{"id":"req_1","object":"request","received_at":"2026-11-16T03:00:00.000Z",...}],
+//    "has_more":false,"next_cursor":null}
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "callgate/result.h"
+#include "store/request_log.h"
+
+namespace callgate::server {
+
+struct LogQuery {
+  std::string path;         // as sent
+  std::string query;        // after the question mark
+  std::int64_t now_ms = 0;  // Unix
+};
+
+// The JSON that answers the question. May wait for the disk. invalid_request names the parameter at fault.
+Result<std::string> answer_log_query(store::RequestLog& log, const LogQuery& query);
+
+// The parameters of GET /v1/requests.
+Result<store::RequestFilter> read_request_filter(std::string_view query, std::int64_t now_ms);
+
+}  // namespace callgate::server

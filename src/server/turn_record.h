@@ -1,0 +1,68 @@
+// What the request log keeps of a turn, collected while it runs: its calls in any case, its content where that is
+// wanted. Secrets are masked before anything is handed on.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "callgate/pipeline.h"
+#include "callgate/request.h"
+#include "server/config.h"
+#include "server/secret_mask.h"
+#include "store/request_log.h"
+
+namespace callgate::server {
+
+// Whether the log keeps the content of that model's requests. `key` is nullptr on an open gateway.
+bool logs_content(const Config& config, const KeyConfig* key, const ModelConfig& model);
+
+class TurnRecord final : public TurnObserver {
+ public:
+  // `max_answer`: bytes of an answer that are kept; 0: no content is. REQUIRES: `mask` outlives the record.
+  TurnRecord(const SecretMask& mask, std::size_t max_answer)
+      : mask_(mask), max_answer_(max_answer) {}
+
+  bool keeps_content() const { return max_answer_ > 0; }
+  // For PipelineOptions::keep.
+  std::size_t max_answer() const { return max_answer_; }
+
+  // `body` as received; the request says what a search may look for.
+  void begin(store::RequestRecord& record, std::string body, const Request& request);
+  // The body of a request to an upstream; the last one counts.
+  void sent(std::string body);
+  // For the pipeline of an attempt, whose calls replace those of the one before. `next` is told, too; may be nullptr.
+  TurnObserver* observer(TurnObserver* next);
+  // What the client got in one piece.
+  void responded(std::string_view body);
+  void ended(KeptTurn kept);
+  void complete(store::RequestOutcome& outcome);
+
+  void turn_started(std::string_view response_id) override;
+  void call_started(const CallStart& start) override;
+  void call_finished(const CallEnd& end) override;
+
+ private:
+  struct Call {
+    std::uint32_t choice = 0;
+    CallIndex call = 0;
+    store::CallRow row;
+    bool open = true;
+  };
+
+  const SecretMask& mask_;
+  const std::size_t max_answer_;
+  TurnObserver* next_ = nullptr;
+  std::vector<Call> calls_;
+  std::string question_;  // what the user said last
+  std::string sent_;
+  std::string response_;
+  KeptTurn kept_;
+};
+
+// As much of `text` as fits into so many bytes, whole UTF-8 sequences.
+std::string_view cut_to(std::string_view text, std::size_t bytes);
+
+}  // namespace callgate::server
