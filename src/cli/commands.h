@@ -13,6 +13,7 @@ void add_dialects(CLI::App& app, int& exit_code);
 void add_smoke(CLI::App& app, int& exit_code);
 void add_config(CLI::App& app, int& exit_code);
 void add_store(CLI::App& app, int& exit_code);
+void add_log(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);
 
 }  // namespace callgate::cli

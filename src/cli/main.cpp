@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   callgate::cli::add_smoke(app, exit_code);
   callgate::cli::add_config(app, exit_code);
   callgate::cli::add_store(app, exit_code);
+  callgate::cli::add_log(app, exit_code);
   callgate::cli::add_completion(app, exit_code);
   CLI11_PARSE(app, argc, argv);
   return exit_code;

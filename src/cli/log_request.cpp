@@ -1,0 +1,131 @@
+#include "cli/log_request.h"
+
+#include <utility>
+
+#include "json/reader.h"
+
+namespace callgate::cli {
+namespace {
+
+using json::Kind;
+using json::Reader;
+
+bool take_text(Reader& in, std::string& to) {
+  if (in.peek() != Kind::string) return false;
+  to = in.string();
+  return true;
+}
+
+bool take_count(Reader& in, std::optional<std::int64_t>& to) {
+  if (in.peek() != Kind::number) return false;
+  to = in.integer();
+  return true;
+}
+
+// Calls read(key) for each member; a member that it does not take is skipped.
+template <class Read>
+void each_member(Reader& in, Read read) {
+  if (in.peek() != Kind::object) return in.skip();
+  for (std::string_view key; in.next_member(key);) {
+    if (!read(std::string(key))) in.skip();
+  }
+}
+
+void read_usage(Reader& in, LoggedRequest& request) {
+  each_member(in, [&](const std::string& key) {
+    if (key == "prompt_tokens") return take_count(in, request.prompt_tokens);
+    if (key == "completion_tokens") return take_count(in, request.completion_tokens);
+    return false;
+  });
+}
+
+void read_error(Reader& in, LoggedRequest& request) {
+  each_member(in, [&](const std::string& key) {
+    if (key == "code") return take_text(in, request.error_code);
+    if (key == "message") return take_text(in, request.error_message);
+    return false;
+  });
+}
+
+void read_events(Reader& in, LoggedRequest& request) {
+  if (in.peek() != Kind::array) return in.skip();
+  while (in.next_element()) {
+    LoggedRequest::Event event;
+    const std::pair<std::string_view, std::string*> texts[] = {
+        {"type", &event.type},      {"text", &event.text}, {"reason", &event.text},
+        {"id", &event.id},          {"name", &event.name}, {"arguments", &event.arguments},
+        {"outcome", &event.outcome}};
+    each_member(in, [&](const std::string& key) {
+      for (const auto& [name, to] : texts) {
+        if (name == key) return take_text(in, *to);
+      }
+      std::optional<std::int64_t> count;
+      if (key != "choice" && key != "bytes") return false;
+      if (!take_count(in, count)) return false;
+      (key == "choice" ? event.choice : event.bytes) = count.value_or(0);
+      return true;
+    });
+    request.events.push_back(std::move(event));
+  }
+}
+
+bool take_json(Reader& in, std::string& to) {
+  if (in.peek() == Kind::null) return false;
+  to = in.raw();
+  return true;
+}
+
+bool read_member(Reader& in, const std::string& key, LoggedRequest& request) {
+  const std::pair<std::string_view, std::string*> texts[] = {
+      {"id", &request.id},
+      {"received_at", &request.received_at},
+      {"state", &request.state},
+      {"model", &request.model},
+      {"upstream", &request.upstream},
+      {"dialect", &request.dialect},
+      {"key", &request.key},
+      {"session", &request.session},
+      {"trace_id", &request.trace_id},
+      {"protocol", &request.protocol},
+      {"finish_reason", &request.finish_reason},
+      {"cut", &request.cut}};
+  for (const auto& [name, to] : texts) {
+    if (name == key) return take_text(in, *to);
+  }
+  const std::pair<std::string_view, std::optional<std::int64_t>*> counts[] = {
+      {"status", &request.status},
+      {"first_token_ms", &request.first_token_ms},
+      {"total_ms", &request.total_ms}};
+  for (const auto& [name, to] : counts) {
+    if (name == key) return take_count(in, *to);
+  }
+  const std::pair<std::string_view, std::int64_t*> numbers[] = {{"tool_calls", &request.calls},
+                                                                {"attempts", &request.attempts},
+                                                                {"repairs", &request.repairs}};
+  for (const auto& [name, to] : numbers) {
+    if (name != key || in.peek() != Kind::number) continue;
+    *to = in.integer().value_or(0);
+    return true;
+  }
+  if (key == "stream" && in.peek() == Kind::boolean) {
+    request.stream = in.boolean();
+    return true;
+  }
+  if (key == "received") return take_json(in, request.received);
+  if (key == "response") return take_json(in, request.response);
+  if (key == "usage") return read_usage(in, request), true;
+  if (key == "error") return read_error(in, request), true;
+  if (key == "events") return read_events(in, request), true;
+  return false;
+}
+
+}  // namespace
+
+LoggedRequest read_logged_request(std::string_view json) {
+  LoggedRequest request;
+  Reader in(json);
+  each_member(in, [&](const std::string& key) { return read_member(in, key, request); });
+  return request;
+}
+
+}  // namespace callgate::cli

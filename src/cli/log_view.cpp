@@ -1,0 +1,343 @@
+#include "cli/log_view.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "cli/log_request.h"
+#include "client/protocol.h"
+#include "json/reader.h"
+#include "upstream/request_parts.h"
+
+namespace callgate::cli {
+namespace {
+
+constexpr std::size_t kLastMessages = 4;
+constexpr std::size_t kLongestMessage = 2000;
+
+// Codes that change how a terminal writes; nothing where it is none.
+class Style {
+ public:
+  explicit Style(bool colours) : colours_(colours) {}
+  std::string dim(std::string_view text) const { return wrap("\033[2m", text); }
+  std::string bold(std::string_view text) const { return wrap("\033[1m", text); }
+  std::string red(std::string_view text) const { return wrap("\033[31m", text); }
+  std::string green(std::string_view text) const { return wrap("\033[32m", text); }
+  std::string cyan(std::string_view text) const { return wrap("\033[36m", text); }
+
+ private:
+  std::string wrap(std::string_view code, std::string_view text) const {
+    if (!colours_) return std::string(text);
+    return std::string(code).append(text).append("\033[0m");
+  }
+
+  bool colours_;
+};
+
+// What models and callers wrote must not steer the terminal: control bytes are shown, C1 controls too.
+std::string harmless(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string valid;
+  utf8::append_sanitized(valid, text);
+  std::string out;
+  for (std::size_t i = 0; i < valid.size(); ++i) {
+    const auto c = static_cast<unsigned char>(valid[i]);
+    const bool is_c1 =
+        c == 0xC2 && i + 1 < valid.size() && static_cast<unsigned char>(valid[i + 1]) < 0xA0;
+    if ((c >= 0x20 && c != 0x7F && !is_c1) || c == '\n' || c == '\t') {
+      out.push_back(static_cast<char>(c));
+    } else if (c != '\r') {
+      const unsigned char shown = is_c1 ? static_cast<unsigned char>(valid[++i]) : c;
+      out.append("\\x").push_back(kHex[shown >> 4]);
+      out.push_back(kHex[shown & 15]);
+    }
+  }
+  return out;
+}
+
+std::string one_line(std::string_view text) {
+  std::string out = harmless(text);
+  std::replace(out.begin(), out.end(), '\n', ' ');
+  return out;
+}
+
+std::string indented(std::string_view text, std::string_view by) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) out.append(by).append(text.substr(0, end));
+    out.push_back('\n');
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+// 2026-11-16 03:00:00.123
+std::string time_of(const LoggedRequest& request) {
+  std::string time = one_line(request.received_at);
+  std::replace(time.begin(), time.end(), 'T', ' ');
+  if (time.ends_with('Z')) time.pop_back();
+  return time;
+}
+
+std::string state_of(const LoggedRequest& request, const Style& style) {
+  std::string text = request.state;
+  if (request.status) text += " " + std::to_string(*request.status);
+  if (!request.finish_reason.empty()) text += " " + request.finish_reason;
+  if (request.state == "completed") return style.green(text);
+  return request.state == "running" ? style.cyan(text) : style.red(text);
+}
+
+std::string tokens_of(const LoggedRequest& request) {
+  if (!request.prompt_tokens || !request.completion_tokens) return "";
+  return std::to_string(*request.prompt_tokens) + "+" + std::to_string(*request.completion_tokens) +
+         " tokens";
+}
+
+std::string calls_of(const LoggedRequest& request) {
+  if (request.calls == 0) return "";
+  return std::to_string(request.calls) + (request.calls == 1 ? " call" : " calls");
+}
+
+std::string error_of(const LoggedRequest& request) {
+  return one_line(request.error_code + ": " + request.error_message);
+}
+
+class Joined {
+ public:
+  explicit Joined(std::string_view separator) : separator_(separator) {}
+  Joined& add(std::string_view part) {
+    if (part.empty()) return *this;
+    if (!text_.empty()) text_.append(separator_);
+    text_.append(part);
+    return *this;
+  }
+  Joined& add(std::string_view word, std::string_view value) {
+    return value.empty() ? *this : add(std::string(word) + " " + one_line(value));
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string_view separator_;
+  std::string text_;
+};
+
+std::string head_of(const LoggedRequest& request, const Style& style) {
+  std::string out = style.bold(one_line(request.id)) + "  " + time_of(request) + "\n";
+  Joined who(", ");
+  who.add(one_line(request.model) + " > " + one_line(request.upstream))
+      .add("dialect", request.dialect)
+      .add("key", request.key)
+      .add("session", request.session)
+      .add("trace", request.trace_id)
+      .add(request.stream ? "stream" : "whole");
+  out += who.text() + "\n";
+  Joined how(", ");
+  how.add(state_of(request, style)).add(tokens_of(request)).add(calls_of(request));
+  if (request.first_token_ms) {
+    how.add("first token " + std::to_string(*request.first_token_ms) + " ms");
+  }
+  if (request.total_ms) how.add("total " + std::to_string(*request.total_ms) + " ms");
+  if (request.attempts > 1) how.add(std::to_string(request.attempts) + " attempts");
+  if (request.repairs > 0) how.add(std::to_string(request.repairs) + " repairs");
+  how.add("cut by", request.cut);
+  out += how.text() + "\n";
+  if (!request.error_message.empty()) out += style.red("error " + error_of(request)) + "\n";
+  return out;
+}
+
+std::string_view role_of(Role role) {
+  switch (role) {
+    case Role::system:
+      return "system";
+    case Role::developer:
+      return "developer";
+    case Role::user:
+      return "user";
+    case Role::assistant:
+      return "assistant";
+    case Role::tool:
+      return "tool";
+  }
+  return {};
+}
+
+std::string shortened(std::string text) {
+  if (text.size() <= kLongestMessage) return text;
+  const std::size_t all = text.size();
+  text.resize(kLongestMessage);
+  text.resize(text.size() - utf8::incomplete_tail(text));
+  return text + " ... (" + std::to_string(all) + " bytes)";
+}
+
+std::string call_of(std::string_view name, std::string_view id, std::string_view outcome,
+                    std::string_view arguments, const Style& style) {
+  Joined head(" ");
+  head.add("call " + one_line(name)).add(one_line(id));
+  if (outcome != "complete") head.add(one_line(outcome));
+  return "  " + style.cyan(head.text()) + "\n" + indented(harmless(pretty_json(arguments)), "    ");
+}
+
+std::string message_of(const Message& message, const Style& style) {
+  std::string head(role_of(message.role));
+  if (!message.tool_call_id.empty()) head += " " + one_line(message.tool_call_id);
+  std::string out = style.bold(head) + "\n";
+  out += indented(harmless(shortened(upstream::text_of(message.content))), "  ");
+  for (const CallRecord& call : message.calls) {
+    out += call_of(call.name, call.id, "complete", shortened(call.arguments), style);
+  }
+  return out;
+}
+
+// What was asked: the last messages, the system's prompt not among them.
+std::string conversation_of(const LoggedRequest& logged, const Style& style) {
+  const Protocol* protocol = client::find(logged.protocol);
+  if (logged.received.empty() || protocol == nullptr) return "";
+  const auto request = protocol->decode(logged.received);
+  if (!request) return "";
+  const std::size_t count = request->messages.size();
+  const std::size_t first = count - std::min(count, kLastMessages);
+  std::string out;
+  if (first > 0) out += style.dim("... " + std::to_string(first) + " messages before") + "\n";
+  for (std::size_t i = first; i < count; ++i) out += message_of(request->messages[i], style);
+  return out;
+}
+
+std::string event_of(const LoggedRequest::Event& event, const Style& style) {
+  if (event.type == "text" || event.type == "refusal") return indented(harmless(event.text), "  ");
+  if (event.type == "reasoning") {
+    std::string out;
+    std::string_view text = event.text;
+    for (; !text.empty();) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      if (end > 0) out += "  " + style.dim(harmless(text.substr(0, end)));
+      out += "\n";
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out;
+  }
+  if (event.type == "call") {
+    return call_of(event.name, event.id, event.outcome, event.arguments, style);
+  }
+  if (event.type == "too_long") {
+    return "  " + style.dim("(" + std::to_string(event.bytes) + " bytes, too long to be kept)") +
+           "\n";
+  }
+  return "";
+}
+
+std::string answer_of(const LoggedRequest& request, const Style& style) {
+  if (request.events.empty()) return "";
+  std::string out;
+  std::int64_t choice = -1;
+  for (const LoggedRequest::Event& event : request.events) {
+    const std::string shown = event_of(event, style);
+    if (shown.empty()) continue;
+    if (event.choice != choice) {
+      choice = event.choice;
+      const std::string which = choice == 0 ? "" : " " + std::to_string(choice);
+      out += style.bold("answer" + which) + "\n";
+    }
+    out += shown;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<LogPage> read_log_page(std::string_view json) {
+  LogPage page;
+  json::Reader in(json);
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "data" && in.peek() == json::Kind::array) {
+      while (in.next_element()) page.rows.push_back({.json = std::string(in.raw())});
+    } else if (key == "next_cursor" && in.peek() == json::Kind::string) {
+      page.cursor = in.string();
+    } else {
+      in.skip();
+    }
+  }
+  if (!in.finish()) return fail(ErrorCode::upstream_failed, "the answer is not a list of requests");
+  for (LogPage::Row& row : page.rows) {
+    LoggedRequest request = read_logged_request(row.json);
+    row.id = std::move(request.id);
+    row.received_at = std::move(request.received_at);
+    row.running = request.state == "running";
+  }
+  return page;
+}
+
+std::string print_log_line(std::string_view json, bool colours) {
+  const Style style(colours);
+  const LoggedRequest request = read_logged_request(json);
+  Joined line("  ");
+  line.add(style.dim(time_of(request)))
+      .add(one_line(request.id))
+      .add(one_line(request.model) + " > " + one_line(request.upstream))
+      .add(state_of(request, style))
+      .add(tokens_of(request))
+      .add(calls_of(request));
+  if (request.total_ms) line.add(std::to_string(*request.total_ms) + " ms");
+  line.add("cut by", request.cut);
+  if (!request.error_message.empty()) line.add(style.red(error_of(request)));
+  return line.text() + "\n";
+}
+
+std::string print_log_turn(std::string_view json, bool colours) {
+  const Style style(colours);
+  const LoggedRequest request = read_logged_request(json);
+  std::string out = head_of(request, style);
+  const std::string conversation = conversation_of(request, style);
+  const std::string answer = answer_of(request, style);
+  if (!conversation.empty()) out += "\n" + conversation;
+  if (!answer.empty()) out += "\n" + answer;
+  if (request.received.empty() && request.events.empty()) {
+    out += "\n" + style.dim("no content is kept of it") + "\n";
+  }
+  return out;
+}
+
+std::string pretty_json(std::string_view json) {
+  json::Reader check(json);
+  check.skip();
+  if (!check.finish()) return std::string(json);
+  std::string out;
+  std::size_t depth = 0;
+  const auto new_line = [&] { out.append("\n").append(depth * 2, ' '); };
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      out.push_back(c);
+      if (c == '\\') out.push_back(json[++i]);
+      in_string = c != '"';
+      continue;
+    }
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
+    if (c == '{' || c == '[') {
+      const std::size_t next = json.find_first_not_of(" \t\r\n", i + 1);
+      out.push_back(c);
+      if (json[next] == '}' || json[next] == ']') {
+        out.push_back(json[next]);
+        i = next;
+        continue;
+      }
+      ++depth;
+      new_line();
+    } else if (c == '}' || c == ']') {
+      --depth;
+      new_line();
+      out.push_back(c);
+    } else if (c == ',') {
+      out.push_back(c);
+      new_line();
+    } else if (c == ':') {
+      out.append(": ");
+    } else {
+      out.push_back(c);
+      in_string = c == '"';
+    }
+  }
+  return out;
+}
+
+}  // namespace callgate::cli

@@ -1,0 +1,87 @@
+#include "cli/log_view.h"
+
+#include <gtest/gtest.h>
+
+namespace callgate::cli {
+namespace {
+
+constexpr std::string_view kRow =
+    R"("id":"req_1","object":"request","received_at":"2026-11-16T03:00:00.123Z","state":"completed","model":"m","upstream":"main","dialect":"hermes","key":"alice","session":null,"trace_id":null,"protocol":"openai_chat","stream":true,"status":200,"finish_reason":"tool_calls","error":null,"cut":"stop_after_tools","tool_calls":1,"usage":{"prompt_tokens":25,"completion_tokens":15},"attempts":2,"repairs":0,"first_token_ms":120,"total_ms":340)";
+
+TEST(LogView, writes_a_request_in_one_line) {
+  const std::string row = "{" + std::string(kRow) + "}";
+  EXPECT_EQ(
+      print_log_line(row, false),
+      "2026-11-16 03:00:00.123  req_1  m > main  completed 200 tool_calls  25+15 tokens  1 call  "
+      "340 ms  cut by stop_after_tools\n");
+  EXPECT_NE(print_log_line(row, true).find("\033[32mcompleted 200 tool_calls\033[0m"),
+            std::string::npos);
+}
+
+TEST(LogView, writes_a_turn_as_a_conversation) {
+  const std::string turn =
+      "{" + std::string(kRow) +
+      R"(,"calls":[],"received":{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c0","content":"x\ny"},{"role":"user","content":"Read it."}]},"sent":null,"response":null,"events":[{"type":"reasoning","text":"Hm.\nYes."},{"type":"text","text":"I'll read it."},{"type":"call","index":0,"id":"c1","name":"read","arguments":"{\"path\":\"/a\",\"n\":[1,{}]}","outcome":"truncated"},{"type":"finish","reason":"tool_calls"}]})";
+  EXPECT_EQ(print_log_turn(turn, false), R"(req_1  2026-11-16 03:00:00.123
+m > main, dialect hermes, key alice, stream
+completed 200 tool_calls, 25+15 tokens, 1 call, first token 120 ms, total 340 ms, 2 attempts, cut by stop_after_tools
+
+... 1 messages before
+user
+  a
+assistant
+  call ls c0
+    {}
+tool c0
+  x
+  y
+user
+  Read it.
+
+answer
+  Hm.
+  Yes.
+  I'll read it.
+  call read c1 truncated
+    {
+      "path": "/a",
+      "n": [
+        1,
+        {}
+      ]
+    }
+)");
+  EXPECT_NE(print_log_turn(turn, true).find("  \033[2mHm.\033[0m\n"), std::string::npos);
+}
+
+TEST(LogView, says_what_failed_and_that_nothing_is_kept) {
+  const std::string turn =
+      R"({"id":"req_1","received_at":"2026-11-16T03:00:00.123Z","state":"failed","model":"m","upstream":"u","stream":false,"status":502,"error":{"code":"upstream_failed","message":"broke\nhere"},"received":null,"events":null})";
+  EXPECT_EQ(
+      print_log_turn(turn, false),
+      "req_1  2026-11-16 03:00:00.123\nm > u, whole\nfailed 502\nerror upstream_failed: broke "
+      "here\n\nno content is kept of it\n");
+}
+
+TEST(LogView, lets_no_text_steer_the_terminal) {
+  const std::string turn =
+      R"({"id":"r","events":[{"type":"text","text":"a\u001b[31mb\u009bc\rd\u0007 \ttab"}]})";
+  EXPECT_NE(print_log_turn(turn, false).find("  a\\x1b[31mb\\x9bcd\\x07 \ttab\n"),
+            std::string::npos);
+}
+
+TEST(LogView, reads_a_page) {
+  const auto page =
+      read_log_page("{\"object\":\"list\",\"data\":[{" + std::string(kRow) +
+                    "},{\"id\":\"r2\",\"state\":\"running\"}],\"next_cursor\":\"c\"}");
+  ASSERT_TRUE(page);
+  ASSERT_EQ(page->rows.size(), 2u);
+  EXPECT_EQ(page->rows[0].id, "req_1");
+  EXPECT_FALSE(page->rows[0].running);
+  EXPECT_TRUE(page->rows[1].running);
+  EXPECT_EQ(page->cursor, "c");
+  EXPECT_FALSE(read_log_page("<html>"));
+}
+
+}  // namespace
+}  // namespace callgate::cli
