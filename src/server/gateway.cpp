@@ -114,13 +114,19 @@ engine::RequestRules rules_of(const ModelConfig& model, const DialectChoice& cho
   return rules;
 }
 
+// Keys such as `EMPTY` are no secrets: a mask of them would spoil what is logged.
+std::vector<std::string> long_enough(std::vector<std::string> secrets) {
+  std::erase_if(secrets, [](const auto& secret) { return !is_long_enough_for_a_secret(secret); });
+  return secrets;
+}
+
 }  // namespace
 
 Snapshot::Snapshot(Config given, Access keys)
     : config(std::move(given)),
       access(std::move(keys)),
       secrets(std::make_shared<const std::vector<std::string>>(secrets_of(config))),
-      mask(*secrets) {
+      mask(long_enough(*secrets)) {
   for (const ModelConfig& model : config.models) {
     const DialectChoice dialect = *choose_dialect(model, "");
     const Model known{.config = &model,

@@ -82,7 +82,7 @@ struct Snapshot {
   const Config config;
   const Access access;
   const std::shared_ptr<const std::vector<std::string>> secrets;  // what captures must not show
-  const SecretMask mask;                                          // over these
+  const SecretMask mask;                                          // over those that are long enough
   std::unordered_map<std::string_view, Model> models;
 };
 

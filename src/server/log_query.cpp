@@ -221,8 +221,13 @@ Result<std::string> answer_search(store::RequestLog& log, const LogQuery& query)
   const auto filter = read_request_filter(query.query, query.now_ms);
   if (!filter) return tl::unexpected(filter.error());
   const auto page = log.search(*filter);
-  if (!page) return tl::unexpected(page.error());
-  return print_page(*page);
+  if (page) return print_page(*page);
+  Error error = page.error();
+  if (error.message.starts_with("cursor: ")) {  // only the store can read one
+    error.code = ErrorCode::invalid_request;
+    error.param = "cursor";
+  }
+  return tl::unexpected(std::move(error));
 }
 
 Result<std::string> answer_request(store::RequestLog& log, const LogQuery& query) {

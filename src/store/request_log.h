@@ -93,7 +93,7 @@ struct RequestOutcome {
   // Content. Empty: not kept, or not known.
   std::string sent;      // the body of the last request to an upstream
   std::string response;  // what a client that does not stream gets, also when this one streamed
-  std::string events;    // the turn as a JSON array of events, see docs/store.md
+  std::string events;    // the turn as a JSON array of events, see docs/log.md
   std::string search;    // what a text search looks into
 };
 
