@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "cli/log_request.h"
+#include "cli/log_text.h"
 #include "client/protocol.h"
 #include "json/reader.h"
 #include "upstream/request_parts.h"
@@ -13,63 +14,6 @@ namespace {
 
 constexpr std::size_t kLastMessages = 4;
 constexpr std::size_t kLongestMessage = 2000;
-
-// Codes that change how a terminal writes; nothing where it is none.
-class Style {
- public:
-  explicit Style(bool colours) : colours_(colours) {}
-  std::string dim(std::string_view text) const { return wrap("\033[2m", text); }
-  std::string bold(std::string_view text) const { return wrap("\033[1m", text); }
-  std::string red(std::string_view text) const { return wrap("\033[31m", text); }
-  std::string green(std::string_view text) const { return wrap("\033[32m", text); }
-  std::string cyan(std::string_view text) const { return wrap("\033[36m", text); }
-
- private:
-  std::string wrap(std::string_view code, std::string_view text) const {
-    if (!colours_) return std::string(text);
-    return std::string(code).append(text).append("\033[0m");
-  }
-
-  bool colours_;
-};
-
-// What models and callers wrote must not steer the terminal: control bytes are shown, C1 controls too.
-std::string harmless(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string valid;
-  utf8::append_sanitized(valid, text);
-  std::string out;
-  for (std::size_t i = 0; i < valid.size(); ++i) {
-    const auto c = static_cast<unsigned char>(valid[i]);
-    const bool is_c1 =
-        c == 0xC2 && i + 1 < valid.size() && static_cast<unsigned char>(valid[i + 1]) < 0xA0;
-    if ((c >= 0x20 && c != 0x7F && !is_c1) || c == '\n' || c == '\t') {
-      out.push_back(static_cast<char>(c));
-    } else if (c != '\r') {
-      const unsigned char shown = is_c1 ? static_cast<unsigned char>(valid[++i]) : c;
-      out.append("\\x").push_back(kHex[shown >> 4]);
-      out.push_back(kHex[shown & 15]);
-    }
-  }
-  return out;
-}
-
-std::string one_line(std::string_view text) {
-  std::string out = harmless(text);
-  std::replace(out.begin(), out.end(), '\n', ' ');
-  return out;
-}
-
-std::string indented(std::string_view text, std::string_view by) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (end > 0) out.append(by).append(text.substr(0, end));
-    out.push_back('\n');
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
 
 // 2026-11-16 03:00:00.123
 std::string time_of(const LoggedRequest& request) {
@@ -197,7 +141,7 @@ std::string conversation_of(const LoggedRequest& logged, const Style& style) {
   const std::size_t count = request->messages.size();
   const std::size_t first = count - std::min(count, kLastMessages);
   std::string out;
-  if (first > 0) out += style.dim("... " + std::to_string(first) + " messages before") + "\n";
+  if (first > 0) out += style.dim("... " + std::to_string(first) + " before") + "\n";
   for (std::size_t i = first; i < count; ++i) out += message_of(request->messages[i], style);
   return out;
 }
@@ -292,50 +236,6 @@ std::string print_log_turn(std::string_view json, bool colours) {
   if (!answer.empty()) out += "\n" + answer;
   if (request.received.empty() && request.events.empty()) {
     out += "\n" + style.dim("no content is kept of it") + "\n";
-  }
-  return out;
-}
-
-std::string pretty_json(std::string_view json) {
-  json::Reader check(json);
-  check.skip();
-  if (!check.finish()) return std::string(json);
-  std::string out;
-  std::size_t depth = 0;
-  const auto new_line = [&] { out.append("\n").append(depth * 2, ' '); };
-  bool in_string = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (in_string) {
-      out.push_back(c);
-      if (c == '\\') out.push_back(json[++i]);
-      in_string = c != '"';
-      continue;
-    }
-    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
-    if (c == '{' || c == '[') {
-      const std::size_t next = json.find_first_not_of(" \t\r\n", i + 1);
-      out.push_back(c);
-      if (json[next] == '}' || json[next] == ']') {
-        out.push_back(json[next]);
-        i = next;
-        continue;
-      }
-      ++depth;
-      new_line();
-    } else if (c == '}' || c == ']') {
-      --depth;
-      new_line();
-      out.push_back(c);
-    } else if (c == ',') {
-      out.push_back(c);
-      new_line();
-    } else if (c == ':') {
-      out.append(": ");
-    } else {
-      out.push_back(c);
-      in_string = c == '"';
-    }
   }
   return out;
 }

@@ -30,7 +30,4 @@ std::string print_log_line(std::string_view request, bool colours);
 // The answer of GET /v1/requests/ID.
 std::string print_log_turn(std::string_view request, bool colours);
 
-// Indented by two blanks for each level. What is no JSON stays as it is.
-std::string pretty_json(std::string_view json);
-
 }  // namespace callgate::cli

@@ -26,7 +26,7 @@ TEST(LogView, writes_a_turn_as_a_conversation) {
 m > main, dialect hermes, key alice, stream
 completed 200 tool_calls, 25+15 tokens, 1 call, first token 120 ms, total 340 ms, 2 attempts, cut by stop_after_tools
 
-... 1 messages before
+... 1 before
 user
   a
 assistant

@@ -1,7 +1,5 @@
 #include "server/log_json.h"
 
-#include <chrono>
-#include <cstdio>
 #include <optional>
 
 #include "chat/event_log.h"
@@ -107,21 +105,6 @@ void add_calls(ObjectWriter& object, const std::vector<store::CallRow>& calls) {
 }
 
 }  // namespace
-
-std::string print_time(std::int64_t unix_ms) {
-  using namespace std::chrono;
-  const sys_time<milliseconds> time{milliseconds(unix_ms)};
-  const auto day = floor<days>(time);
-  const year_month_day date(day);
-  const hh_mm_ss clock(time - day);
-  char text[64];
-  std::snprintf(
-      text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
-      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-      static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-      static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
-  return text;
-}
 
 std::string print_page(const store::RequestPage& page) {
   std::string out;

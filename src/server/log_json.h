@@ -1,16 +1,14 @@
 // Rows of the request log as JSON.
 #pragma once
 
-#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "server/log_time.h"
 #include "store/request_log.h"
 
 namespace callgate::server {
-
-// 2026-11-16T03:00:00.000Z
-std::string print_time(std::int64_t unix_ms);
 
 std::string print_page(const store::RequestPage& page);
 // One request with all that is kept of it.

@@ -1,8 +1,6 @@
 #include "server/log_query.h"
 
-#include <array>
 #include <charconv>
-#include <chrono>
 #include <optional>
 #include <span>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "chat/event_log.h"
 #include "server/config_text.h"
 #include "server/log_json.h"
+#include "server/log_time.h"
 #include "server/url_query.h"
 
 namespace callgate::server {
@@ -39,67 +38,8 @@ std::optional<std::int64_t> to_number(std::string_view text) {
   return number;
 }
 
-// 2026-11-16, or 2026-11-16T03:00[:00[.000]]Z
-std::optional<std::int64_t> to_utc(std::string_view text) {
-  using namespace std::chrono;
-  const auto digits = [&text](std::size_t count) -> std::optional<std::int64_t> {
-    if (text.size() < count) return std::nullopt;
-    const auto number = to_number(text.substr(0, count));
-    text.remove_prefix(count);
-    return number;
-  };
-  const auto skip = [&text](char c) {
-    if (text.empty() || text.front() != c) return false;
-    text.remove_prefix(1);
-    return true;
-  };
-  const auto y = digits(4);
-  const bool dash = skip('-');
-  const auto m = digits(2);
-  const bool dash2 = skip('-');
-  const auto d = digits(2);
-  if (!y || !m || !d || !dash || !dash2) return std::nullopt;
-  const year_month_day date(year(static_cast<int>(*y)), month(static_cast<unsigned>(*m)),
-                            day(static_cast<unsigned>(*d)));
-  if (!date.ok()) return std::nullopt;
-  std::int64_t ms = duration_cast<milliseconds>(sys_days(date).time_since_epoch()).count();
-  if (text.empty()) return ms;
-  if (!skip('T')) return std::nullopt;
-  const auto hour = digits(2);
-  const bool colon = skip(':');
-  const auto minute = digits(2);
-  if (!hour || !minute || !colon || *hour > 23 || *minute > 59) return std::nullopt;
-  ms += (*hour * 60 + *minute) * 60'000;
-  if (skip(':')) {
-    const auto second = digits(2);
-    if (!second || *second > 60) return std::nullopt;
-    ms += *second * 1000;
-  }
-  if (skip('.')) {
-    const auto part = digits(3);
-    if (!part) return std::nullopt;
-    ms += *part;
-  }
-  if (!skip('Z') || !text.empty()) return std::nullopt;
-  return ms;
-}
-
-// 90s, 15m, 2h, 7d: so long ago.
-std::optional<std::int64_t> to_span(std::string_view text) {
-  constexpr std::pair<char, std::int64_t> kUnits[] = {
-      {'s', 1000}, {'m', 60'000}, {'h', 3'600'000}, {'d', 86'400'000}};
-  if (text.empty()) return std::nullopt;
-  const auto number = to_number(text.substr(0, text.size() - 1));
-  for (const auto& [unit, ms] : kUnits) {
-    if (number && text.back() == unit && *number < 1'000'000) return *number * ms;
-  }
-  return std::nullopt;
-}
-
 Result<std::int64_t> read_time(const UrlParameter& parameter, std::int64_t now_ms) {
-  if (const auto span = to_span(parameter.value)) return now_ms - *span;
-  if (const auto time = to_utc(parameter.value)) return *time;
-  if (const auto number = to_number(parameter.value)) return *number;
+  if (const auto time = to_time(parameter.value, now_ms)) return *time;
   return tl::unexpected(wrong(parameter.name, parameter.value,
                               "a time as 2026-11-16T03:00:00Z, Unix milliseconds, or so long ago "
                               "as 90s, 15m, 2h, 7d"));

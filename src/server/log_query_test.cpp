@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/log_json.h"
+#include "server/log_time.h"
 #include "server/url_query.h"
 
 namespace callgate::server {
@@ -166,6 +166,19 @@ TEST(LogQuery, answers_usage_and_stats) {
       *ask(log, "/v1/stats"),
       HasSubstr(
           R"("engine":"fake","schema":0,"requests":7,"sessions":0,"bytes":0,"oldest_at":"2026-11-16T03:00:00.123Z","writer":{"healthy":true,"problem":null,"recorded":9)"));
+}
+
+TEST(LogTime, reads_what_it_prints_and_shorter_forms) {
+  EXPECT_EQ(to_time(print_time(kNow), 0), kNow);
+  EXPECT_EQ(to_time("2026-11-16T03:00:00Z", 0), kNow - 123);
+  EXPECT_EQ(to_time("2026-11-16T03:00Z", 0), kNow - 123);
+  EXPECT_EQ(to_time("15m", kNow), kNow - 900'000);
+  for (const char* wrong :
+       {"", "x", "-1", "2026-02-30", "2026-1-1", "2026-11-16T", "2026-11-16T03Z",
+        "2026-11-16T03:00", "2026-11-16T24:00Z", "2026-11-16T03:00:00.5Z", "2026-11-16T03:00:00ZZ",
+        "m", "1w", "99999999d"}) {
+    EXPECT_FALSE(to_time(wrong, kNow)) << wrong;
+  }
 }
 
 TEST(UrlQuery, encodes_what_it_decodes) {
