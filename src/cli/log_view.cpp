@@ -132,7 +132,7 @@ std::string message_of(const Message& message, const Style& style) {
   return out;
 }
 
-// What was asked: the last messages, the system's prompt not among them.
+// What was asked: the last messages.
 std::string conversation_of(const LoggedRequest& logged, const Style& style) {
   const Protocol* protocol = client::find(logged.protocol);
   if (logged.received.empty() || protocol == nullptr) return "";
