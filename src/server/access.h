@@ -1,6 +1,7 @@
 // Who may ask: bearer keys, their limits, and which browser origins are let in.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct KeyState {
   KeyConfig config;
   RateLimit rate;
   ConcurrencyLimit streams;
+  std::uint64_t used_round = 0;  // of SharedLimits
 
   bool may_use(std::string_view model) const;
 };
@@ -30,6 +32,7 @@ class Access {
   Access(const std::vector<KeyConfig>& keys, const Access* before);
 
   bool open() const { return keys_.empty(); }
+  const std::vector<std::shared_ptr<KeyState>>& keys() const { return keys_; }
   // The key that the request carries, as `authorization: Bearer` or `x-api-key`; nullptr on an open gateway. Every
   // known key is compared in constant time, so that timing tells nothing.
   Result<KeyState*> authenticate(std::string_view authorization, std::string_view x_api_key) const;

@@ -21,8 +21,9 @@ void AnswerLane::wake() {
   });
 }
 
-void AnswerLane::accept() {
+void AnswerLane::accept(std::string session) {
   const std::lock_guard lock(mutex_);
+  if (!accepted_) session_ = std::move(session);
   accepted_ = true;
   wake();
 }

@@ -22,7 +22,7 @@ class AnswerLane : public std::enable_shared_from_this<AnswerLane> {
   AnswerLane(net::Loop& reader, std::size_t limit);
 
   // The writer's end, any thread.
-  void accept();                      // the request was taken
+  void accept(std::string session);   // the request was taken, as part of that session
   bool push(std::string_view bytes);  // false: nobody reads, or too slowly
   void end();
   void fail(Error error);
@@ -33,6 +33,8 @@ class AnswerLane : public std::enable_shared_from_this<AnswerLane> {
   // As UpstreamCall::read().
   net::Task<Result<UpstreamCall::Piece>> read(net::Millis patience, net::Millis timeout);
   void leave();
+  // Once it was accepted.
+  const std::string& session() const { return session_; }
 
  private:
   void wake();  // REQUIRES: mutex_ is held
@@ -41,6 +43,7 @@ class AnswerLane : public std::enable_shared_from_this<AnswerLane> {
   net::Loop* reader_;  // nullptr once the reader has left
   const std::size_t limit_;
   bool accepted_ = false;
+  std::string session_;  // not changed once it was accepted
   bool ended_ = false;
   std::optional<Error> error_;
   std::string waiting_;

@@ -83,6 +83,7 @@ class CapturedCall final : public UpstreamCall {
   std::string_view header(std::string_view name) const override { return call_.header(name); }
   net::Headers headers() const override { return call_.headers(); }
   net::Task<Result<Piece>> read(net::Millis patience) override;
+  net::Task<> settle() override { return call_.settle(); }
   void cancel() override { call_.cancel(); }
 
  private:

@@ -25,7 +25,9 @@ class ChildCall final : public UpstreamCall {
     co_return co_await lane_->accepted(limit(config_.first_byte_timeout));
   }
   int status() const override { return 200; }
-  std::string_view header(std::string_view) const override { return {}; }
+  std::string_view header(std::string_view name) const override {
+    return name == kSessionHeader ? std::string_view(lane_->session()) : std::string_view();
+  }
   net::Headers headers() const override { return {}; }
   net::Task<Result<Piece>> read(net::Millis patience) override {
     co_return co_await lane_->read(patience, limit(config_.idle_timeout));

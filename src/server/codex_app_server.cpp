@@ -153,7 +153,7 @@ void AppServerConductor::resume(Conversation& conversation, const std::shared_pt
       conversation.results[call] = std::move(result);
     }
   }
-  lane->accept();
+  lane->accept(conversation.session);
 }
 
 net::Task<Result<std::string>> AppServerConductor::open_thread(
@@ -218,7 +218,7 @@ net::Task<> AppServerConductor::conduct(std::shared_ptr<AnswerLane> lane, ChildP
     conversation->state = State::running;
   }
   if (lane->left()) co_return interrupt_and_drop(*conversation);
-  lane->accept();
+  lane->accept(conversation->session);
 }
 
 void AppServerConductor::abandon(const std::shared_ptr<AnswerLane>& lane) {

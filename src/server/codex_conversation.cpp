@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "server/session_id.h"
+
 namespace callgate::server {
 
 using State = Conversation::State;
@@ -15,6 +17,7 @@ bool Conversation::announce(const std::string& call) {
 Conversation& ConversationBook::add(std::string thread) {
   list_.push_back(std::make_unique<Conversation>());
   list_.back()->thread = std::move(thread);
+  list_.back()->session = mint_session(mint_);
   return *list_.back();
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/keyed_hash.h"
 #include "server/answer_lane.h"
 #include "server/child_prompt.h"
@@ -25,6 +26,7 @@ struct Conversation {
   };
   State state = State::starting;
   std::string thread;
+  std::string session;  // its id for clients; it ends with the thread
   std::string turn;
   std::shared_ptr<AnswerLane> lane;  // the client that listens
   std::unordered_set<std::string> tools;
@@ -43,7 +45,8 @@ struct Conversation {
 
 class ConversationBook {
  public:
-  explicit ConversationBook(const HashKey& key) : key_(key) {}
+  explicit ConversationBook(const HashKey& key)
+      : key_(key), mint_(keyed_hash(key, "ids of sessions")) {}
 
   Conversation& add(std::string thread);
   void remove(const Conversation& conversation);
@@ -67,6 +70,7 @@ class ConversationBook {
   bool goes_on(const Conversation& conversation, const ChildPrompt& prompt) const;
 
   const HashKey key_;
+  IdMint mint_;
   std::vector<std::unique_ptr<Conversation>> list_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "json/writer.h"
 #include "server/child_host.h"
+#include "server/session_id.h"
 #include "upstream/codex_line.h"
 
 namespace callgate::server {
@@ -23,6 +24,7 @@ struct Talk {
   std::shared_ptr<LineChild> child;
   std::shared_ptr<AnswerLane> lane;
   std::uint64_t history = 0;
+  std::string session;  // its id for clients; it ends with the child
   std::string said;
   std::int64_t number = 0;  // of the last submission
   std::int64_t turn = 0;    // the submission that is being answered
@@ -33,7 +35,11 @@ class ProtoConductor final : public Conductor {
  public:
   ProtoConductor(net::Loop& loop, const UpstreamConfig& config, const HashKey& key,
                  ChildHealth health)
-      : loop_(loop), config_(config), key_(key), health_(std::move(health)) {
+      : loop_(loop),
+        config_(config),
+        key_(key),
+        mint_(keyed_hash(key, "ids of sessions")),
+        health_(std::move(health)) {
     loop_.spawn(sweep());
   }
 
@@ -59,6 +65,7 @@ class ProtoConductor final : public Conductor {
   net::Loop& loop_;
   const UpstreamConfig config_;
   const HashKey key_;
+  IdMint mint_;
   const ChildHealth health_;
   std::vector<std::unique_ptr<Talk>> talks_;
   json::Reader reader_;
@@ -82,7 +89,7 @@ void ProtoConductor::begin(std::shared_ptr<AnswerLane> lane, ChildPrompt prompt)
   std::string first = R"({"method":"callgate/answer","params":{"ownTools":)";
   json::append_string(first, config_.codex_tools);
   talk->lane->push(first + "}}\n");
-  talk->lane->accept();
+  talk->lane->accept(talk->session);
   ask(*talk, member_json(prompt.body, known ? "next" : "first"), prompt);
 }
 
@@ -127,6 +134,7 @@ Result<Talk*> ProtoConductor::start() {
     return tl::unexpected(child.error());
   }
   talk->child = std::move(*child);
+  talk->session = mint_session(mint_);
   talks_.push_back(std::move(talk));
   return raw;
 }

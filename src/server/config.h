@@ -128,6 +128,7 @@ struct UpstreamConfig {
   std::string dropped_fields = "warn";
   std::string parent_rule = "response_id";
   std::string conversation_conflict = "wait";
+  std::string conversation_fallback = "none";
   std::vector<std::pair<std::string, std::string>> headers;
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> env;

@@ -211,6 +211,9 @@ struct Section<UpstreamConfig> {
             "qwen_web: response_id or created_parent: what a message names as its parent"},
       Field{"conversation_conflict", &UpstreamConfig::conversation_conflict,
             "qwen_web: wait or refuse: a request while another one of its conversation runs"},
+      Field{"conversation_fallback", &UpstreamConfig::conversation_fallback,
+            "qwen_web: none or opening: whether a conversation that is not known is found by its "
+            "first question and first answer, for clients that leave out old messages"},
       Field{"headers", &UpstreamConfig::headers,
             "extra request headers, a table of name and value"},
       Field{"command", &UpstreamConfig::command,

@@ -1,6 +1,10 @@
-// One request per conversation at a time, over all loops. Others wait in the order in which they came, or are refused.
+// One request per conversation at a time, over all loops and, with a store that is shared, over all gateways. Others of
+// this gateway wait in the order in which they came, or are refused. A gateway that wants what another one holds asks for
+// it again and again, within a quarter of a second at the latest.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -11,6 +15,7 @@
 #include "callgate/result.h"
 #include "net/loop.h"
 #include "net/task.h"
+#include "store/sessions.h"
 
 namespace callgate::server {
 
@@ -20,12 +25,18 @@ inline constexpr std::string_view kConversationBusy = "conversation_busy";
 // Who holds which conversation. Any thread.
 class ConversationClaims {
  public:
+  // Before the first claim. `closed`: there is no claim while the store is away; else this gateway goes on alone then.
+  // REQUIRES: the store, which is shared, outlives all claims.
+  void set_leases(store::Sessions* leases, bool closed);
   std::size_t held() const;
 
  private:
   friend class ConversationClaim;
   struct Waiter;
 
+  store::Sessions* leases_ = nullptr;
+  bool closed_ = false;
+  std::atomic<std::uint64_t> last_holder_ = 0;
   mutable std::mutex mutex_;
   std::map<std::string, std::deque<std::shared_ptr<Waiter>>, std::less<>>
       waiters_;  // per held name
@@ -47,16 +58,25 @@ class ConversationClaim {
   // Holds that conversation and no other.
   net::Task<Result<void>> take(std::string name, Options options);
   const std::string& name() const { return name_; }
-  void release();
+  // With `after`, other gateways get it when the store has done whatever was submitted to it under that key.
+  void release(std::string_view after = {});
   // A take() that waits fails soon after.
   void cancel();
 
  private:
+  net::Task<Result<void>> take_here(Options options);
+  net::Task<Result<void>> take_lease(Options options);
+  void release_lease(std::string_view after);
+
   ConversationClaims& claims_;
   net::Loop& loop_;
   std::string name_;  // what is held; empty: nothing
   std::string wanted_;
   std::shared_ptr<ConversationClaims::Waiter> waiter_;
+  enum class Lease : std::uint8_t { none, asked, held } lease_ = Lease::none;
+  std::string holder_;
+  net::Signal retry_;
+  bool cancelled_ = false;
 };
 
 }  // namespace callgate::server

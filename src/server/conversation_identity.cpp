@@ -1,5 +1,8 @@
 #include "server/conversation_identity.h"
 
+#include <charconv>
+#include <utility>
+
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/request_parts.h"
@@ -128,6 +131,13 @@ Identity start(const ConversationScope& scope) {
       .finish();
 }
 
+// The text alone: calls and results are the first that clients leave out.
+Identity open(const Identity& question, std::string_view answer) {
+  const std::string_view text = trimmed(answer);
+  if (text.empty()) return {};
+  return Sha256().push(to_view(question)).push_field(text).finish();
+}
+
 }  // namespace
 
 bool CanonicalAnswer::begins_with(const CanonicalAnswer& other) const {
@@ -149,8 +159,17 @@ ConversationIdentity identify(const Request& asked, const ConversationScope& sco
   who.with_ids = !asked.legacy_functions;
   who.answered = upstream::answered(asked.messages);
   who.whole = start(scope);
+  who.question = who.whole;
+  bool asked_first = false;
+  bool answered_first = false;
   for (std::size_t i = 0; i < asked.messages.size(); ++i) {
     const Message& message = asked.messages[i];
+    if (message.role == Role::user && !std::exchange(asked_first, true)) {
+      who.question = follow_message(who.question, message, who.with_ids);
+    }
+    if (message.role == Role::assistant && !std::exchange(answered_first, true)) {
+      who.opening = open(who.question, canonical_answer(message, who.with_ids).text);
+    }
     if (i + 1 == who.answered) {
       who.before = who.whole;
       who.last = canonical_answer(message, who.with_ids);
@@ -161,6 +180,30 @@ ConversationIdentity identify(const Request& asked, const ConversationScope& sco
     if (i + 1 == who.answered) who.answer = who.whole;
   }
   return who;
+}
+
+Identity opening_of(const ConversationIdentity& who, const CanonicalAnswer& answer) {
+  return who.answered > 0 ? who.opening : open(who.question, answer.text);
+}
+
+std::string to_hex(const Identity& identity) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string hex;
+  for (const std::uint8_t byte : identity) {
+    hex.push_back(kHex[byte >> 4]);
+    hex.push_back(kHex[byte & 15]);
+  }
+  return hex;
+}
+
+Identity from_hex(std::string_view hex) {
+  Identity identity{};
+  if (hex.size() != 2 * identity.size()) return identity;
+  for (std::size_t i = 0; i < identity.size(); ++i) {
+    const char* at = hex.data() + 2 * i;
+    if (std::from_chars(at, at + 2, identity[i], 16).ptr != at + 2) return {};
+  }
+  return identity;
 }
 
 std::size_t count_leading_system(std::span<const Message> messages) {

@@ -42,6 +42,8 @@ struct ConversationIdentity {
   Identity whole{};          // all messages
   CanonicalAnswer last;      // the last answer
   bool with_ids = true;      // calls have ids: the client does not use `functions`
+  Identity question{};       // the first message of the user
+  Identity opening{};        // ... with the text of the first answer; zero when it has none
 };
 
 // With a session system prompts do not count: the client says which conversation it is.
@@ -49,6 +51,14 @@ ConversationIdentity identify(const Request& asked, const ConversationScope& sco
 
 // The identity of the messages behind `whole` and that answer to them.
 Identity follow(const Identity& whole, const CanonicalAnswer& answer);
+
+// The first message of the user and the text of the first answer, which is `answer` in a new conversation. Zero when it
+// has no text. Clients that leave out old messages keep these two.
+Identity opening_of(const ConversationIdentity& who, const CanonicalAnswer& answer);
+
+std::string to_hex(const Identity& identity);
+// Zero when it is not one.
+Identity from_hex(std::string_view hex);
 
 // The system prompt, which stands in front of all other messages.
 std::size_t count_leading_system(std::span<const Message> messages);

@@ -8,7 +8,6 @@ namespace callgate::server {
 namespace {
 
 constexpr std::size_t kMaxAlike = 64;  // answers with the same words
-constexpr std::size_t kMaxCutBytes = 256 * 1024;
 
 std::uint64_t steady_ms() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -44,22 +43,21 @@ std::size_t MemoryConversations::size() const {
   return entries_.size();
 }
 
-net::Task<std::optional<Conversations::Found>> MemoryConversations::find(
-    const ConversationIdentity& who) {
-  co_return find_now(who);
-}
-
-std::optional<Conversations::Found> MemoryConversations::find_now(const ConversationIdentity& who) {
+std::optional<FoundAnswer> MemoryConversations::find(const ConversationIdentity& who,
+                                                     std::string_view session) {
   if (who.answered == 0) return std::nullopt;
   const std::lock_guard lock(mutex_);
   trim();
+  const auto rank = [&](const Entry& entry) {
+    return (!session.empty() && entry.kept.session == session ? 2 : 0) + (entry.continued ? 0 : 1);
+  };
   const auto best = [&](const Identity& key, auto fits) {
     Entries::iterator chosen = entries_.end();
     const auto found = by_key_.find(key);
     if (found == by_key_.end()) return chosen;
     for (const Entries::iterator entry : found->second) {
       if (!fits(*entry)) continue;
-      if (chosen == entries_.end() || chosen->continued || !entry->continued) chosen = entry;
+      if (chosen == entries_.end() || rank(*entry) >= rank(*chosen)) chosen = entry;
     }
     return chosen;
   };
@@ -72,7 +70,23 @@ std::optional<Conversations::Found> MemoryConversations::find_now(const Conversa
   }
   if (entry == entries_.end()) return std::nullopt;
   touch(entry);
-  return Found{entry->kept, entry->continued, entry->running};
+  return FoundAnswer{entry->kept, entry->continued, entry->running};
+}
+
+std::optional<FoundAnswer> MemoryConversations::find_opening(const Identity& opening) {
+  const std::lock_guard lock(mutex_);
+  trim();
+  const auto found = by_opening_.find(opening);
+  if (found == by_opening_.end()) return std::nullopt;
+  const Entry& entry = *found->second;
+  return FoundAnswer{entry.kept, entry.continued, entry.running};
+}
+
+std::optional<std::string> MemoryConversations::find_name(std::string_view session) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_session_.find(std::string(session));
+  if (found == by_session_.end()) return std::nullopt;
+  return found->second.back()->kept.name;
 }
 
 void MemoryConversations::begin(const ConversationIdentity& who, KeptAnswer kept) {
@@ -89,8 +103,22 @@ void MemoryConversations::remember(const ConversationIdentity& who, CanonicalAns
                                    bool cut, KeptAnswer kept) {
   if (cut && size_of(answer) > kMaxCutBytes) return drop(kept);
   const Identity key = cut ? who.whole : follow(who.whole, answer);
+  const Identity opening = opening_of(who, answer);
   if (!cut) answer = {};
-  add({.key = key, .cut = cut, .answer = std::move(answer), .kept = std::move(kept)});
+  add({.key = key,
+       .cut = cut,
+       .answer = std::move(answer),
+       .kept = std::move(kept),
+       .opening = opening});
+}
+
+void MemoryConversations::load(const Identity& key, CanonicalAnswer answer, bool cut,
+                               FoundAnswer found) {
+  add({.key = key,
+       .cut = cut,
+       .continued = found.continued,
+       .answer = std::move(answer),
+       .kept = std::move(found.answer)});
 }
 
 // Takes the place of what is known of the same answer.
@@ -107,22 +135,39 @@ void MemoryConversations::add(Entry entry) {
   entries_.push_front(std::move(entry));
   by_key_[entries_.front().key].push_back(entries_.begin());
   by_place_[place] = entries_.begin();
+  if (entries_.front().opening != Identity{}) {
+    by_opening_[entries_.front().opening] = entries_.begin();
+  }
+  if (const std::string& session = entries_.front().kept.session; !session.empty()) {
+    by_session_[session].push_back(entries_.begin());
+  }
   trim();
 }
 
-void MemoryConversations::mark_continued(const KeptAnswer& kept) {
+void MemoryConversations::mark_continued(const KeptAnswer& kept, bool continued) {
   const std::lock_guard lock(mutex_);
   const auto found = by_place_.find(place_of(kept));
-  if (found != by_place_.end()) found->second->continued = true;
+  if (found == by_place_.end()) return;
+  found->second->continued = continued;
+  found->second->kept.version = kept.version;
 }
 
-void MemoryConversations::forget(std::string_view chat) {
+template <class Condition>
+void MemoryConversations::erase_if(Condition condition) {
   const std::lock_guard lock(mutex_);
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto next = std::next(entry);
-    if (entry->kept.chat == chat) erase(entry);
+    if (condition(*entry)) erase(entry);
     entry = next;
   }
+}
+
+void MemoryConversations::forget(std::string_view chat) {
+  erase_if([&](const Entry& entry) { return entry.kept.chat == chat; });
+}
+
+void MemoryConversations::forget_session(std::string_view session) {
+  erase_if([&](const Entry& entry) { return entry.kept.session == session; });
 }
 
 void MemoryConversations::touch(Entries::iterator entry) {
@@ -135,6 +180,14 @@ void MemoryConversations::erase(Entries::iterator entry) {
   std::erase(alike->second, entry);
   if (alike->second.empty()) by_key_.erase(alike);
   by_place_.erase(place_of(entry->kept));
+  if (const auto opened = by_opening_.find(entry->opening);
+      opened != by_opening_.end() && opened->second == entry) {
+    by_opening_.erase(opened);
+  }
+  if (const auto session = by_session_.find(entry->kept.session); session != by_session_.end()) {
+    std::erase(session->second, entry);
+    if (session->second.empty()) by_session_.erase(session);
+  }
   cut_bytes_ -= size_of(entry->answer);
   entries_.erase(entry);
 }

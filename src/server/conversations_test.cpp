@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "client/protocol.h"
-#include "net/net_testing.h"
 
 namespace callgate::server {
 namespace {
@@ -93,23 +92,16 @@ ConversationIdentity next(std::string_view answer) {
 }
 ConversationIdentity first() { return who(R"([{"role":"user","content":"Hi"}])"); }
 
-std::optional<Conversations::Found> find(Conversations& all, const ConversationIdentity& asked) {
-  net::Loop loop;
-  std::optional<Conversations::Found> found;
-  const auto run = [](Conversations& from, const ConversationIdentity& whose,
-                      std::optional<Conversations::Found>& to) -> net::Task<> {
-    to = co_await from.find(whose);
-  };
-  net::run_to_end(loop, run(all, asked, found));
-  return found;
+std::optional<FoundAnswer> find(MemoryConversations& all, const ConversationIdentity& asked) {
+  return all.find(asked);
 }
 
-std::string parent_of(Conversations& all, const ConversationIdentity& asked) {
+std::string parent_of(MemoryConversations& all, const ConversationIdentity& asked) {
   const auto found = find(all, asked);
   return found ? found->answer.parent : "none";
 }
 
-TEST(Conversations, finds_the_answer_that_a_request_follows) {
+TEST(MemoryConversations, finds_the_answer_that_a_request_follows) {
   MemoryConversations all;
   EXPECT_EQ(parent_of(all, first()), "none");
   all.remember(first(), said("Hello."), false, {.chat = "c", .parent = "r1"});
@@ -120,7 +112,7 @@ TEST(Conversations, finds_the_answer_that_a_request_follows) {
   EXPECT_EQ(parent_of(all, first()), "none");
 }
 
-TEST(Conversations, knows_a_cut_answer_by_each_of_its_beginnings) {
+TEST(MemoryConversations, knows_a_cut_answer_by_each_of_its_beginnings) {
   MemoryConversations all;
   all.remember(first(), said("Hello there"), true, {.chat = "c", .parent = "r1"});
   EXPECT_EQ(parent_of(all, next("Hello there")), "r1");
@@ -130,7 +122,7 @@ TEST(Conversations, knows_a_cut_answer_by_each_of_its_beginnings) {
   EXPECT_EQ(parent_of(all, next("Hello you")), "none");
 }
 
-TEST(Conversations, knows_an_answer_that_is_not_over) {
+TEST(MemoryConversations, knows_an_answer_that_is_not_over) {
   MemoryConversations all;
   const KeptAnswer kept{.chat = "c", .parent = "r1"};
   all.begin(first(), kept);
@@ -144,7 +136,7 @@ TEST(Conversations, knows_an_answer_that_is_not_over) {
   EXPECT_EQ(all.size(), 0u);
 }
 
-TEST(Conversations, prefers_an_answer_that_nothing_follows) {
+TEST(MemoryConversations, prefers_an_answer_that_nothing_follows) {
   MemoryConversations all;
   all.remember(first(), said("Hello."), false, {.chat = "c1", .parent = "r1"});
   all.remember(first(), said("Hello."), false, {.chat = "c2", .parent = "r2"});
@@ -159,7 +151,7 @@ TEST(Conversations, prefers_an_answer_that_nothing_follows) {
   EXPECT_TRUE(find(all, next("Hello."))->continued);
 }
 
-TEST(Conversations, forgets_what_is_old_too_many_or_gone) {
+TEST(MemoryConversations, forgets_what_is_old_too_many_or_gone) {
   std::uint64_t now = 1000;
   MemoryConversations all({.answers = 2, .bytes = 10, .ttl_ms = 100}, [&] { return now; });
   all.remember(first(), said("1"), false, {.chat = "c1", .parent = "r1"});

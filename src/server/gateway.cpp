@@ -11,6 +11,7 @@
 #include "server/log_query.h"
 #include "server/observe.h"
 #include "server/request_options.h"
+#include "server/shared_limits.h"
 #include "server/turn.h"
 #include "server/turn_record.h"
 #include "server/turn_trace.h"
@@ -167,7 +168,7 @@ Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
 
 Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
   using Guard = Route::Guard;
-  static constexpr std::array<Route, 13> kRoutes{{
+  static constexpr std::array<Route, 16> kRoutes{{
       {"POST", "/v1/chat/completions", &Gateway::chat_completions, Guard::model},
       {"GET", "/v1/models", &Gateway::models, Guard::key},
       {"GET", "/v1/models/*", &Gateway::models, Guard::key},
@@ -175,6 +176,9 @@ Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
       {"GET", "/v1/requests/*", &Gateway::log_query, Guard::admin},
       {"GET", "/v1/usage", &Gateway::log_query, Guard::admin},
       {"GET", "/v1/stats", &Gateway::log_query, Guard::admin},
+      {"GET", "/v1/sessions", &Gateway::list_sessions, Guard::admin},
+      {"GET", "/v1/sessions/*", &Gateway::show_session, Guard::admin},
+      {"DELETE", "/v1/sessions/*", &Gateway::delete_session, Guard::admin},
       {"GET", "/livez", &Gateway::livez, Guard::open},
       {"GET", "/readyz", &Gateway::readyz, Guard::open},
       {"GET", "/healthz", &Gateway::readyz, Guard::open},
@@ -188,7 +192,8 @@ Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
     if (!path_matches(route.path, head.path)) continue;
     if (route.method == head.method || (head.method == "HEAD" && route.method == "GET"))
       return &route;
-    if (route.method != "OPTIONS") allow += route.method == "GET" ? "GET, HEAD, " : "POST, ";
+    if (route.method == "OPTIONS") continue;
+    allow.append(route.method).append(route.method == "GET" ? ", HEAD, " : ", ");
   }
   if (!allow.empty()) {
     allow += "OPTIONS";
@@ -254,6 +259,7 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
   }
   if (ask.key == nullptr || !ask.key->rate.limited()) return {};
   const RateLimit::Verdict verdict = ask.key->rate.take(monotonic_now());
+  if (verdict.low && world_.limits != nullptr) world_.limits->want_more();
   add_rate_headers(ask.headers, verdict);
   if (verdict.allowed) return {};
   observe_rate_limited(world_, ask.key->config.name);
@@ -282,6 +288,7 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   ConcurrencySlot slot(world_.streams);
   std::optional<ConcurrencySlot> key_slot;
   if (ask.key != nullptr) key_slot.emplace(ask.key->streams);
+  if (key_slot && world_.limits != nullptr && ask.key->streams.full()) world_.limits->want_more();
   if (!slot || (key_slot && !*key_slot)) {
     ask.headers.add("retry-after", "1");
     const Error busy{.code = ErrorCode::rate_limited,
@@ -402,7 +409,7 @@ net::Task<> Gateway::log_query(Ask& ask) {
 }
 
 net::Task<> Gateway::preflight(Ask& ask) {
-  ask.headers.add("access-control-allow-methods", "GET, POST, OPTIONS");
+  ask.headers.add("access-control-allow-methods", "GET, POST, DELETE, OPTIONS");
   const auto wanted = ask.exchange.head().headers.find("access-control-request-headers");
   ask.headers.add("access-control-allow-headers", wanted.value_or("authorization, content-type"));
   ask.headers.add("access-control-max-age", "600");

@@ -35,6 +35,8 @@ class SpanExporter;
 
 namespace callgate::server {
 
+class SharedLimits;
+
 // What all loops share. Everything in it may be used from any thread.
 struct World {
   World(telemetry::Logger& logger, telemetry::Metrics& all_metrics, store::RequestLog& request_log,
@@ -53,6 +55,7 @@ struct World {
   std::atomic<std::int64_t> connections{0};
   std::atomic<bool> draining{false};
   ConversationMemory conversations;
+  SharedLimits* limits = nullptr;  // nullptr: limits are this gateway's own
   ScriptedChats scripted_chats{10'000};
   ChildHosts children;
   QueryPool* queries = nullptr;  // nullptr: the store is not asked
@@ -123,6 +126,9 @@ class Gateway {
   net::Task<> readyz(Ask& ask);
   net::Task<> metrics(Ask& ask);
   net::Task<> log_query(Ask& ask);
+  net::Task<> list_sessions(Ask& ask);
+  net::Task<> show_session(Ask& ask);
+  net::Task<> delete_session(Ask& ask);
   net::Task<> preflight(Ask& ask);
 
   // The gateway's own answer to a request that it does not serve.

@@ -169,6 +169,7 @@ std::string render_metrics(World& world) {
   world.metrics.store_spooled.with(kAnyShard).raise_to(health.spooled);
   world.metrics.store_journal_bytes.with(kAnyShard).set(
       static_cast<std::int64_t>(health.journal_bytes));
+  world.metrics.session_failures.with(kAnyShard).raise_to(world.conversations.answers.failures());
   world.metrics.connections_active.with(kAnyShard).set(
       world.connections.load(std::memory_order_relaxed));
   world.metrics.store_healthy.with(kAnyShard).set(health.healthy ? 1 : 0);

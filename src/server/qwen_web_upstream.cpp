@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "server/session_id.h"
 #include "sse/decoder.h"
 #include "upstream/qwen_web.h"
 #include "upstream/transcript.h"
@@ -16,6 +17,7 @@ constexpr std::size_t kMaxWhole = 64 * 1024;  // of an answer that is not stream
 constexpr std::size_t kMaxAnswer = 4 << 20;   // of an answer that is remembered
 constexpr std::size_t kMaxFrame = 64 * 1024;  // of the frame that names the answer
 constexpr std::size_t kMaxCreatedAt = 32;     // frames in front of it
+constexpr int kMostOvertaken = 4;  // by other gateways, until a conversation counts as unknown
 
 std::int64_t unix_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -48,7 +50,8 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
  public:
   QwenWebCall(net::Loop& loop, const UpstreamConfig& config, UpstreamTarget& posts,
               ConversationMemory& memory, IdMint& mint, const ModelConfig& model)
-      : config_(config),
+      : loop_(loop),
+        config_(config),
         posts_(posts),
         memory_(memory),
         mint_(mint),
@@ -57,12 +60,17 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
         frames_(kMaxFrame) {}
 
   // Whatever was seen of the answer is what the client may come back with.
-  ~QwenWebCall() override { settle(true); }
+  ~QwenWebCall() override {
+    if (std::exchange(settled_, true)) return;
+    if (auto turn = finish_turn()) memory_.answers.remember_behind(std::move(*turn));
+    claim_.release(kept_.session);
+  }
 
   void set_origin(const Origin& origin) override {
     prompt_ = &origin.prompt;
-    key_name_ = origin.key_name;
-    session_ = origin.session;
+    owner_.key_name = origin.key_name;
+    owner_.name = origin.session;
+    request_ = origin.request;
   }
 
   net::Task<Result<void>> send(const Request& asked, const UpstreamRequest&) override {
@@ -71,10 +79,14 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     options_ = {.model = model_.id.empty() ? model_.name : model_.id,
                 .key = config_.key.reveal(),
                 .stream = true};
-    who_ = identify(asked, {.key_name = key_name_,
+    owner_.upstream = config_.name;
+    owner_.model = model_.name;
+    auto named = co_await resolve_session();
+    if (!named) co_return tl::unexpected(std::move(named.error()));
+    who_ = identify(asked, {.key_name = owner_.key_name,
                             .upstream = config_.name,
                             .model = options_.model,
-                            .session = session_});
+                            .session = owner_.name});
     kept_.told = identify_prompt(prompt.messages);
     auto found = co_await find();
     if (!found) co_return tl::unexpected(std::move(found.error()));
@@ -82,9 +94,12 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
       auto followed = co_await follow_answer(prompt, **found);
       if (!followed) co_return tl::unexpected(std::move(followed.error()));
       if (*followed) co_return Result<void>();
-      memory_.answers.forget((*found)->answer.chat);
+      // The session goes on in another chat.
+      memory_.answers.forget(config_.name, kept_.chat);
       held_back_.clear();
+      followed_.reset();
     }
+    if (kept_.session.empty()) begin_session(asked_session_);
     how_ = who_.answered == 0 ? "new" : "recovered";
     co_return co_await tell_new_chat(prompt);
   }
@@ -92,6 +107,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
   int status() const override { return call_ == nullptr ? 0 : call_->status(); }
   std::string_view header(std::string_view name) const override {
     if (name == kConversationHeader) return how_;
+    if (name == kSessionHeader) return kept_.session;
     return call_ == nullptr ? std::string_view() : call_->header(name);
   }
   net::Headers headers() const override {
@@ -118,40 +134,81 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
   std::string take_sent() override { return std::move(sent_); }
   EventSink* observer() override { return this; }
 
+  net::Task<> settle() override {
+    if (std::exchange(settled_, true)) co_return;
+    auto turn = finish_turn();
+    if (turn) co_await memory_.answers.remember(loop_, std::move(*turn));
+    claim_.release(kept_.session);
+  }
+
  private:
-  using Found = Conversations::Found;
+  using Found = FoundAnswer;
 
   void accept(const Event& event) override {
     answer_.accept(event);
     if (const auto* finished = std::get_if<TurnFinished>(&event)) {
-      settle(finished->reason == FinishReason::upstream_error);
+      cut_ = finished->reason == FinishReason::upstream_error;
     }
   }
 
-  // The answer that the request follows, with the claim to it. A session is claimed whole: it may have several chats.
+  // A client may name its conversation by the id that it was given.
+  net::Task<Result<void>> resolve_session() {
+    if (!is_session_id(owner_.name)) co_return Result<void>();
+    const std::string id = std::exchange(owner_.name, {});
+    auto name = co_await memory_.answers.find_name(loop_, id, owner_.key_name);
+    if (!name) co_return tl::unexpected(std::move(name.error()));
+    if (*name) {
+      asked_session_ = id;
+      owner_.name = std::move(**name);
+    }
+    co_return Result<void>();
+  }
+
+  void begin_session(std::string_view parent) {
+    kept_.session = mint_session(mint_);
+    kept_.version = 0;
+    owner_.parent = parent;
+  }
+
+  // The answer that the request follows, with the claim to it, marked as followed. A session that the client names is
+  // claimed whole: it may have several chats.
   net::Task<Result<std::optional<Found>>> find() {
-    if (!session_.empty()) {
-      const std::string whole = "session " + session_;
+    if (!owner_.name.empty()) {
+      const std::string whole = "session " + owner_.name;
       auto taken = co_await claim(whole);
       if (!taken) co_return tl::unexpected(std::move(taken.error()));
     }
-    for (;;) {
-      std::optional<Found> found = co_await memory_.answers.find(who_);
-      if (!found) co_return found;
-      const std::string name = "chat " + found->answer.chat;
-      if (!session_.empty() || claim_.name() == scoped(name)) {
-        // Who runs holds the claim: this is what one that failed has left behind.
-        if (found->running) found.reset();
+    for (int overtaken = 0;;) {
+      auto found = co_await look_up();
+      if (!found || !*found) co_return found;
+      const std::string name = "chat " + (*found)->answer.chat;
+      if (owner_.name.empty() && claim_.name() != scoped(name)) {
+        auto taken = co_await claim(name);
+        if (!taken) co_return tl::unexpected(std::move(taken.error()));
+        // Until the claim was held another request may have followed the same answer: it is looked up again.
+        continue;
+      }
+      // Who runs holds the claim: this is what one that failed has left behind.
+      if ((*found)->running) co_return std::optional<Found>();
+      if ((*found)->continued) co_return found;
+      auto followed = co_await memory_.answers.follow(loop_, **found, config_.name);
+      if (!followed) co_return tl::unexpected(std::move(followed.error()));
+      if (*followed) {
+        followed_ = (*found)->answer;
         co_return found;
       }
-      auto taken = co_await claim(name);
-      if (!taken) co_return tl::unexpected(std::move(taken.error()));
-      // Until the claim was held another request may have followed the same answer: it is looked up again.
+      if (++overtaken == kMostOvertaken) co_return std::optional<Found>();
     }
   }
 
+  net::Task<Result<std::optional<Found>>> look_up() {
+    auto found = co_await memory_.answers.find(loop_, who_, asked_session_);
+    if (!found || *found || config_.conversation_fallback != "opening") co_return found;
+    co_return co_await memory_.answers.find_opening(loop_, who_.opening);
+  }
+
   std::string scoped(const std::string& name) const {
-    return config_.name + "\n" + key_name_ + "\n" + name;
+    return config_.name + "\n" + owner_.key_name + "\n" + name;
   }
 
   net::Task<Result<void>> claim(const std::string& name) {
@@ -176,13 +233,18 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     news.insert(news.end(), all.begin() + static_cast<std::ptrdiff_t>(answered), all.end());
     const std::string content = upstream::to_transcript(news, all.first(answered));
     kept_.chat = found.answer.chat;
+    if (found.continued) {
+      begin_session(found.answer.session);
+    } else {
+      kept_.session = found.answer.session;
+      kept_.version = found.answer.version;
+    }
     auto posted = co_await post(prompt, found.answer.parent, content);
     if (!posted) co_return tl::unexpected(std::move(posted.error()));
     auto known = co_await is_known();
     if (!known) co_return tl::unexpected(std::move(known.error()));
     if (!*known) co_return false;
     how_ = found.continued ? "branched" : "continued";
-    if (status() < 300) memory_.answers.mark_continued(found.answer);
     co_return true;
   }
 
@@ -190,7 +252,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     auto started = co_await start_chat();
     if (!started) co_return tl::unexpected(std::move(started.error()));
     kept_.chat = std::move(*started);
-    if (session_.empty()) {
+    if (owner_.name.empty()) {
       const std::string name = "chat " + kept_.chat;
       auto taken = co_await claim(name);
       if (!taken) co_return tl::unexpected(std::move(taken.error()));
@@ -268,24 +330,37 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
       if (older && created->parent_id.empty()) return;
       created_ = true;
       kept_.parent = older ? created->parent_id : created->response_id;
-      memory_.answers.begin(who_, kept_);
+      memory_.answers.begin(to_turn());
     });
   }
 
-  // The answer is over for the client: its next request can follow it.
-  void settle(bool cut) {
-    if (std::exchange(settled_, true)) return;
-    if (created_) {
-      CanonicalAnswer answer = answer_.to_canonical(who_.with_ids);
-      if (answer_.overflowed() || (cut && answer.empty())) {
-        memory_.answers.drop(kept_);
-      } else {
-        memory_.answers.remember(who_, std::move(answer), cut, kept_);
-      }
-    }
-    claim_.release();
+  SessionTurn to_turn() const {
+    SessionTurn turn;
+    turn.who = who_;
+    turn.kept = kept_;
+    turn.owner = owner_;
+    turn.request = request_;
+    return turn;
   }
 
+  // The answer is over for the client: its next request can follow it. Nothing when there is none to follow.
+  std::optional<SessionTurn> finish_turn() {
+    if (!created_) {
+      if (followed_) memory_.answers.unfollow(*followed_, config_.name);
+      return std::nullopt;
+    }
+    SessionTurn turn = to_turn();
+    turn.answer = answer_.to_canonical(who_.with_ids);
+    turn.cut = cut_;
+    const std::size_t size = turn.answer.text.size() + turn.answer.calls.size();
+    if (answer_.overflowed() || (cut_ && (turn.answer.empty() || size > kMaxCutBytes))) {
+      memory_.answers.drop(kept_, config_.name);
+      return std::nullopt;
+    }
+    return turn;
+  }
+
+  net::Loop& loop_;
   const UpstreamConfig& config_;
   UpstreamTarget& posts_;
   ConversationMemory& memory_;
@@ -293,8 +368,9 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
   const ModelConfig& model_;
   const Request* prompt_ = nullptr;  // until send() is done, as asked_
   const Request* asked_ = nullptr;
-  std::string key_name_;
-  std::string session_;
+  SessionOwner owner_;
+  std::string asked_session_;  // the id that the client gave
+  std::string request_;
   EncodeOptions options_;
   ConversationIdentity who_;
   ConversationClaim claim_;
@@ -308,6 +384,8 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
   bool created_ = false;
   KeptAnswer kept_;  // where this answer is
   AnswerRecord answer_{kMaxAnswer};
+  std::optional<KeptAnswer> followed_;  // what this answer was marked to follow
+  bool cut_ = true;                     // until its end has come
   bool settled_ = false;
   bool cancelled_ = false;
 };

@@ -7,14 +7,15 @@
 
 #include "net/loop.h"
 #include "server/conversation_claims.h"
-#include "server/conversations.h"
+#include "server/stored_conversations.h"
 #include "server/upstream_call.h"
 
 namespace callgate::server {
 
 // What the gateway knows of conversations, over all loops.
 struct ConversationMemory {
-  MemoryConversations answers;
+  MemoryConversations cache;
+  StoredConversations answers{cache};
   ConversationClaims claims;
 };
 

@@ -3,111 +3,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <fstream>
-
-#include "client/protocol.h"
-#include "net/net_testing.h"
+#include "server/qwen_web_testing.h"
+#include "server/session_id.h"
 
 namespace callgate::server {
 namespace {
 
 using testing::HasSubstr;
 
-Request request_of(const std::string& messages) {
-  auto request =
-      client::find("openai_chat")->decode(R"({"model":"m","messages":)" + messages + "}");
-  EXPECT_TRUE(request) << (request ? "" : request.error().message);
-  return *request;
-}
-
-std::string user(std::string_view text) {
-  return R"({"role":"user","content":")" + std::string(text) + "\"}";
-}
-std::string assistant(std::string_view text) {
-  return R"({"role":"assistant","content":")" + std::string(text) + "\"}";
-}
-
-struct Asked {
-  std::string how;
-  std::string text;
-  std::optional<Error> error;
-};
-struct Who {
-  std::string key_name;
-  std::string session;
-  std::string prompt;      // messages; empty: what was asked
-  std::size_t leave = 99;  // pieces that are read
-};
-
-// Calls on one loop, with the scripted model as the upstream. It answers every message with "an answer".
 class QwenWebUpstream : public testing::Test {
  protected:
-  QwenWebUpstream() {
-    const std::string script = testing::TempDir() + "qwen_web_upstream_test.script";
-    std::ofstream(script) << "cut 3\npace 1ms\ntext \"an answer\"\n";
-    config_.name = "qwen";
-    config_.wire = "qwen_web";
-    config_.url = "script:" + script;
-    model_.name = "m";
-    auto posts = make_script_target(loop_, config_, chats_);
-    EXPECT_TRUE(posts);
-    std::remove(script.c_str());
-    target_ = make_qwen_web_target(loop_, config_, std::move(*posts), memory_, 1);
-  }
-
-  net::Task<> ask_on_loop(const std::string& messages, const Who& who, Asked& asked) {
-    const Request request = request_of(messages);
-    const Request prompt = who.prompt.empty() ? request : request_of(who.prompt);
-    auto call = target_->call(model_);
-    const Origin origin{.prompt = prompt, .key_name = who.key_name, .session = who.session};
-    call->set_origin(origin);
-    const UpstreamRequest encoded;
-    auto sent = co_await call->send(request, encoded);
-    if (!sent) {
-      asked.error = sent.error();
-      co_return;
-    }
-    asked.how = call->header(kConversationHeader);
-    std::string bytes;
-    for (std::size_t i = 0; i < who.leave; ++i) {
-      auto piece = co_await call->read(net::kNever);
-      if (!piece || piece->bytes.empty()) break;
-      bytes += piece->bytes;
-      // Each piece is a frame; what it says is what the client gets.
-      const auto decoder = upstream::find("qwen_web")->make_decoder(request);
-      Sinks sinks(*call->observer(), asked.text);
-      decoder->push({.event = {}, .data = piece->bytes.substr(6), .id = {}}, sinks);
-    }
-  }
-
   Asked ask(const std::string& messages, const Who& who = {}) {
-    Asked asked;
-    net::run_to_end(loop_, ask_on_loop(messages, who, asked));
-    return asked;
+    return gateway_.ask(messages, who);
   }
-
-  class Sinks final : public ChoiceSinks, public EventSink {
-   public:
-    Sinks(EventSink& observer, std::string& text) : observer_(observer), text_(text) {}
-    EventSink& choice(std::uint32_t) override { return *this; }
-    std::uint32_t count() const override { return 1; }
-    void accept(const Event& event) override {
-      if (const auto* delta = std::get_if<TextDelta>(&event)) text_ += delta->text;
-      observer_.accept(event);
-    }
-
-   private:
-    EventSink& observer_;
-    std::string& text_;
-  };
 
   net::Loop loop_;
   ScriptedChats chats_{3};
-  ConversationMemory memory_;
-  UpstreamConfig config_;
-  ModelConfig model_;
-  std::unique_ptr<UpstreamTarget> target_;
+  QwenGateway gateway_{loop_, chats_};
 };
 
 TEST_F(QwenWebUpstream, follows_its_own_answers) {
@@ -120,13 +32,13 @@ TEST_F(QwenWebUpstream, follows_its_own_answers) {
   EXPECT_EQ(ask(more).how, "branched");
   EXPECT_THAT(chats_.print("chat-1").value(),
               HasSubstr(R"({"id":"msg-3","parent_id":"resp-1","role":"user","content":"More")"));
-  EXPECT_EQ(memory_.claims.held(), 0u);
+  EXPECT_EQ(gateway_.memory.claims.held(), 0u);
 }
 
 TEST_F(QwenWebUpstream, remembers_an_answer_that_was_left) {
   const Asked cut = ask("[" + user("Hi") + "]", {.leave = 3});
   EXPECT_EQ(cut.text, "an ans");
-  EXPECT_EQ(memory_.claims.held(), 0u);
+  EXPECT_EQ(gateway_.memory.claims.held(), 0u);
   EXPECT_EQ(ask("[" + user("Hi") + "," + assistant("an") + "," + user("More") + "]").how,
             "continued");
   EXPECT_EQ(ask("[" + user("Hi") + "," + assistant("An") + "," + user("More") + "]").how,
@@ -181,9 +93,9 @@ TEST_F(QwenWebUpstream, waits_for_the_request_before_or_is_cancelled) {
   Asked second;
   const Who who;
   const auto both = [&]() -> net::Task<> {
-    loop_.spawn(ask_on_loop(more, who, first));
+    loop_.spawn(gateway_.ask_on_loop(more, who, first));
     const Request request = request_of(more);
-    auto call = target_->call(model_);
+    auto call = gateway_.call();
     const auto leave = [](net::Loop& loop, UpstreamCall& waiting) -> net::Task<> {
       co_await loop.sleep(net::Millis(1));
       waiting.cancel();
@@ -193,13 +105,57 @@ TEST_F(QwenWebUpstream, waits_for_the_request_before_or_is_cancelled) {
     auto sent = co_await call->send(request, encoded);
     EXPECT_FALSE(sent);
     call.reset();
-    co_await ask_on_loop(more, who, second);
+    co_await gateway_.ask_on_loop(more, who, second);
   };
   net::run_to_end(loop_, both());
   EXPECT_EQ(first.how, "continued");
   EXPECT_EQ(second.how, "branched");
   EXPECT_THAT(chats_.print("chat-1").value(), HasSubstr(R"("overlaps":0)"));
-  EXPECT_EQ(memory_.claims.held(), 0u);
+  EXPECT_EQ(gateway_.memory.claims.held(), 0u);
+}
+
+TEST_F(QwenWebUpstream, gives_each_chain_of_answers_a_session) {
+  const Asked first = ask("[" + user("Hi") + "]");
+  EXPECT_TRUE(is_session_id(first.session)) << first.session;
+  const std::string more =
+      "[" + user("Hi") + "," + assistant("an answer") + "," + user("More") + "]";
+  EXPECT_EQ(ask(more).session, first.session);
+  const Asked branch = ask(more);
+  EXPECT_EQ(branch.how, "branched");
+  EXPECT_NE(branch.session, first.session);
+  EXPECT_NE(ask("[" + user("Hi") + "]").session, first.session);
+}
+
+TEST_F(QwenWebUpstream, finds_a_session_by_its_id) {
+  const Asked one = ask("[" + user("Hi") + "]", {.session = "mine"});
+  const Asked two = ask("[" + user("Hi") + "]", {.session = "mine"});
+  ASSERT_NE(one.session, two.session);
+  const std::string more =
+      "[" + user("Hi") + "," + assistant("an answer") + "," + user("More") + "]";
+  const Asked again = ask(more, {.session = one.session});
+  EXPECT_EQ(again.how, "continued");
+  EXPECT_EQ(again.session, one.session);
+  const Asked edited = ask("[" + user("Ho") + "," + assistant("an answer") + "," + user("x") + "]",
+                           {.session = one.session});
+  EXPECT_EQ(edited.how, "recovered");
+  EXPECT_NE(edited.session, one.session);
+}
+
+TEST_F(QwenWebUpstream, finds_what_clients_left_out_by_the_opening_when_told_to) {
+  const std::string opening = user("Hi") + "," + assistant("an answer");
+  ask("[" + user("Hi") + "]");
+  ask("[" + opening + "," + user("2") + "]");
+  const std::string cut =
+      "[" + opening + "," + user("3") + "," + assistant("lost") + "," + user("4") + "]";
+  EXPECT_EQ(ask(cut).how, "recovered");
+  gateway_.use_fallback();
+  ask("[" + user("Ho") + "]");
+  const std::string other = user("Ho") + "," + assistant("an answer");
+  const Asked before = ask("[" + other + "," + user("2") + "]");
+  const Asked after =
+      ask("[" + other + "," + user("left out") + "," + assistant("so") + "," + user("4") + "]");
+  EXPECT_EQ(after.how, "continued");
+  EXPECT_EQ(after.session, before.session);
 }
 
 }  // namespace

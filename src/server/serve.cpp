@@ -14,6 +14,7 @@
 #include "net/server.h"
 #include "server/demo.h"
 #include "server/gateway.h"
+#include "server/shared_limits.h"
 #include "telemetry/span_exporter.h"
 
 namespace callgate::server {
@@ -76,6 +77,21 @@ store::RequestLogOptions store_options(const StoreConfig& config, telemetry::Log
   return options;
 }
 
+// nullptr when nothing is stored.
+std::unique_ptr<store::Sessions> make_sessions(const Config& config, telemetry::Logger& log) {
+  if (config.store.url == "none") return nullptr;
+  store::SessionsOptions options;
+  options.database.synchronous = store_options(config.store, log).synchronous;
+  options.database.connect_timeout = config.store.connect_timeout;
+  options.database.statement_timeout = config.store.statement_timeout;
+  options.keep = config.limits.conversation_ttl;
+  options.on_problem = [&log](std::string_view problem) {
+    log.error("store: " + std::string(problem));
+  };
+  return std::make_unique<store::Sessions>(config.store.url, IdMint(random_seed()).mint("node_"),
+                                           std::move(options));
+}
+
 // nullptr when nothing is to be traced.
 Result<std::unique_ptr<telemetry::SpanExporter>> make_span_exporter(const OtlpConfig& config,
                                                                     telemetry::Logger& log) {
@@ -108,13 +124,21 @@ struct Worker {
 class Service {
  public:
   Service(ServeOptions options, const Config& config, telemetry::Logger& log,
-          telemetry::Metrics& metrics, store::RequestLog& requests, telemetry::SpanExporter* spans)
+          telemetry::Metrics& metrics, store::RequestLog& requests, store::Sessions* sessions,
+          telemetry::SpanExporter* spans)
       : options_(std::move(options)),
         log_(log),
         world_(log, metrics, requests, config.limits.max_streams),
         loops_(config.threads > 0 ? static_cast<std::size_t>(config.threads)
                                   : std::max(1u, std::thread::hardware_concurrency())) {
     world_.spans = spans;
+    const bool closed = config.store.when_down == "closed";
+    world_.conversations.answers.set_store(sessions, closed);
+    if (sessions != nullptr && sessions->shared()) {
+      world_.conversations.claims.set_leases(sessions, closed);
+      shared_limits_ = std::make_unique<SharedLimits>(*sessions);
+      world_.limits = shared_limits_.get();
+    }
     world_.queries = &queries_;
     for (std::size_t i = 0; i < loops_.size(); ++i) {
       workers_.push_back(std::make_unique<Worker>(loops_[i], world_, config));
@@ -123,7 +147,7 @@ class Service {
 
   Result<void> start(Config config) {
     snapshot_ = std::make_shared<Snapshot>(config, Access(config.keys, nullptr));
-    world_.conversations.answers.set_limits(conversation_limits(config.limits));
+    use_limits(*snapshot_);
     for (auto& worker : workers_) {
       if (auto applied = worker->gateway.apply(snapshot_); !applied) return applied;
     }
@@ -140,6 +164,15 @@ class Service {
   void join() { loops_.join(); }
 
  private:
+  void use_limits(const Snapshot& snapshot) {
+    const LimitsConfig& limits = snapshot.config.limits;
+    world_.conversations.cache.set_limits(conversation_limits(limits));
+    if (store::Sessions* sessions = world_.conversations.answers.store()) {
+      sessions->set_keep(limits.conversation_ttl);
+    }
+    if (shared_limits_ != nullptr) shared_limits_->set_keys(snapshot.access.keys());
+  }
+
   Result<void> listen(const Config& config) {
     const net::TlsFiles tls{.certificate = config.tls.cert, .key = config.tls.key};
     for (const std::string& text : config.listen) {
@@ -173,7 +206,7 @@ class Service {
       return;
     }
     snapshot_ = next;
-    world_.conversations.answers.set_limits(conversation_limits(next->config.limits));
+    use_limits(*next);
     for (std::size_t i = 1; i < workers_.size(); ++i) {
       workers_[i]->loop.post(
           [worker = workers_[i].get(), next] { static_cast<void>(worker->gateway.apply(next)); });
@@ -211,6 +244,7 @@ class Service {
   ServeOptions options_;
   telemetry::Logger& log_;
   World world_;
+  std::unique_ptr<SharedLimits> shared_limits_;  // nullptr: the store is this gateway's own
   net::LoopGroup loops_;
   QueryPool queries_;  // goes before the loops that it posts to
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -261,9 +295,10 @@ Result<void> run_serve(const ServeOptions& options) {
   metrics.build.with(0, kVersion).set(1);
   auto requests = store::make_request_log(config->store.url, store_options(config->store, log));
   if (!requests) return tl::unexpected(requests.error());
+  const std::unique_ptr<store::Sessions> sessions = make_sessions(*config, log);
   auto spans = make_span_exporter(config->otlp, log);
   if (!spans) return tl::unexpected(spans.error());
-  Service service(options, *config, log, metrics, **requests, spans->get());
+  Service service(options, *config, log, metrics, **requests, sessions.get(), spans->get());
   if (auto started = service.start(*config); !started) return started;
   announce(service.endpoints(), !config->tls.cert.empty(), options.demo);
   service.join();

@@ -196,7 +196,8 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   if (ask_.key != nullptr) key_name = ask_.key->config.name;
   const Origin origin{.prompt = prepared ? *prepared : request_,
                       .key_name = key_name,
-                      .session = session_of(ask_.exchange.head().headers)};
+                      .session = session_of(ask_.exchange.head().headers),
+                      .request = ask_.id};
   call->set_origin(origin);
   std::optional<CapturedCall> captured;
   if (ask_.capture) captured.emplace(*call, *ask_.capture, upstream);
@@ -250,6 +251,7 @@ bool Turn::is_held(const Pipeline& pipeline) const {
 void Turn::add_notices() {
   if (!dropped_.empty()) ask_.headers.add("x-callgate-dropped", dropped_);
   if (!conversation_.empty()) ask_.headers.add(kConversationHeader, conversation_);
+  if (!session_.empty()) ask_.headers.add(kSessionHeader, session_);
   if (insisted_ && summary_.calls == 0) {
     ask_.headers.add("x-callgate-warning",
                      "the model made no call although tool_choice asks for one");
@@ -312,6 +314,7 @@ PipelineOptions Turn::pipeline_options(const WireFormat& wire, UpstreamCall& cal
 
 net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
   conversation_ = call.header(kConversationHeader);
+  session_ = call.header(kSessionHeader);
   PipelineOptions options = pipeline_options(wire, call);
   if (ask_.capture) ask_.capture->made_pipeline(options);
   options.observer = record_.observer(trace_.observer());
@@ -325,6 +328,7 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
   std::string out;
   const bool stayed = co_await pump(call, pipeline, out);
   summary_ = pipeline.summary();
+  co_await call.settle();
   if (stayed && wants_call() && !insisted_ && !pipeline.error() && summary_.calls == 0) {
     co_return Step::no_call;
   }
@@ -493,6 +497,7 @@ void Turn::record_end(Step step) {
   if (step == Step::gone) outcome.finish_reason = summary_.known_reason;
   if (ask_.capture) ask_.capture->finish(store::to_string(outcome.state));
   outcome.upstream = upstream_;
+  outcome.session = session_;
   outcome.calls = summary_.calls;
   outcome.usage = summary_.usage;
   outcome.bytes_in = static_cast<std::int64_t>(ask_.received_bytes);

@@ -76,6 +76,7 @@ class Turn {
   std::string dropped_;       // names of fields
   bool insisted_ = false;     // a turn without the call that was asked for was thrown away
   std::string conversation_;  // what became of it, at an upstream that keeps conversations
+  std::string session_;       // its id there
   int status_ = 0;
   std::uint32_t attempts_ = 0;
   std::uint64_t bytes_out_ = 0;

@@ -19,12 +19,15 @@ namespace callgate::server {
 
 // Tells the client what became of its conversation at an upstream that keeps conversations.
 inline constexpr std::string_view kConversationHeader = "x-callgate-conversation";
+// The id of its session there. A client may send it back to say which conversation it means.
+inline constexpr std::string_view kSessionHeader = "x-callgate-session";
 
 // Where a request comes from, for upstreams that keep conversations.
 struct Origin {
   const Request& prompt;      // what is encoded: what was asked, with whatever was rendered into it
   std::string_view key_name;  // of the client's key, empty on an open gateway
   std::string_view session;   // as the client names its conversation, may be empty
+  std::string_view request{};  // the id of the request
 };
 
 class UpstreamCall {
@@ -54,6 +57,10 @@ class UpstreamCall {
 
   // The body that was really sent, where that is not the request's; once. Empty: it is the request's.
   virtual std::string take_sent() { return {}; }
+
+  // The client will get no more events: whatever its next request needs is kept. Done before the client gets the end of
+  // its answer. A call that is not settled settles itself when it is destroyed, without waiting.
+  virtual net::Task<> settle() { co_return; }
 
   // Ends the call now; what waits for it fails soon after.
   virtual void cancel() = 0;

@@ -60,6 +60,7 @@ class Metrics {
   Counters<0>   store_shed{registry_, "callgate_store_shed_total", "Entries of the request log that were kept without their bodies."};
   Counters<0>   store_spooled{registry_, "callgate_store_spooled_total", "Entries of the request log that went to the journal."};
   Gauges<0>     store_journal_bytes{registry_, "callgate_store_journal_bytes", "Bytes of the journal that wait to be replayed."};
+  Counters<0>   session_failures{registry_, "callgate_session_store_failures_total", "Questions about sessions that the store did not answer; memory was used instead, or the request failed."};
   Gauges<0>     store_healthy{registry_, "callgate_store_healthy", "1 while the store can be written."};
   Counters<1>   captures{registry_, "callgate_captures_total", "Captures of requests, by result: written, truncated, dropped, failed.", {"result"}};
   Gauges<0>     otlp_queue_depth{registry_, "callgate_otlp_queue_depth", "Spans that wait to be exported."};
