@@ -20,6 +20,7 @@ callgate_pch(callgate_pch_asio <boost/asio/awaitable.hpp> <boost/asio/io_context
 target_link_libraries(callgate_pch_asio PRIVATE Boost::headers Threads::Threads)
 
 callgate_room(net USES base LIBS llhttp OpenSSL::SSL OpenSSL::Crypto Boost::headers Threads::Threads ASIO)
+callgate_room(tool USES chat net)
 callgate_room(telemetry USES engine net LIBS spdlog::spdlog Threads::Threads)
 callgate_room(store USES engine net LIBS SQLite::SQLite3 PostgreSQL::PostgreSQL ${ZSTD_LIBRARY} Threads::Threads
   TOGETHER *postgresql*)

@@ -192,7 +192,13 @@ Task<Result<void>> ClientExchange::State::connect() {
     addresses = std::move(*found);
   }
   Result<void> result = broken("no address");
+  const auto& may_connect = pool.options().may_connect;
   for (const Address& address : addresses) {
+    if (may_connect && !may_connect(address)) {
+      result = fail(ErrorCode::forbidden, to_text(target) + ": " + to_text(address) +
+                                              " is an address that may not be connected to");
+      continue;
+    }
     result = co_await connect_to(address, limit);
     if (result || cancelled || result.error().code == ErrorCode::timed_out) break;
   }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@
 
 namespace callgate::net {
 
+struct Address;
+
 struct ClientOptions {
   std::size_t head_bytes = 64 * 1024;  // of a response
   std::size_t header_count = 256;      // of a response
@@ -26,6 +29,8 @@ struct ClientOptions {
   Millis idle_timeout{60'000};         // then closed
   std::string ca_file;                 // PEM; empty: the system's certificates
   bool insecure = false;               // accept any certificate
+  // Asked about every address before it is connected to, after names were resolved. Not given: all may be.
+  std::function<bool(const Address&)> may_connect;
 };
 
 // kNever: no limit.

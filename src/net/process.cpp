@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,6 +88,18 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
+void limit(pid_t pid, const ProcessLimits& limits) {
+  const auto set = [pid](auto resource, std::uint64_t most) {
+    if (most == 0) return;
+    const rlimit both{.rlim_cur = most, .rlim_max = most};
+    ::prlimit(pid, resource, &both, nullptr);
+  };
+  set(RLIMIT_CPU, limits.cpu_seconds);
+  set(RLIMIT_AS, limits.memory_bytes);
+  set(RLIMIT_NOFILE, limits.open_files);
+  set(RLIMIT_FSIZE, limits.file_bytes);
+}
+
 Error cannot_run(const ProcessOptions& options, int reason) {
   const std::string name = options.command.empty() ? "" : options.command.front();
   return {.code = ErrorCode::unavailable,
@@ -123,6 +136,7 @@ Result<std::unique_ptr<Process>> Process::start(Loop& loop, const ProcessOptions
       ::posix_spawnp(&pid, arguments.front().c_str(), &spawn.actions, &spawn.attributes,
                      pointers(arguments).data(), pointers(variables).data());
   if (fault != 0) return tl::unexpected(cannot_run(options, fault));
+  limit(pid, options.limits);
   const int watch = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (watch < 0) {
     const int reason = errno;

@@ -20,11 +20,20 @@
 
 namespace callgate::net {
 
+// What the child and all it starts may use; 0: as much as we may. Set at once after the start, each for itself.
+struct ProcessLimits {
+  std::uint64_t cpu_seconds = 0;   // then the kernel kills it
+  std::uint64_t memory_bytes = 0;  // of address space
+  std::uint64_t open_files = 0;
+  std::uint64_t file_bytes = 0;  // of the largest file that it may write
+};
+
 struct ProcessOptions {
   std::vector<std::string> command;  // a program, looked up in PATH, and its arguments
   std::vector<std::pair<std::string, std::string>> environment;  // all of it
   std::string folder;                                            // to run in; empty: ours
   std::size_t last_words = 4096;  // bytes of its standard error that are kept, the last ones
+  ProcessLimits limits;
 };
 
 class Process {

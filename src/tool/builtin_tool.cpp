@@ -1,0 +1,98 @@
+#include "tool/builtin_tool.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <optional>
+
+#include "json/writer.h"
+#include "tool/arguments.h"
+
+namespace callgate::tool {
+namespace {
+
+constexpr std::string_view kTimeParameters =
+    R"({"type":"object","properties":{"utc_offset":{"type":"string","description":"also give the local time at this offset, such as +01:00"}},"additionalProperties":false})";
+
+std::string to_text(std::int64_t seconds) {
+  const auto when = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  ::gmtime_r(&when, &parts);
+  std::array<char, 32> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  return {text.data(), size};
+}
+
+// Minutes of `+01:00`, `-0330` or `Z`.
+std::optional<int> offset_minutes(std::string_view text) {
+  if (text == "Z") return 0;
+  std::string digits;
+  for (const char c : text.substr(text.empty() ? 0 : 1)) {
+    if (c >= '0' && c <= '9')
+      digits.push_back(c);
+    else if (c != ':')
+      return std::nullopt;
+  }
+  if (digits.size() != 4 || (text.front() != '+' && text.front() != '-')) return std::nullopt;
+  const int hours = (digits[0] - '0') * 10 + digits[1] - '0';
+  const int minutes = (digits[2] - '0') * 10 + digits[3] - '0';
+  if (hours > 14 || minutes > 59) return std::nullopt;
+  return (text.front() == '-' ? -1 : 1) * (hours * 60 + minutes);
+}
+
+class TimeTool : public Tool {
+ public:
+  using Tool::Tool;
+
+ private:
+  net::Task<ToolResult> perform(const ToolCall& call, net::Millis, CancelToken&) override {
+    const auto arguments = read_arguments(call.arguments);
+    if (!arguments) co_return error_result(arguments.error().message);
+    const Argument* offset = find_argument(*arguments, "utc_offset");
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+    auto described = describe_time(seconds, offset == nullptr ? "" : to_plain_text(offset->json));
+    if (!described) co_return error_result(described.error().message);
+    ToolResult result;
+    result.text = std::move(*described);
+    co_return result;
+  }
+};
+
+}  // namespace
+
+Result<std::string> describe_time(std::int64_t unix_seconds, std::string_view utc_offset) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.string("utc", to_text(unix_seconds) + "Z");
+  object.integer("unix", unix_seconds);
+  if (!utc_offset.empty()) {
+    const std::optional<int> minutes = offset_minutes(utc_offset);
+    if (!minutes) {
+      return fail(ErrorCode::invalid_request, "utc_offset: \"" + std::string(utc_offset) +
+                                                  "\", expected one such as +01:00 or -03:30");
+    }
+    std::array<char, 8> suffix{};
+    const int whole = *minutes < 0 ? -*minutes : *minutes;
+    std::snprintf(suffix.data(), suffix.size(), "%c%02d:%02d", *minutes < 0 ? '-' : '+',
+                  whole / 60 % 100, whole % 60);
+    object.string("local", to_text(unix_seconds + *minutes * 60) + suffix.data());
+  }
+  object.close();
+  return out;
+}
+
+Result<std::shared_ptr<Tool>> make_builtin(net::Loop& loop, const ToolConfig& config) {
+  const std::string& builtin = std::get<BuiltinToolConfig>(config.how).builtin;
+  if (builtin != "time") {
+    return fail(ErrorCode::invalid_request, "builtin: \"" + builtin + "\", expected time");
+  }
+  ToolSpec spec{
+      .name = config.name, .description = config.description, .parameters = config.parameters};
+  if (spec.description.empty()) spec.description = "Gives the current date and time.";
+  if (spec.parameters.empty()) spec.parameters.text = kTimeParameters;
+  return std::shared_ptr<Tool>(std::make_shared<TimeTool>(loop, std::move(spec), config.limits));
+}
+
+}  // namespace callgate::tool

@@ -1,0 +1,97 @@
+// What the owner says about a tool: plain values, already read and with variables filled in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "callgate/request.h"
+#include "net/loop.h"
+#include "net/process.h"
+#include "tool/tool.h"
+
+namespace callgate::tool {
+
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+// Which servers may be called.
+struct NetworkConfig {
+  std::vector<std::string> hosts;  // patterns such as `*.example.com`; empty: any
+  std::vector<std::string>
+      addresses;        // ranges that are not the internet but allowed: `10.1.0.0/16`
+  std::string ca_file;  // PEM; empty: the system's certificates
+};
+
+struct HttpToolConfig {
+  std::string method = "POST";
+  std::string
+      url;  // `https://api.example.com/orders/{id}`; arguments may stand anywhere after the scheme
+  NamedValues headers;  // sent as they are
+  // Arguments in the query. Not given: for GET, HEAD and DELETE all that the URL does not use; else none.
+  std::optional<std::vector<std::string>> query;
+  // Arguments in the JSON body. Not given: for GET, HEAD and DELETE none; else all.
+  std::optional<std::vector<std::string>> body;
+  // Content types that are text for a model; patterns. Empty: the usual ones.
+  std::vector<std::string> content_types;
+  std::size_t preview_bytes = 2048;  // of the body of a failure
+  bool pass_context = true;          // as headers `x-callgate-...`
+  NetworkConfig network;
+};
+
+struct CommandToolConfig {
+  std::vector<std::string> command;           // a program and its arguments; never a shell
+  std::string folder;                         // to run in
+  std::vector<std::string> pass_environment;  // names whose values are ours
+  NamedValues environment;                    // set as they are
+  net::ProcessLimits limits{.cpu_seconds = 60,
+                            .memory_bytes = std::uint64_t{2} << 30,
+                            .open_files = 256,
+                            .file_bytes = std::uint64_t{1} << 30};
+  std::uint64_t output_bytes = std::uint64_t{16} << 20;  // it may write; then it is killed
+  std::size_t preview_bytes = 2048;                      // of its standard error
+  bool pass_context = true;                              // as CALLGATE_... variables
+};
+
+struct BuiltinToolConfig {
+  std::string builtin;  // `time`
+};
+
+enum class McpRevision : std::uint8_t { automatic, session_2025_11_25, stateless_2026_07_28 };
+
+// A server of which every tool becomes one of ours, named `server__tool`.
+struct McpToolConfig {
+  // One of the two: a program that speaks over its standard streams, or a URL.
+  std::vector<std::string> command;
+  std::string folder;
+  std::vector<std::string> pass_environment;
+  NamedValues environment;
+  net::ProcessLimits limits;
+  std::string url;
+  NamedValues headers;
+  NetworkConfig network;
+
+  McpRevision revision = McpRevision::automatic;
+  std::vector<std::string> tools;     // patterns of the tools that are taken; empty: all
+  net::Millis start_timeout{15'000};  // until it lists its tools
+  net::Millis probe_timeout{2'000};   // for an answer to server/discover, over standard streams
+  net::Millis backoff{250};           // after a failure, doubled with each
+  net::Millis most_backoff{30'000};
+  std::size_t message_bytes = std::size_t{8} << 20;  // of one message; more breaks the connection
+  std::size_t most_tools = 1000;
+  bool pass_context = true;  // in _meta
+};
+
+struct ToolConfig {
+  std::string name;         // of the tool, or of the MCP server
+  std::string description;  // not for mcp
+  RawJson parameters;       // a JSON schema; not for mcp
+  ToolLimits limits;
+  std::variant<HttpToolConfig, CommandToolConfig, McpToolConfig, BuiltinToolConfig> how;
+};
+
+}  // namespace callgate::tool

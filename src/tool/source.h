@@ -1,0 +1,34 @@
+// ToolSource: where tools come from. Most are one tool; an MCP server is as many as it lists, and they change.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "callgate/result.h"
+#include "net/task.h"
+#include "tool/config.h"
+#include "tool/tool.h"
+
+namespace callgate::tool {
+
+// Loop thread only.
+class ToolSource {
+ public:
+  virtual ~ToolSource() = default;
+  // A run holds on to its tool: the next call may give others.
+  virtual std::vector<std::shared_ptr<Tool>> tools() const = 0;
+  // Asks the source for its tools again. What it had stays when that fails.
+  virtual net::Task<Result<void>> refresh() = 0;
+  // Called when the tools are others than before, also outside refresh().
+  virtual void on_change(std::function<void()> callback) = 0;
+};
+
+// Fails when the configuration makes no sense; that a server cannot be reached is told later.
+// REQUIRES: the loop outlives the source; a source that serves runs does, too.
+Result<std::unique_ptr<ToolSource>> make_source(net::Loop& loop, const ToolConfig& config);
+
+// `http`, `command`, `mcp` or `builtin`.
+std::string_view kind_name(const ToolConfig& config);
+
+}  // namespace callgate::tool
