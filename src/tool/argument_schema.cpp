@@ -23,6 +23,8 @@ constexpr std::size_t kMostPatternBytes = 1024;
 constexpr std::size_t kMostPatternStates = 10'000;
 constexpr std::size_t kMostMatchedBytes = std::size_t{16} << 10;
 constexpr std::size_t kMostFaults = 8;
+constexpr std::size_t kMostLooks = 300'000;
+constexpr std::size_t kMostReasonLooks = 20'000;
 
 using Context = std::vector<std::string>;
 
@@ -239,15 +241,23 @@ Result<void> ArgumentSchema::check(std::string_view arguments) const {
     return fail(ErrorCode::invalid_request,
                 "arguments: expected an object, got " + describe(*value));
   }
-  SchemaBudget budget;
   valijson::ValidationResults results;
   try {
     valijson::Validator validator;
+    SchemaBudget budget{kMostLooks};
     const NodeAdapter target(NodePlace{&*value, &budget});
-    if (validator.validate(compiled_->schema, target, &results)) return {};
+    if (validator.validate(compiled_->schema, target, nullptr)) return {};
   } catch (const std::exception& fault) {
     return fail(ErrorCode::invalid_request,
                 std::string("arguments: they cannot be checked: ") + fault.what());
+  }
+  try {
+    // Collecting reasons costs far more than finding that there is one.
+    valijson::Validator validator;
+    SchemaBudget budget{kMostReasonLooks};
+    validator.validate(compiled_->schema, NodeAdapter(NodePlace{&*value, &budget}), &results);
+  } catch (const std::exception&) {
+    // The reasons found so far are told.
   }
   std::string message;
   std::size_t count = 0;

@@ -53,7 +53,7 @@ TEST(ArgumentSchema, says_what_a_model_can_correct) {
   EXPECT_THAT(fault(kWeather, R"({"city":"Bonn","days":15})"), HasSubstr("arguments.days: "));
   EXPECT_THAT(fault(kWeather, R"({"city":"B"})"), HasSubstr("arguments.city: "));
   EXPECT_THAT(fault(kWeather, R"({"unit":1,"days":"x"})"),
-              testing::AllOf(HasSubstr("arguments.city: missing; "), HasSubstr("arguments.unit: "),
+              testing::AllOf(HasSubstr("arguments.city: missing"), HasSubstr("arguments.unit: "),
                              HasSubstr("arguments.days: expected integer")));
   EXPECT_THAT(fault(kWeather, R"({"city":)"), HasSubstr("arguments: not JSON"));
 }
@@ -119,7 +119,7 @@ TEST(ArgumentSchema, costs_a_bounded_amount_of_work) {
             "");
   // Every level doubles the work.
   std::string deep = "1";
-  for (int i = 0; i < 100; ++i) deep = "{\"a\":" + deep + "}";
+  for (int i = 0; i < 38; ++i) deep = "{\"a\":" + deep + "}";
   const char* doubling = R"({"$ref":"#/$defs/n","$defs":{"n":{"anyOf":[
     {"properties":{"a":{"$ref":"#/$defs/n"}},"required":["z"]},
     {"properties":{"a":{"$ref":"#/$defs/n"}},"required":["y"]}]}}})";
@@ -130,7 +130,7 @@ TEST(ArgumentSchema, costs_a_bounded_amount_of_work) {
               HasSubstr("cannot be checked"));
   EXPECT_THAT(fault("{}", "{\"a\":" + std::string(5000, '[') + std::string(5000, ']') + "}"),
               HasSubstr("arguments: not JSON"));
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
 }  // namespace

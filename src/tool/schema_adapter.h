@@ -19,7 +19,7 @@ namespace callgate::tool {
 
 // The work that one check may cost: every look at a value takes a part of it.
 struct SchemaBudget {
-  std::size_t looks = 2'000'000;
+  std::size_t looks;
 };
 
 struct SchemaBudgetSpent : std::runtime_error {

@@ -12,9 +12,9 @@
 namespace callgate::tool {
 namespace {
 
-// The reader bounds the depth.
-SchemaNode read_value(json::Reader& in) {
+SchemaNode read_value(json::Reader& in, int depth) {
   SchemaNode node;
+  if (depth > kMostNodeDepth) in.fail("nested too deeply");
   node.kind = in.peek();
   switch (node.kind) {
     case json::Kind::object: {
@@ -23,13 +23,13 @@ SchemaNode read_value(json::Reader& in) {
         const auto [place, is_new] = places.emplace(key, node.members.size());
         if (is_new) node.members.emplace_back(place->first, SchemaNode());
         const std::size_t at = place->second;
-        SchemaNode value = read_value(in);
+        SchemaNode value = read_value(in, depth + 1);
         node.members[at].second = std::move(value);
       }
       break;
     }
     case json::Kind::array:
-      while (in.next_element()) node.items.push_back(read_value(in));
+      while (in.next_element()) node.items.push_back(read_value(in, depth + 1));
       break;
     case json::Kind::string:
       node.text = in.string();
@@ -64,7 +64,7 @@ SchemaNode* SchemaNode::find(std::string_view name) {
 
 Result<SchemaNode> read_node(std::string_view json) {
   json::Reader in(json);
-  SchemaNode node = read_value(in);
+  SchemaNode node = read_value(in, 0);
   if (in.finish()) return node;
   return fail(ErrorCode::invalid_request, "not JSON at byte " + std::to_string(in.error().offset) +
                                               ": " + std::string(in.error().message));

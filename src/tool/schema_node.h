@@ -29,6 +29,8 @@ struct SchemaNode {
   bool is_array() const { return kind == json::Kind::array; }
 };
 
+// Deeper nesting than kMostNodeDepth is an error.
+inline constexpr int kMostNodeDepth = 40;
 Result<SchemaNode> read_node(std::string_view json);
 
 // True for 7, 7.0 and 123456789012345678901234567890.
