@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,8 @@ struct ToolCall {
   std::string name;       // as the model wrote it
   std::string arguments;  // a JSON object; empty text counts as {}
   ToolContext context;
+  // Called on the tool's loop when the tool reports progress, with the JSON it sent, such as {"progress":1,"total":2}.
+  std::function<void(std::string_view json)> on_progress;
 };
 
 struct ToolResult {
