@@ -76,6 +76,7 @@ net::Task<> read_lines(std::shared_ptr<McpChild> child, std::size_t limit) {
   std::string why = "it closed its output";
   if (lines.overflowed()) why = "it wrote a line of more than " + std::to_string(limit) + " bytes";
   child->over = true;
+  if (lines.overflowed()) child->process->signal(SIGKILL);
   const bool ended = co_await child->process->wait(kEndTimeout);
   if (ended && reading) why = child->process->ending();
   const std::string said(child->process->last_words());

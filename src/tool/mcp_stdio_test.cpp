@@ -44,7 +44,7 @@ def call(id, params):
     tools.append({"name": "grown", "inputSchema": {"type": "object"}})
     say({"method": "notifications/tools/list_changed"}); answer(id, "grown")
   elif name == "ask":
-    say({"id": "s1", "method": "roots/list"}); say({"id": "s2", "method": "ping"}); pending.append(id)
+    pending.append(id); say({"id": "s1", "method": "roots/list"}); say({"id": "s2", "method": "ping"})
   elif name == "sleep":
     for _ in range(100):
       time.sleep(0.02)

@@ -1,0 +1,77 @@
+// ToolHost: all tools of a gateway, on a thread and a loop of their own, so that one child program or one connection
+// serves the callers of every loop.
+//   auto host = ToolHost::start(configs, log);
+//   const ToolResult result = co_await (*host)->run(my_loop, call, net::Millis(30'000), cancel);
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "callgate/result.h"
+#include "net/loop.h"
+#include "net/task.h"
+#include "tool/argument_schema.h"
+#include "tool/config.h"
+#include "tool/source.h"
+#include "tool/tool.h"
+
+namespace callgate::tool {
+
+// What there is to know of a tool without running it. Immutable.
+struct CatalogueEntry {
+  ToolSpec spec;
+  ToolLimits limits;
+  std::string source;  // the name in the configuration
+  std::string_view kind;
+  std::shared_ptr<const ArgumentSchema> schema;  // empty: its schema could not be compiled
+};
+
+class Catalogue {
+ public:
+  explicit Catalogue(std::vector<CatalogueEntry> entries) : entries_(std::move(entries)) {}
+  // By name.
+  const std::vector<CatalogueEntry>& entries() const { return entries_; }
+  const CatalogueEntry* find(std::string_view name) const;
+  // not_found when there is no such tool; else what its schema says. A tool whose schema is broken takes anything.
+  Result<void> check(std::string_view name, std::string_view arguments) const;
+
+ private:
+  std::vector<CatalogueEntry> entries_;
+};
+
+class ToolHost {
+ public:
+  using Log = std::function<void(std::string_view)>;
+
+  // Fails when a configuration makes no sense. Servers that cannot be reached are tried again, and logged.
+  // `log` is called on the host's thread.
+  static Result<std::unique_ptr<ToolHost>> start(const std::vector<ToolConfig>& configs, Log log);
+  // Cancels the runs and ends the children. REQUIRES: nobody asks for another run.
+  ~ToolHost();
+  ToolHost(const ToolHost&) = delete;
+  ToolHost& operator=(const ToolHost&) = delete;
+
+  // Any thread. Another value whenever the tools change.
+  std::shared_ptr<const Catalogue> catalogue() const;
+  // Any thread but the host's: true once every source was asked for its tools.
+  bool wait_until_listed(net::Millis timeout) const;
+
+  // Runs the tool of that name. As Tool::run(), but on any loop: the caller's, which it names. Ends at once when
+  // cancelled. `call.on_progress` is called on the caller's loop, never after the end.
+  net::Task<ToolResult> run(net::Loop& loop, ToolCall call, net::Millis timeout,
+                            CancelToken& cancel) const;
+
+ private:
+  struct Core;
+  explicit ToolHost(std::shared_ptr<Core> core);
+
+  std::shared_ptr<Core> core_;
+  std::thread thread_;
+};
+
+}  // namespace callgate::tool
