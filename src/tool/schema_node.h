@@ -14,7 +14,7 @@
 namespace callgate::tool {
 
 struct SchemaNode {
-  using Member = std::pair<std::string, SchemaNode>;
+  struct Member;
 
   json::Kind kind = json::Kind::null;
   bool truth = false;             // boolean
@@ -27,6 +27,12 @@ struct SchemaNode {
   bool is_string() const { return kind == json::Kind::string; }
   bool is_object() const { return kind == json::Kind::object; }
   bool is_array() const { return kind == json::Kind::array; }
+};
+
+struct SchemaNode::Member {
+  Member(std::string name, SchemaNode value) : first(std::move(name)), second(std::move(value)) {}
+  std::string first;
+  SchemaNode second;
 };
 
 // Deeper nesting than kMostNodeDepth is an error.
