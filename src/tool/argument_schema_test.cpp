@@ -94,12 +94,15 @@ TEST(ArgumentSchema, checks_patterns_and_multiples) {
 }
 
 TEST(ArgumentSchema, refuses_schemas_that_are_none) {
-  for (const char* schema :
-       {"[]", "{", R"({"type":"objekt"})", R"({"properties":[]})", R"({"$ref":"https://x/y"})",
-        R"({"$ref":"#"})", R"({"properties":{"a":{"$ref":"#/nowhere"}}})",
-        R"({"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"})",
-        R"({"properties":{"a":{"multipleOf":0}}})", R"({"properties":{"a":{"pattern":"("}}})",
-        R"({"patternProperties":{"(a+)+$":{}}})", R"({"required":"x"})"}) {
+  for (
+      const char* schema :
+      {"[]", "{", R"({"type":"objekt"})", R"({"properties":[]})", R"({"$ref":"https://x/y"})",
+       R"({"$ref":"#"})", R"({"allOf":[{"$ref":"#"}]})",
+       R"({"$defs":{"a":{"anyOf":[{"not":{"$ref":"#/$defs/b"}}]},"b":{"if":{"$ref":"#/$defs/a"}}}})",
+       R"({"properties":{"a":{"$ref":"#/nowhere"}}})",
+       R"({"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"})",
+       R"({"properties":{"a":{"multipleOf":0}}})", R"({"properties":{"a":{"pattern":"("}}})",
+       R"({"patternProperties":{"(a+)+$":{}}})", R"({"required":"x"})"}) {
     EXPECT_FALSE(ArgumentSchema::compile(schema).has_value()) << schema;
   }
   EXPECT_FALSE(ArgumentSchema::compile(std::string(300'000, ' ')).has_value());
@@ -128,6 +131,13 @@ TEST(ArgumentSchema, costs_a_bounded_amount_of_work) {
   for (int i = 1; i < 20'000; ++i) many += "," + std::to_string(i);
   EXPECT_THAT(fault(R"({"properties":{"a":{"uniqueItems":true}}})", many + "]}"),
               HasSubstr("cannot be checked"));
+  // References that go down the stack.
+  std::string chain = "{\"$ref\":\"#/$defs/d0\",\"$defs\":{";
+  for (int i = 0; i < 2000; ++i) {
+    chain += "\"d" + std::to_string(i) + "\":{\"properties\":{\"a\":{\"$ref\":\"#/$defs/d" +
+             std::to_string(i + 1) + "\"}}},";
+  }
+  EXPECT_FALSE(ArgumentSchema::compile(chain + "\"d2000\":{}}}").has_value());
   EXPECT_THAT(fault("{}", "{\"a\":" + std::string(5000, '[') + std::string(5000, ']') + "}"),
               HasSubstr("arguments: not JSON"));
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));

@@ -40,11 +40,14 @@ class BodyReader {
         case McpMessage::Kind::notification:
           return other(message);
         case McpMessage::Kind::result:
-          if (message.number() == id_) answer_ = std::string(message.text);
+          if (message.number() != id_) return;
+          is_named_ = true;
+          answer_ = std::string(message.text);
           return;
         case McpMessage::Kind::error:
           // One that names no request can only mean ours.
-          if (message.number() == id_ || message.id.empty() || message.id == "null") {
+          is_named_ = message.number() == id_;
+          if (is_named_ || message.id.empty() || message.id == "null") {
             answer_ = std::string(message.text);
           }
           return;
@@ -55,6 +58,8 @@ class BodyReader {
   }
   bool overflowed() const { return frames_.overflowed(); }
   bool answered() const { return answer_.has_value(); }
+  // The answer names our request, so the server has understood it.
+  bool is_named() const { return is_named_; }
   std::string take_answer() { return std::move(*answer_); }
   const std::string& last_event() const { return last_event_; }
 
@@ -63,6 +68,7 @@ class BodyReader {
   std::size_t limit_;
   SseDecoder frames_;
   std::string last_event_;
+  bool is_named_ = false;
   std::optional<std::string> answer_;
 };
 
@@ -96,7 +102,7 @@ class McpHttp : public McpTransport, public std::enable_shared_from_this<McpHttp
       const net::Millis rest(limit - loop_.now());
       done = co_await exchange("GET", "", nullptr, reader, rest, cancel);
     }
-    if (reader.answered()) co_return reader.take_answer();
+    if (done && reader.answered()) co_return reader.take_answer();
     if (cancel.cancelled() || (!done && done.error().code == ErrorCode::timed_out)) {
       if (revision_ != kMcpStatelessRevision) tell_cancelled(request.id);
       if (cancel.cancelled()) co_return fail(ErrorCode::unavailable, kCancelledWords);
@@ -190,10 +196,12 @@ class McpHttp : public McpTransport, public std::enable_shared_from_this<McpHttp
     const auto body = co_await http.read_all(config_.message_bytes);
     if (!body) co_return tl::unexpected(body.error());
     reader.take(*body, events_.message);
-    if (reader.answered()) co_return Result<void>();
-    if (status == 404 && !session_.empty()) {
+    // Servers say 404, and many say 400, when they know the session no more.
+    const bool refused = status == 404 || status == 400;
+    if (refused && !session_.empty() && !reader.is_named()) {
       co_return fail(ErrorCode::not_found, "the MCP server has forgotten the session");
     }
+    if (reader.answered()) co_return Result<void>();
     std::string words = "the MCP server answered HTTP " + std::to_string(status) + " " +
                         std::string(net::reason_phrase(status));
     BoundedText preview(kPreview);

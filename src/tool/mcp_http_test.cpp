@@ -176,7 +176,9 @@ class SessionServer {
     const std::string tool = member_text(message.params, "name");
     if (tool == "forget" && !std::exchange(forgot_, true)) {
       session_ = "gone";
-      co_return co_await reply(exchange, 404, "no such session");
+      co_return co_await reply(
+          exchange, 404,
+          R"({"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null})");
     }
     if (tool == "html") co_return co_await reply(exchange, 502, "<html>Bad Gateway</html>");
     if (tool == "never") {

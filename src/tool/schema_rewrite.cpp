@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 namespace callgate::tool {
 namespace {
@@ -13,6 +14,9 @@ constexpr std::array<std::string_view, 4> kNothingButData = {"enum", "const", "d
 constexpr std::array<std::string_view, 6> kMaps = {
     "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"};
 constexpr int kMostHops = 32;
+// Compiling and checking go down by one for each: the stack is not without end.
+constexpr std::size_t kMostReferences = 500;
+constexpr int kMostSteps = 32;
 
 template <std::size_t size>
 bool is_one_of(std::string_view name, const std::array<std::string_view, size>& names) {
@@ -30,6 +34,60 @@ bool is_harmless_pattern(std::string_view pattern) {
   });
   return pattern.size() <= 128 && repeats <= 2 && pattern.find('(') == std::string_view::npos;
 }
+
+const SchemaNode* resolve(const SchemaNode& root, std::string_view pointer) {
+  const SchemaNode* node = &root;
+  while (!pointer.empty() && node != nullptr) {
+    if (pointer.front() != '/') return nullptr;
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    std::string name(pointer.substr(1, end - 1));
+    for (std::size_t at = name.find('~'); at < name.size(); at = name.find('~', at + 1)) {
+      name.replace(at, 2, name.compare(at, 2, "~1") == 0 ? "/" : "~");
+    }
+    pointer.remove_prefix(end);
+    if (node->is_array()) {
+      const std::size_t index = std::strtoul(name.c_str(), nullptr, 10);
+      node = index < node->items.size() ? &node->items[index] : nullptr;
+    } else {
+      node = node->find(name);
+    }
+  }
+  return node;
+}
+
+// How many schemas lie on top of each other for one and the same value: a schema that leads back to itself without
+// going down into the value would never be done.
+class StepCounter {
+ public:
+  explicit StepCounter(const SchemaNode& root) : root_(root) {}
+
+  // kMostSteps + 1 when there are more, or no end.
+  int steps(const SchemaNode& node, int depth) {
+    if (depth > kMostSteps) return kMostSteps + 1;
+    if (const auto known = known_.find(&node); known != known_.end()) return known->second;
+    int most = 0;
+    const auto follow = [&](const SchemaNode* inner) {
+      if (inner != nullptr) most = std::max(most, 1 + steps(*inner, depth + 1));
+    };
+    for (const auto& [name, value] : node.members) {
+      if (name == "$ref" && value.is_string() && value.text.starts_with('#')) {
+        follow(resolve(root_, std::string_view(value.text).substr(1)));
+      } else if (name == "allOf" || name == "anyOf" || name == "oneOf") {
+        for (const SchemaNode& item : value.items) follow(&item);
+      } else if (name == "not" || name == "if" || name == "then" || name == "else") {
+        follow(&value);
+      } else if (name == "dependencies" || name == "dependentSchemas") {
+        for (const auto& member : value.members) follow(&member.second);
+      }
+      if (most > kMostSteps) break;
+    }
+    return known_[&node] = std::min(most, kMostSteps + 1);
+  }
+
+ private:
+  const SchemaNode& root_;
+  std::unordered_map<const SchemaNode*, int> known_;
+};
 
 class Rewriter {
  public:
@@ -80,6 +138,7 @@ class Rewriter {
     merge_dependencies(node, "dependentRequired");
     merge_dependencies(node, "dependentSchemas");
     if (const SchemaNode* reference = node.find("$ref")) {
+      if (++references_ > kMostReferences) return bad("more than 500 references");
       if (auto found = check_reference(*reference); !found) return found;
       if (node.members.size() > 1) wrap_reference(node);
     }
@@ -130,40 +189,32 @@ class Rewriter {
         return bad("$ref: expected a place in the same schema, such as #/$defs/x");
       }
       if (hops == kMostHops) return bad("$ref: \"" + reference->text + "\" leads to itself");
-      const SchemaNode* target = resolve(reference->text.substr(1));
+      const SchemaNode* target = resolve(root_, std::string_view(reference->text).substr(1));
       if (target == nullptr) return bad("$ref: there is nothing at \"" + reference->text + "\"");
       reference = target->find("$ref");
     }
     return {};
   }
 
-  const SchemaNode* resolve(std::string_view pointer) const {
-    const SchemaNode* node = &root_;
-    while (!pointer.empty() && node != nullptr) {
-      if (pointer.front() != '/') return nullptr;
-      const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-      std::string name(pointer.substr(1, end - 1));
-      for (std::size_t at = name.find('~'); at < name.size(); at = name.find('~', at + 1)) {
-        name.replace(at, 2, name.compare(at, 2, "~1") == 0 ? "/" : "~");
-      }
-      pointer.remove_prefix(end);
-      if (node->is_array()) {
-        const std::size_t index = std::strtoul(name.c_str(), nullptr, 10);
-        node = index < node->items.size() ? &node->items[index] : nullptr;
-      } else {
-        node = node->find(name);
-      }
-    }
-    return node;
-  }
-
   const SchemaNode& root_;
+  std::size_t references_ = 0;
 };
+
+// Every schema in it, wherever it stands.
+bool is_shallow(const SchemaNode& node, StepCounter& counter) {
+  if (counter.steps(node, 0) > kMostSteps) return false;
+  return std::all_of(node.items.begin(), node.items.end(),
+                     [&](const SchemaNode& item) { return is_shallow(item, counter); }) &&
+         std::all_of(node.members.begin(), node.members.end(),
+                     [&](const auto& member) { return is_shallow(member.second, counter); });
+}
 
 }  // namespace
 
 Result<void> rewrite_schema(SchemaNode& schema) {
   const SchemaNode original = schema;
+  StepCounter counter(original);
+  if (!is_shallow(original, counter)) return bad("it leads to itself, or through too many others");
   return Rewriter(original).schema(schema);
 }
 
