@@ -92,8 +92,8 @@ TEST(ToolHost, ends_runs_that_are_cancelled_late_or_left) {
   net::run_to_end(loop, task(*host, loop));
   {
     // Its loop goes while the tool runs.
-    net::Loop short_lived;
     CancelToken never;
+    net::Loop short_lived;
     short_lived.spawn([](ToolHost& it, net::Loop& on, CancelToken& token) -> net::Task<> {
       ToolCall call = call_with("{}");
       call.name = "hang";

@@ -225,7 +225,8 @@ net::Task<Result<void>> McpClient::shake_hands() {
   revision_ = version;
   lists_changes_ = hello.lists_changes;
   transport_->use_revision(revision_);
-  transport_->tell(write_mcp_notification("notifications/initialized", ""));
+  std::string initialized = write_mcp_notification("notifications/initialized", "");
+  co_await transport_->deliver(std::move(initialized));
   co_return Result<void>();
 }
 
@@ -273,6 +274,8 @@ net::Task<Result<void>> McpClient::list(net::Millis timeout) {
 }
 
 net::Task<> McpClient::list_again([[maybe_unused]] std::shared_ptr<McpClient> self) {
+  co_await loop_.sleep(
+      net::Millis(0));  // whoever reads the notification still holds the read buffer
   while (stale_ && up_) {
     stale_ = false;
     const Result<void> listed = co_await list(config_.start_timeout);
@@ -366,6 +369,9 @@ net::Task<ToolResult> McpClient::call(const std::string& tool, const ToolCall& c
     } else {
       break;
     }
+  }
+  if (!answer && answer.error().code == ErrorCode::timed_out) {
+    co_return error_result(timeout_words(timeout));
   }
   if (!answer) co_return error_result(answer.error().message);
   failures_ = 0;

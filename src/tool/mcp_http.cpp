@@ -116,6 +116,10 @@ class McpHttp : public McpTransport, public std::enable_shared_from_this<McpHttp
     loop_.spawn(post(shared_from_this(), "POST", std::move(message)));
   }
 
+  net::Task<> deliver(std::string message) override {
+    return post(shared_from_this(), "POST", std::move(message));
+  }
+
   void use_revision(std::string revision) override { revision_ = std::move(revision); }
 
   void listen(McpRequest request) override {
@@ -223,6 +227,8 @@ class McpHttp : public McpTransport, public std::enable_shared_from_this<McpHttp
     message.path = self->place_.path;
     message.headers = self->headers(nullptr, "", method == "POST");
     message.body = body;
+    // Whoever reads what this answers may still hold the read buffer.
+    co_await self->loop_.sleep(net::Millis(0));
     net::Timeouts timeouts;
     timeouts.total = kTellTimeout;
     net::ClientExchange http(*self->client_, self->place_.target, timeouts);

@@ -128,6 +128,10 @@ class McpStdio : public McpTransport {
   void tell(std::string message) override {
     if (child_) child_->tell(message);
   }
+  net::Task<> deliver(std::string message) override {
+    tell(std::move(message));
+    co_return;
+  }
   void use_revision(std::string) override {}
   void listen(McpRequest request) override {
     if (!request.method.empty()) {

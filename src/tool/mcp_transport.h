@@ -42,6 +42,8 @@ class McpTransport {
                                              CancelToken& cancel) = 0;
   // A notification or an answer to the server's request; nobody waits for it.
   virtual void tell(std::string message) = 0;
+  // The same for what must arrive before the next request is sent.
+  virtual net::Task<> deliver(std::string message) = 0;
   // Which revision is spoken from now on; empty: not known yet.
   virtual void use_revision(std::string revision) = 0;
   // Opens a way for messages that come by themselves, if the revision needs one. `request` is what to ask for.
