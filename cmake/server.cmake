@@ -1,6 +1,7 @@
 # The rooms below the I/O line and the binary.
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(PostgreSQL REQUIRED)
 find_path(ZSTD_INCLUDE zstd.h REQUIRED)
@@ -19,7 +20,7 @@ callgate_pch(callgate_pch_asio <boost/asio/awaitable.hpp> <boost/asio/io_context
   <string> <string_view> <vector> <memory> <optional> <variant> <tl/expected.hpp>)
 target_link_libraries(callgate_pch_asio PRIVATE Boost::headers Threads::Threads)
 
-callgate_room(net USES base LIBS llhttp OpenSSL::SSL OpenSSL::Crypto Boost::headers Threads::Threads ASIO)
+callgate_room(net USES base LIBS llhttp OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB Boost::headers Threads::Threads ASIO)
 callgate_room(tool USES chat net)
 callgate_room(telemetry USES engine net LIBS spdlog::spdlog Threads::Threads)
 callgate_room(store USES engine net LIBS SQLite::SQLite3 PostgreSQL::PostgreSQL ${ZSTD_LIBRARY} Threads::Threads

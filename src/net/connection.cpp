@@ -286,6 +286,47 @@ void Connection::start_answer(int status, const Headers& headers) {
   phase_ = Phase::streaming;
 }
 
+Task<Result<void>> Connection::upgrade(const Headers& headers) {
+  CALLGATE_CHECK(phase_ == Phase::none && parser_.state() == RequestParser::State::complete);
+  stream_.unwatch();
+  keep_alive_ = false;
+  framing_ = Framing::until_close;
+  phase_ = Phase::streaming;
+  out_.append("HTTP/1.1 101 Switching Protocols\r\nserver: callgate\r\nconnection: upgrade");
+  for (const Header header : headers) {
+    if (is_written_by_server(header.name) || !is_sendable(header)) continue;
+    out_.append(kLineEnd).append(header.name).append(": ").append(header.value);
+  }
+  out_.append("\r\n\r\n");
+  return write({});
+}
+
+Task<Result<std::optional<std::string_view>>> Connection::read(Millis timeout) {
+  CALLGATE_CHECK(framing_ == Framing::until_close);
+  if (!pending_.empty()) {
+    given_ = std::exchange(pending_, {});
+    co_return std::string_view(given_);
+  }
+  given_.clear();
+  while (!gone_) {
+    const IoResult got = stream_.read(loop().read_buffer());
+    if (got.status == IoStatus::done) {
+      if (stream_.must_yield()) {
+        given_.assign(loop().read_buffer().data(), got.bytes);
+        co_await loop().sleep(Millis(0));
+        co_return std::string_view(given_);
+      }
+      co_return std::string_view(loop().read_buffer().data(), got.bytes);
+    }
+    if (got.status == IoStatus::end || got.status == IoStatus::failed) break;
+    const Ready ready = co_await stream_.wait(got.status, timeout);
+    if (ready == Ready::timed_out) co_return std::nullopt;
+    if (ready == Ready::closed) break;
+  }
+  gone_ = true;
+  co_return std::string_view();
+}
+
 void Connection::add_chunk(Gather& out, std::string_view bytes) {
   if (bytes.empty() || framing_ == Framing::bodiless) return;
   if (framing_ == Framing::until_close) return out.add(bytes);

@@ -40,6 +40,8 @@ class Connection {
   void start_answer(int status, const Headers& headers);
   Task<Result<void>> write(std::string_view bytes);
   Task<Result<void>> end(std::string_view last);
+  Task<Result<void>> upgrade(const Headers& headers);
+  Task<Result<std::optional<std::string_view>>> read(Millis timeout);
   void abort();
   bool started() const { return phase_ != Phase::none; }
   bool gone() const { return gone_; }
@@ -77,6 +79,7 @@ class Connection {
   RequestParser parser_;
   Exchange exchange_;
   std::string pending_;  // bytes of later requests
+  std::string given_;    // what read() gave of them
   std::string out_;      // the answer's head, until it is sent
   std::array<char, 20> chunk_line_;
   std::function<void()> gone_callback_;

@@ -34,6 +34,12 @@ void Exchange::start(int status, const Headers& headers) {
 Task<Result<void>> Exchange::flush() { return connection_.write({}); }
 Task<Result<void>> Exchange::write(std::string_view bytes) { return connection_.write(bytes); }
 Task<Result<void>> Exchange::end(std::string_view last) { return connection_.end(last); }
+Task<Result<void>> Exchange::upgrade(const Headers& headers) {
+  return connection_.upgrade(headers);
+}
+Task<Result<std::optional<std::string_view>>> Exchange::read(Millis timeout) {
+  return connection_.read(timeout);
+}
 bool Exchange::started() const { return connection_.started(); }
 void Exchange::abort() { connection_.abort(); }
 bool Exchange::client_gone() const { return connection_.gone(); }

@@ -82,6 +82,12 @@ class Exchange {
   // Sends `last` (may be empty) and the end of the answer at once.
   Task<Result<void>> end(std::string_view last = {});
 
+  // Leaves HTTP with a 101 and these headers. From then on write() and end() send bytes as they are, and read() gives
+  // what the client sends: empty when it closed, nothing when `timeout` comes first. The view is valid until the next
+  // wait. REQUIRES: the request has no body.
+  Task<Result<void>> upgrade(const Headers& headers);
+  Task<Result<std::optional<std::string_view>>> read(Millis timeout);
+
   bool started() const;
 
   // Breaks the connection instead of ending the answer: the client sees a truncated one.

@@ -1,0 +1,80 @@
+// WebSocket: messages over one upgraded connection. Control frames are answered by themselves. Used on its loop only.
+//
+//   WebSocket socket(exchange, {});
+//   if (!co_await socket.accept({})) co_return;
+//   socket.queue(Opcode::text, "hello");
+//   (void)co_await socket.flush();
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "callgate/result.h"
+#include "net/server.h"
+#include "net/websocket_codec.h"
+
+namespace callgate::net {
+
+// What makes a request an opening handshake; else which status it gets and why.
+struct HandshakeFault {
+  int status = 400;
+  std::string_view message;
+};
+std::optional<HandshakeFault> check_handshake(const RequestHead& head);
+
+class WebSocket {
+ public:
+  struct Options {
+    WebSocketLimits limits;
+    bool deflate = true;  // where the client offers it
+    Millis close_timeout{2'000};
+  };
+  // REQUIRES: the exchange outlives the socket, and check_handshake() found nothing.
+  WebSocket(Exchange& exchange, Options options);
+  WebSocket(const WebSocket&) = delete;
+  WebSocket& operator=(const WebSocket&) = delete;
+
+  // `headers` are added to the answer.
+  Task<Result<void>> accept(Headers headers);
+
+  struct Message {
+    Opcode opcode = Opcode::text;  // text or binary
+    std::string payload;
+  };
+  // The next message; nothing when `timeout` comes first. Fails when the connection is over.
+  Task<Result<std::optional<Message>>> read(Millis timeout);
+
+  // Puts a message behind those that wait to be sent.
+  void queue(Opcode opcode, std::string_view payload);
+  void queue_ping() { append_frame(queued_, Opcode::ping, {}); }
+  // Sends all that is queued. While one flush() runs another one returns at once: the first sends for both.
+  Task<Result<void>> flush();
+  // Bytes that wait, and those that are on their way.
+  std::size_t backlog() const { return queued_.size() + sending_.size(); }
+
+  // Says goodbye, and waits for the client to do so.
+  Task<> close(std::uint16_t code, std::string_view reason);
+  // Milliseconds of the loop's clock when the client was heard last.
+  std::uint64_t heard_at() const { return heard_at_; }
+
+ private:
+  void receive(const WebSocketMessage& message);
+  void answer_close();
+
+  Exchange& exchange_;
+  Options options_;
+  std::optional<WebSocketReader> reader_;
+  bool deflated_ = false;
+  std::deque<Message> received_;
+  std::string queued_;
+  std::string sending_;
+  bool flushing_ = false;
+  std::uint16_t close_code_ = 0;  // the client's
+  bool closing_ = false;          // our close frame is queued or sent
+  std::uint64_t heard_at_ = 0;
+};
+
+}  // namespace callgate::net

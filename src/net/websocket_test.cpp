@@ -1,0 +1,113 @@
+#include "net/websocket.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "net/net_testing.h"
+
+namespace callgate::net {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::string_view kOpening =
+    "GET /room HTTP/1.1\r\nHost: a\r\nUpgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+std::string masked(std::uint8_t first, std::string_view payload) {
+  std::string frame{static_cast<char>(first), static_cast<char>(0x80 | payload.size())};
+  frame.append("\0\0\0\0", 4);
+  return frame.append(payload);
+}
+
+// Sends every message back; says goodbye when asked to.
+Task<> echo(Exchange& exchange) {
+  if (const auto fault = check_handshake(exchange.head()); fault) {
+    (void)co_await exchange.respond(fault->status, "text/plain", fault->message);
+    co_return;
+  }
+  WebSocket socket(exchange, {});
+  Headers headers;
+  headers.add("x-room", "1");
+  auto accepted = co_await socket.accept(std::move(headers));
+  if (!accepted) co_return;
+  for (;;) {
+    auto message = co_await socket.read(Millis(5000));
+    if (!message) break;
+    if (!*message || (*message)->payload == "bye") {
+      co_await socket.close(kCloseGoingAway, "bye");
+      co_return;
+    }
+    socket.queue((*message)->opcode, (*message)->payload);
+    auto sent = co_await socket.flush();
+    if (!sent) break;
+  }
+  (void)co_await exchange.end({});
+}
+
+class Client {
+ public:
+  explicit Client(const ServerThread& server) : socket_(RawSocket::connect(server.port())) {}
+  std::string exchange(std::string_view bytes) {
+    socket_.send(bytes);
+    return socket_.receive_all();
+  }
+
+ private:
+  RawSocket socket_;
+};
+
+std::string_view body_of(const std::string& answer) {
+  return std::string_view(answer).substr(answer.find("\r\n\r\n") + 4);
+}
+
+TEST(WebSocket, opens_echoes_and_closes) {
+  ServerThread server(echo);
+  const std::string answer =
+      Client(server).exchange(std::string(kOpening) + masked(0x81, "one") + masked(0x89, "p") +
+                              masked(0x01, "t") + masked(0x80, "wo") + masked(0x88, "\x03\xE8"));
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 101 Switching Protocols\r\n"));
+  EXPECT_THAT(answer, HasSubstr("\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"));
+  EXPECT_THAT(answer, HasSubstr("\r\nconnection: upgrade\r\n"));
+  EXPECT_THAT(answer, HasSubstr("\r\nx-room: 1\r\n"));
+  const std::string_view body = body_of(answer);
+  EXPECT_THAT(body, HasSubstr("\x81\x03one"));
+  EXPECT_THAT(body, HasSubstr("\x8A\x01p"));
+  EXPECT_TRUE(body.ends_with("\x81\x03two\x88\x02\x03\xE8")) << testing::PrintToString(body);
+}
+
+TEST(WebSocket, says_why_it_closes) {
+  ServerThread server(echo);
+  const std::string answer = Client(server).exchange(std::string(kOpening) + masked(0x83, "x"));
+  EXPECT_THAT(std::string(body_of(answer)), StartsWith("\x88\x10\x03\xEAunknown opcode"));
+  const std::string bye =
+      Client(server).exchange(std::string(kOpening) + masked(0x81, "bye") + masked(0x88, ""));
+  EXPECT_THAT(std::string(body_of(bye)), StartsWith("\x88\x05\x03\xE9"
+                                                    "bye"));
+}
+
+TEST(WebSocket, refuses_what_is_no_handshake) {
+  ServerThread server(echo);
+  struct Case {
+    std::string_view part;
+    std::string_view instead;
+    std::string_view status;
+  };
+  for (const Case& each :
+       {Case{"Upgrade: WebSocket", "X: y", "426"}, Case{"keep-alive, Upgrade", "keep-alive", "426"},
+        Case{"Version: 13", "Version: 8", "426"}, Case{"GET", "POST", "400"},
+        Case{"dGhlIHNhbXBsZSBub25jZQ==", "c2hvcnQ=", "400"}}) {
+    std::string request(kOpening);
+    request.replace(request.find(each.part), each.part.size(), each.instead);
+    request.insert(request.size() - 2, "Content-Length: 0\r\n");
+    RawSocket socket = RawSocket::connect(server.port());
+    socket.send(request);
+    EXPECT_THAT(socket.receive_until("\r\n\r\n"),
+                StartsWith("HTTP/1.1 " + std::string(each.status)))
+        << each.part;
+  }
+}
+
+}  // namespace
+}  // namespace callgate::net
