@@ -82,13 +82,16 @@ class Process:
 
 
 def load(binary, port, model, requests, concurrency, mode):
-    argv = ["taskset", "-c", "0", binary, f"http://127.0.0.1:{port}/v1", model, str(requests), str(concurrency), mode]
+    return run_load(["taskset", "-c", "0", binary, f"http://127.0.0.1:{port}/v1", model, str(requests), str(concurrency), mode])
+
+
+def run_load(argv):
     out = subprocess.run(argv, capture_output=True, text=True)
     if not out.stdout:
         sys.exit(f"load failed: {out.stderr}")
     result = json.loads(out.stdout)
     if result["failed"]:
-        sys.exit(f"{result['failed']} requests failed against port {port}")
+        sys.exit(f"{result['failed']} requests failed: {' '.join(argv)}")
     return result
 
 
