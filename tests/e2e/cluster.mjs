@@ -101,7 +101,7 @@ export class Postgres {
   }
 }
 
-// Gives each connection to the next node in turn, and a request that got no answer to another one.
+// Gives each request to the next node in turn. One that fails is the client's to ask again.
 export async function start_nginx(scope, ports) {
   const folder = make_folder(scope);
   const port = await free_port();
@@ -122,7 +122,7 @@ http {
     location / {
       proxy_pass http://gateways; proxy_http_version 1.1; proxy_set_header Connection "";
       proxy_buffering off; proxy_read_timeout 60s;
-      proxy_next_upstream error timeout non_idempotent;
+      proxy_next_upstream off;
     }
   }
 }

@@ -2,10 +2,11 @@
 // of the database and a node that is cut off from it. In the end the upstream's account holds every conversation as its
 // client had it, and the log has every request that was answered.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { check_requests, Client, hold_conversation, kChatScript, Random, read_chats } from './chats.mjs';
 import { Cable, free_port, Postgres, start_nginx } from './cluster.mjs';
-import { eventually, sleep, start_gateway, start_mock } from './harness.mjs';
+import { eventually, make_folder, sleep, start_gateway, start_mock } from './harness.mjs';
 import { fetch_text, post } from './http.mjs';
 
 const soak = process.env.CALLGATE_SOAK === '1';
@@ -21,7 +22,10 @@ async function start_cluster(t, { key } = {}) {
     const cable = await Cable.lay(t, postgres.port);
     const config = {
       listen: `127.0.0.1:${await free_port()}`,
-      store: { url: postgres.url.replace(`:${postgres.port}/`, `:${cable.port}/`) },
+      store: {
+        url: postgres.url.replace(`:${postgres.port}/`, `:${cable.port}/`),
+        journal: join(make_folder(t), 'callgate.journal'),
+      },
       upstream: [{ name: 'qwen', wire: 'qwen_web', url: `${mock.url}/api/v2` }],
       model: [{ name: 'm', upstream: 'qwen', dialect: 'generic_xml', retries: 0 }],
       ...(key ? { key } : {}),
