@@ -60,7 +60,8 @@ Result<void> check_upstream(const UpstreamConfig& upstream) {
                  "\": conversation_conflict must be wait or refuse");
   }
   if (!is_one_of(upstream.conversation_fallback, {"none", "opening"})) {
-    return wrong("upstream \"" + upstream.name + "\": conversation_fallback must be none or opening");
+    return wrong("upstream \"" + upstream.name +
+                 "\": conversation_fallback must be none or opening");
   }
   if (!is_one_of(upstream.codex_tools, {"hidden", "text", "annotations"})) {
     return wrong("upstream \"" + upstream.name +

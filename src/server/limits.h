@@ -61,9 +61,7 @@ class ConcurrencyLimit {
   std::int64_t running() const { return running_.load(std::memory_order_relaxed); }
   std::int64_t limit() const { return limit_; }
   // One more would be refused.
-  bool full() const {
-    return limit_ > 0 && running() >= allowed_.load(std::memory_order_relaxed);
-  }
+  bool full() const { return limit_ > 0 && running() >= allowed_.load(std::memory_order_relaxed); }
   // Of a limit that is shared: what this gateway may run of it.
   void allow(std::int64_t count) { allowed_.store(count, std::memory_order_relaxed); }
 

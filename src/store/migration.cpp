@@ -34,9 +34,11 @@ Attempt<void> check_sqlite_owner(Database& database, int version) {
 // Callgate shares a PostgreSQL database with others, but not a table.
 Attempt<void> check_postgres_owner(Database& database, int version) {
   if (version > 0) return {};
+  // Another callgate may make them right now: its tables and its version come at the same moment.
   const Attempt<std::int64_t> tables = database.integer(
       "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND "
-      "tablename IN ('request', 'run', 'session')");
+      "tablename IN ('request', 'run', 'session') AND NOT EXISTS (SELECT 1 FROM pg_tables WHERE "
+      "schemaname = current_schema() AND tablename = 'callgate_schema')");
   if (!tables) return tl::unexpected(tables.error());
   if (*tables == 0) return {};
   return fault(FaultKind::not_ours,
