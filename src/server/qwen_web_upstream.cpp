@@ -121,8 +121,12 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
       co_return Piece{.bytes = served_};
     }
     auto piece = co_await call_->read(patience);
-    if (piece) look_for_created(piece->bytes);
-    co_return piece;
+    if (!piece || !look_for_created(piece->bytes)) co_return piece;
+    // The client may leave with the first word and be back at another gateway: that one must know of this answer.
+    served_ = piece->bytes;
+    SessionTurn begun = to_turn();
+    co_await memory_.answers.begin(loop_, std::move(begun));
+    co_return Piece{.bytes = served_};
   }
 
   void cancel() override {
@@ -320,8 +324,9 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     co_return error.code != ErrorCode::not_found&& error.code != ErrorCode::invalid_request;
   }
 
-  void look_for_created(std::string_view bytes) {
-    if (created_ || frames_seen_ >= kMaxCreatedAt || bytes.empty()) return;
+  // True when these bytes name the answer.
+  bool look_for_created(std::string_view bytes) {
+    if (created_ || frames_seen_ >= kMaxCreatedAt || bytes.empty()) return false;
     frames_.push(bytes, [this](const SseFrame& frame) {
       ++frames_seen_;
       const auto created = upstream::decode_qwen_web_created(frame.data);
@@ -330,8 +335,8 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
       if (older && created->parent_id.empty()) return;
       created_ = true;
       kept_.parent = older ? created->parent_id : created->response_id;
-      memory_.answers.begin(to_turn());
     });
+    return created_;
   }
 
   SessionTurn to_turn() const {

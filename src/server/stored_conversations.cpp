@@ -205,15 +205,18 @@ void StoredConversations::unfollow(const KeptAnswer& kept, const std::string& up
 }
 
 // One gateway alone need not tell itself what runs.
-void StoredConversations::begin(const SessionTurn& turn) {
+net::Task<> StoredConversations::begin(net::Loop& loop, SessionTurn turn) {
   cache_.begin(turn.who, turn.kept);
-  if (store_ == nullptr || !store_->shared()) return;
+  if (store_ == nullptr || !store_->shared()) co_return;
   SessionAnswer row = to_answer(turn);
   row.identity = to_hex(turn.who.whole);
   row.state = AnswerState::running;
-  write(turn.kept.session, [row = std::move(row), keep = store_->keep()](Tables& tables) {
-    return tables.sessions.begin(row, keep);
-  });
+  const auto query = [row = std::move(row),
+                      keep = store_->keep()](Tables& tables) -> Attempt<bool> {
+    return tables.sessions.begin(row, keep).map([] { return true; });
+  };
+  auto stored = co_await store_->ask(loop, turn.kept.session, query, true);
+  if (!stored) static_cast<void>(after_failure(std::move(stored.error())));
 }
 
 void StoredConversations::drop(const KeptAnswer& kept, const std::string& upstream) {

@@ -63,7 +63,8 @@ class StoredConversations {
   // It did not.
   void unfollow(const KeptAnswer& kept, const std::string& upstream);
 
-  void begin(const SessionTurn& turn);
+  // Done when other gateways know of it, or the store cannot take it now.
+  net::Task<> begin(net::Loop& loop, SessionTurn turn);
   void drop(const KeptAnswer& kept, const std::string& upstream);
   void forget(const std::string& upstream, const std::string& chat);
   // Done when the store has it, or cannot take it now.

@@ -50,7 +50,7 @@ export class Client {
   #agent = new http.Agent({ keepAlive: true });
   #url;
   #tries;
-  requests = []; // {marker, messages, seen, how}
+  requests = []; // {marker, messages, seen, how, id, ended}
   parts = new WeakSet(); // answers that were left before their end
 
   // `tries` is how often a request that fails is asked again.
@@ -64,7 +64,9 @@ export class Client {
       const record = { marker, messages: [...messages], seen: true };
       this.requests.push(record);
       try {
-        return await this.#ask_once(record, stream);
+        const message = await this.#ask_once(record, stream);
+        record.ended = Date.now();
+        return message;
       } catch (error) {
         record.seen = false;
         if (tried >= this.#tries) throw error;
@@ -79,15 +81,20 @@ export class Client {
     if (stream) {
       const answer = await ChatStream.open(this.#url, body, options);
       assert.equal(answer.status, 200, record.marker);
-      record.how = answer.headers['x-callgate-conversation'];
+      this.#note(record, answer);
       const data = await answer.data();
       assert.equal(data.at(-1), '[DONE]', record.marker);
       return fold(data.slice(0, -1));
     }
     const answer = await post(`${this.#url}/v1/chat/completions`, body, options);
     assert.equal(answer.status, 200, answer.text);
-    record.how = answer.headers['x-callgate-conversation'];
+    this.#note(record, answer);
     return answer.json().choices[0].message;
+  }
+
+  #note(record, { headers }) {
+    record.how = headers['x-callgate-conversation'];
+    record.id = headers['x-request-id'];
   }
 
   // Leaves when `most` characters were seen. Gives what was seen.

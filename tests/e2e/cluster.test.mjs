@@ -50,11 +50,21 @@ function count_ways(requests) {
   return counts;
 }
 
-// Every answer that a client got has its row, and the row has ended.
-async function check_log(postgres, answered) {
-  await eventually('all requests are in the log', () => {
-    const [[count]] = postgres.query("SELECT count(*) FROM request WHERE state <> 'running'");
-    return Number(count) >= answered;
+// Every answer that a client got has its row, and the row has ended. `deaths` are when nodes were killed: what a node
+// had answered in the moment before may not have been written yet.
+async function check_log(postgres, requests, deaths = []) {
+  const wanted = requests.filter(
+    ({ seen, ended }) => seen && ended && !deaths.some((at) => at - 1000 < ended && ended < at + 1000),
+  );
+  let missing = wanted;
+  const all_there = () => {
+    const rows = postgres.query("SELECT id FROM request WHERE state <> 'running'");
+    const there = new Set(rows.map(([id]) => id));
+    missing = wanted.filter(({ id }) => !there.has(id));
+    return missing.length === 0;
+  };
+  await eventually('all requests are in the log', all_there, 20_000).catch((error) => {
+    throw new Error(`${error.message}: ${missing.length} of ${wanted.length} are missing`);
   });
 }
 
@@ -67,7 +77,7 @@ describe('three gateways on one PostgreSQL', () => {
     check_requests(client, await read_chats(mock));
     const counts = count_ways(client.requests);
     assert.ok(counts.continued > kConversations, JSON.stringify(counts));
-    await check_log(postgres, client.requests.filter(({ seen }) => seen).length);
+    await check_log(postgres, client.requests);
     const hosts = postgres.query('SELECT count(DISTINCT run) FROM request');
     assert.equal(Number(hosts[0][0]), 3, 'every node took part');
     t.diagnostic(`${client.requests.length} requests: ${JSON.stringify(counts)}`);
@@ -82,10 +92,12 @@ describe('three gateways on one PostgreSQL', () => {
       while (!stopped) await hold_conversation(client, random);
     };
     const workers = Promise.all(Array.from({ length: kWorkers }, work));
+    const deaths = [];
     const rounds = soak ? 10 : 1;
     for (let round = 0; round < rounds; ++round) {
       const node = nodes[round % 3];
       await sleep(500);
+      deaths.push(Date.now());
       await node.gateway.kill();
       await sleep(200);
       node.gateway = await start_gateway(t, node.config);
@@ -104,7 +116,7 @@ describe('three gateways on one PostgreSQL', () => {
     await workers;
     client.close();
     check_requests(client, await read_chats(mock), { may_retell: true });
-    await check_log(postgres, client.requests.filter(({ seen }) => seen).length);
+    await check_log(postgres, client.requests, deaths);
     for (const { gateway } of nodes)
       await eventually('every node is ready', async () => (await fetch_text(`${gateway.url}/readyz`)).status === 200);
     t.diagnostic(`${client.requests.length} requests: ${JSON.stringify(count_ways(client.requests))}`);
