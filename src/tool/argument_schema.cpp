@@ -19,8 +19,7 @@ namespace callgate::tool {
 namespace {
 
 constexpr std::size_t kMostSchemaBytes = std::size_t{256} << 10;
-constexpr std::size_t kMostPatternBytes = 1024;
-constexpr std::size_t kMostPatternStates = 10'000;
+constexpr std::size_t kMostPatternStates = 1'000;
 constexpr std::size_t kMostMatchedBytes = std::size_t{16} << 10;
 constexpr std::size_t kMostFaults = 8;
 constexpr std::size_t kMostLooks = 300'000;
@@ -32,25 +31,29 @@ using Context = std::vector<std::string>;
 class PatternConstraint : public valijson::constraints::PolyConstraint {
  public:
   explicit PatternConstraint(std::string pattern) : pattern_(std::move(pattern)) {
-    if (is_small()) {
-      regex_.emplace(pattern_,
-                     std::regex_constants::ECMAScript | std::regex_constants::__polynomial);
-    }
+    if (!is_small()) return;
+    constexpr auto kFlags = std::regex_constants::ECMAScript | std::regex_constants::__polynomial;
+    const std::regex alone(pattern_, kFlags);  // throws unless the pattern is one by itself
+    // Found anywhere in one pass: a search would begin anew at every character.
+    regex_.emplace("[\\s\\S]*?(?:" + pattern_ + ")", kFlags);
   }
 
   bool validate(const valijson::adapters::Adapter& target, const Context& context,
                 valijson::ValidationResults* results) const override {
     std::string text;
     if (!regex_ || !target.isString() || !target.getString(text)) return true;
-    if (text.size() <= kMostMatchedBytes && std::regex_search(text, *regex_)) return true;
+    if (text.size() <= kMostMatchedBytes && is_match(text)) return true;
     if (results != nullptr) results->pushError(context, "expected text that matches " + pattern_);
     return false;
   }
 
  private:
+  bool is_match(const std::string& text) const {
+    return std::regex_search(text, *regex_, std::regex_constants::match_continuous);
+  }
   // Repeats are unrolled when a pattern is compiled. A pattern that gets too large is not checked.
   bool is_small() const {
-    if (pattern_.size() > kMostPatternBytes) return false;
+    if (pattern_.size() > kMostPatternStates) return false;
     std::size_t states = pattern_.size();
     for (std::size_t at = pattern_.find('{'); at < pattern_.size();
          at = pattern_.find('{', at + 1)) {
@@ -61,7 +64,9 @@ class PatternConstraint : public valijson::constraints::PolyConstraint {
         digit = std::min(pattern_.find(',', digit), end) + 1;
       }
       if (most > kMostPatternStates) return false;
-      states *= most;
+      // Of a group that repeats, nobody knows here how long it is.
+      const bool is_group = at > 0 && pattern_[at - 1] == ')';
+      states = is_group ? states * most : states + most;
       if (states > kMostPatternStates) return false;
     }
     return true;

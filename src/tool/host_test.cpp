@@ -84,7 +84,7 @@ TEST(ToolHost, ends_runs_that_are_cancelled_late_or_left) {
     ToolCall again = call;
     const ToolResult cancelled = co_await it.run(on, std::move(call), net::Millis(5'000), cancel);
     EXPECT_EQ(cancelled.text, kCancelledWords);
-    EXPECT_LT(cancelled.duration.count(), 100);
+    EXPECT_LT(cancelled.duration.count(), 250);
     CancelToken never;
     const ToolResult late = co_await it.run(on, std::move(again), net::Millis(50), never);
     EXPECT_EQ(late.text, "timed out after 50 ms");
