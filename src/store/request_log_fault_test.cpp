@@ -71,7 +71,7 @@ std::vector<std::string> moved_aside(const ScratchFolder& folder) {
 TEST(RequestLogFault, a_full_disk_is_told_counted_and_healed) {
   const ScratchFolder folder;
   RequestLogOptions options = impatient();
-  options.max_pages = 40;
+  options.max_pages = 90;
   options.queue_limit = 200;
   const auto log = open(folder.url(), std::move(options));
   int id = 0;
