@@ -53,8 +53,9 @@ class Importer {
       target.insert = insert_sql(database_.engine(), table, *columns);
       target.columns = std::move(*columns);
       if (target.columns.empty()) continue;
-      const Attempt<std::int64_t> rows = database_.integer(
-          "SELECT count(*) FROM (SELECT 1 FROM " + std::string(table.name) + " LIMIT 1) AS first_row");
+      const Attempt<std::int64_t> rows =
+          database_.integer("SELECT count(*) FROM (SELECT 1 FROM " + std::string(table.name) +
+                            " LIMIT 1) AS first_row");
       if (!rows) return tl::unexpected(rows.error());
       if (*rows > 0 && table.name != "run") {
         return fault(FaultKind::bad_row, "the store is not empty: import into a new one");

@@ -153,37 +153,6 @@ Attempt<Rows> find_latest(Database& database, std::string_view id, std::string_v
                         values);
 }
 
-// 2026-11-16T03:00:00Z
-std::string to_time(std::int64_t unix_ms) {
-  const std::chrono::sys_seconds time{std::chrono::seconds(unix_ms / 1000)};
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date{day};
-  const std::chrono::hh_mm_ss clock{time - day};
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ",
-                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-                static_cast<int>(clock.minutes().count()),
-                static_cast<int>(clock.seconds().count()));
-  return text.data();
-}
-
-std::string_view group_sql(UsageGroup group) {
-  switch (group) {
-    case UsageGroup::hour:
-      return "received_at / 3600000 * 3600000";
-    case UsageGroup::day:
-      return "received_at / 86400000 * 86400000";
-    case UsageGroup::model:
-      return "coalesce(model, '')";
-    case UsageGroup::key:
-      return "coalesce(key_name, '')";
-  }
-  return {};
-}
-
-bool is_time(UsageGroup group) { return group == UsageGroup::hour || group == UsageGroup::day; }
-
 }  // namespace
 
 Attempt<RequestQuery> search_query(Engine engine, const RequestFilter& filter, Words words) {
@@ -297,35 +266,6 @@ Attempt<RequestContent> content(Database& database, std::string_view id) {
     *parts[row.integer(0) - place] = std::move(*body);
   }
   return content;
-}
-
-Attempt<std::vector<UsageRow>> usage(Database& database, UsageGroup group, std::int64_t since,
-                                     std::int64_t until) {
-  const Value values[] = {since, until};
-  const auto sum = [](std::string_view column) {
-    return ", CAST(coalesce(sum(" + std::string(column) + "), 0) AS bigint)";
-  };
-  const Attempt<Rows> rows = database.query(
-      "SELECT " + std::string(group_sql(group)) + " AS part, count(*)" +
-          sum("CASE WHEN state = 'failed' THEN 1 ELSE 0 END") + sum("calls") +
-          sum("prompt_tokens") + sum("completion_tokens") + sum("cached_tokens") +
-          sum("reasoning_tokens") +
-          " FROM request WHERE received_at >= $1 AND received_at < $2 GROUP BY part ORDER BY part",
-      values);
-  if (!rows) return tl::unexpected(rows.error());
-  std::vector<UsageRow> usage;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    const Rows::Row row = (*rows)[i];
-    usage.push_back({.group = is_time(group) ? to_time(row.integer(0)) : row.text(0),
-                     .requests = row.integer(1),
-                     .failed = row.integer(2),
-                     .calls = row.integer(3),
-                     .prompt_tokens = row.integer(4),
-                     .completion_tokens = row.integer(5),
-                     .cached_tokens = row.integer(6),
-                     .reasoning_tokens = row.integer(7)});
-  }
-  return usage;
 }
 
 Attempt<StoreStats> stats(Database& database) {

@@ -35,8 +35,6 @@ Attempt<std::optional<RequestRow>> get(Database& database, std::string_view id);
 // Of the latest request with this id.
 Attempt<std::vector<CallRow>> calls(Database& database, std::string_view id);
 Attempt<RequestContent> content(Database& database, std::string_view id);
-Attempt<std::vector<UsageRow>> usage(Database& database, UsageGroup group, std::int64_t since,
-                                     std::int64_t until);
 Attempt<StoreStats> stats(Database& database);
 // The latest row with this id that has no outcome; number 0 when there is none.
 Attempt<RowKey> find_unfinished(Database& database, std::string_view id);

@@ -1,7 +1,11 @@
 #include "store/request_writer.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "chat/event_log.h"
 #include "store/request_row.h"
+#include "store/usage_hours.h"
 
 namespace callgate::store {
 namespace {
@@ -32,6 +36,7 @@ RequestWriter::RequestWriter(Engine engine) : update_(update_sql()) {
   search_ = sqlite ? insert("INSERT OR REPLACE INTO request_search (rowid, text)", 2, "")
                    : insert("INSERT INTO request_search (seq, text, received_at)", 3,
                             " ON CONFLICT DO NOTHING");
+  sum_again_ = kSumAgainSql;
   mark_ =
       "INSERT INTO journal (id, replayed) VALUES ($1, $2)"
       " ON CONFLICT (id) DO UPDATE SET replayed = excluded.replayed";
@@ -42,7 +47,7 @@ Attempt<void> RequestWriter::write(Database& database, std::span<Write> writes,
   forget_plan();
   for (Write& write : writes) plan(write);
   finish_plan();
-  if (mark) plan_mark(*mark);
+  if (mark) plan_mark(*mark, writes);
   const Attempt<void> written = perform(database);
   if (written || written.error().kind != FaultKind::bad_row) return written;
   return write_one_by_one(database, writes, mark);
@@ -134,7 +139,16 @@ void RequestWriter::plan_inserts(Insert& insert) {
   }
 }
 
-void RequestWriter::plan_mark(const JournalMark& mark) {
+// What a journal brings may be older than hours that were summed already.
+void RequestWriter::plan_mark(const JournalMark& mark, std::span<const Write> writes) {
+  std::optional<std::int64_t> earliest;
+  for (const Write& write : writes) {
+    earliest = std::min(earliest.value_or(write.key.received_at), write.key.received_at);
+  }
+  if (earliest) {
+    planned_.push_back({&sum_again_, values_.size(), 1, nullptr});
+    values_.emplace_back(*earliest);
+  }
   planned_.push_back({&mark_, values_.size(), 2, nullptr});
   values_.emplace_back(std::string_view(mark.journal));
   values_.emplace_back(mark.replayed);
@@ -173,7 +187,7 @@ Attempt<void> RequestWriter::write_one_by_one(Database& database, std::span<Writ
     if (!written) return written;
   }
   forget_plan();
-  if (mark) plan_mark(*mark);
+  if (mark) plan_mark(*mark, writes);
   const Attempt<void> marked = perform_within(database);
   if (!marked) return marked;
   return transaction->commit();

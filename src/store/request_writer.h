@@ -50,7 +50,7 @@ class RequestWriter {
   void plan_body(const RowKey& key, int part, std::string_view body);
   void finish_plan();
   void plan_inserts(Insert& insert);
-  void plan_mark(const JournalMark& mark);
+  void plan_mark(const JournalMark& mark, std::span<const Write> writes);
   void forget_plan();
   Attempt<void> perform(Database& database);
   Attempt<void> write_one_by_one(Database& database, std::span<Write> writes,
@@ -64,6 +64,7 @@ class RequestWriter {
   Insert search_;
   std::string update_;
   std::string mark_;
+  std::string sum_again_;
   ContentEncoder encoder_;
 
   std::vector<Value> values_;

@@ -4,6 +4,7 @@
 
 #include "store/postgres_run.h"
 #include "store/run_database.h"
+#include "store/usage_hours.h"
 
 namespace callgate::store {
 namespace {
@@ -187,6 +188,12 @@ void Sweeper::run() {
 }
 
 Attempt<void> Sweeper::sweep_all(Database& database) {
+  for (;;) {
+    const Attempt<bool> more = sum_hour(database, now());
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    if (!wait(kBetweenSteps)) return {};
+  }
   for (;;) {
     const Attempt<bool> more = sweep(database, retention_, now());
     if (!more) return tl::unexpected(more.error());

@@ -1,5 +1,5 @@
-// How long the log is kept, and the sweeper that deletes the rest: on a connection and a thread of
-// its own, in steps so small that a writer hardly waits.
+// How long the log is kept, and the sweeper that sums up its hours and deletes the rest: on a
+// connection and a thread of its own, in steps so small that a writer hardly waits.
 //
 // SQLite: the oldest rows go, some hundred at a time. The file does not shrink, its pages are used
 // again; the size that counts is what is in use.

@@ -92,6 +92,7 @@ TEST_P(RetentionContract, sweeps_behind_the_back_of_a_log) {
   RequestLogOptions options;
   options.keep = milliseconds(kDay + 1000);
   options.sweep_every = milliseconds(5);
+  options.on_problem = [](std::string_view problem) { ADD_FAILURE() << problem; };
   const auto log = open_log(url(), std::move(options));
   EXPECT_TRUE(eventually([&] { return count("request") == 2; }));
   EXPECT_TRUE(log->health().healthy);

@@ -11,6 +11,7 @@ constexpr StoreTable kTables[] = {
     {"request_search", "seq"},
     {"session", "id"},
     {"session_answer", "upstream,chat,answer"},
+    {"usage_hour", "hour,model,key_name"},
 };
 
 }  // namespace

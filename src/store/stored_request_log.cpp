@@ -6,6 +6,7 @@
 #include "store/migration.h"
 #include "store/postgres.h"
 #include "store/request_query.h"
+#include "store/usage_hours.h"
 
 namespace callgate::store {
 namespace {
@@ -73,8 +74,7 @@ Result<std::unique_ptr<StoredRequestLog>> StoredRequestLog::open(std::string url
   if (const Attempt<void> left = log->spool_.open_existing(); !left) log->note_fault(left.error());
   log->thread_ = std::thread([self = log.get()] { self->write_until_stopped(); });
   const Retention retention{log->options_.keep, log->options_.keep_bytes};
-  const bool limited = retention.keep.count() > 0 || retention.keep_bytes > 0;
-  if (limited && log->url_ != kMemory) {
+  if (log->url_ != kMemory) {
     log->sweeper_ = std::make_unique<Sweeper>(log->url_, log->options_, retention,
                                               log->options_.sweep_every, log->options_.on_problem);
   }
