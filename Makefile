@@ -62,10 +62,17 @@ asan tsan: deps-test  ## the tests under a sanitizer
 fuzz: deps-test  ## fuzz for MINUTES of wall time (default 6), shared among all targets
 	@tools/run_fuzzers.sh $$(( $(MINUTES) * 60 )) all
 
-.PHONY: bench
+.PHONY: soak
+soak: deps-test  ## the long forms of crash, restart and cluster tests, about half an hour
+	@tools/run_soak.sh
+
+.PHONY: bench bench-store
 bench: deps-test  ## the gateway beside nginx, one interleaved run
 	$(call build_preset,release,-DCALLGATE_BENCH=ON)
 	@bench/gateway/run.sh
+bench-store: deps-test  ## the gateway without a store, with SQLite and with PostgreSQL, one interleaved run
+	$(call build_preset,release,-DCALLGATE_BENCH=ON)
+	@bench/store/run.py
 
 .PHONY: golden-update
 golden-update: deps-test  ## rewrite golden expectations (read the diff)

@@ -9,7 +9,7 @@ import { Cable, free_port, Postgres, start_nginx } from './cluster.mjs';
 import { eventually, make_folder, sleep, start_gateway, start_mock } from './harness.mjs';
 import { fetch_text, post } from './http.mjs';
 
-const soak = process.env.CALLGATE_SOAK === '1';
+const soak = process.env.E2E_SOAK === '1';
 const kConversations = soak ? 3000 : 150;
 const kWorkers = 12;
 const kCutOff = soak ? 10_000 : 3_000;
