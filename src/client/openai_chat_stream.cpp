@@ -69,6 +69,7 @@ class ChoiceStream final : public EventSink {
 
   void accept(const Event& event) override;
   bool open() const { return began_ && !finished_; }
+  void note(std::string_view name, std::string_view json);
 
  private:
   std::string& begin_delta();
@@ -116,6 +117,10 @@ class OpenaiStream final : public ResponseEncoder {
       out().append("}\n\n");
     }
     out().append("data: [DONE]\n\n");
+  }
+
+  void note(std::string_view name, std::string_view json) override {
+    choices_.front().note(name, json);
   }
 
   void fail(const Error& error) override {
@@ -268,6 +273,15 @@ void ChoiceStream::field(const FieldReported& event) {
   if (!logprobs_.empty()) waiting_.push_back(std::exchange(logprobs_, {}));
   if (began_) write_waiting();
   append_json_line(logprobs_, event.json);
+}
+
+void ChoiceStream::note(std::string_view name, std::string_view json) {
+  std::string& out = begin_delta();
+  out.append("{},\"finish_reason\":null}],");
+  json::append_string(out, name);
+  out.push_back(':');
+  append_json_line(out, json);
+  out.append(stream_.envelope().with_usage() ? ",\"usage\":null}\n\n" : "}\n\n");
 }
 
 void ChoiceStream::turn_finished(FinishReason reason) {

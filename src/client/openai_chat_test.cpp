@@ -59,6 +59,21 @@ TEST(OpenaiStream, writes_a_field_of_the_message_into_its_delta) {
             kRole + delta(R"({"reasoning_details":[1]})") + delta("{}", "\"stop\"") + kDone);
 }
 
+TEST(OpenaiStream, writes_a_note_beside_an_empty_delta) {
+  for (const bool with_usage : {false, true}) {
+    const Request request{.stream = true, .include_usage = with_usage};
+    const auto encoder = kOpenaiChat.make_encoder(request, kIdentity);
+    std::string out;
+    encoder->bind(out);
+    encoder->choice(0).accept(TextDelta{"a"});
+    out.clear();
+    encoder->note("callgate", R"({"n":1})");
+    EXPECT_EQ(out, frame(R"("choices":[{"index":0,"delta":{},"finish_reason":null}],)"
+                         R"("callgate":{"n":1})" +
+                         std::string(with_usage ? R"(,"usage":null})" : "}")));
+  }
+}
+
 TEST(OpenaiWhole, joins_the_reports_of_a_field_of_the_message) {
   const std::string whole = written(
       {}, {FieldReported{FieldReported::Scope::message, "reasoning_details", "[1,2]"},

@@ -182,6 +182,8 @@ class OpenaiWhole final : public ResponseEncoder {
     answer.close();
   }
 
+  void note(std::string_view, std::string_view) override {}
+
   void fail(const Error& error) override {
     CALLGATE_CHECK(out_ != nullptr);
     out_->append(openai_error_body(error));
@@ -190,7 +192,7 @@ class OpenaiWhole final : public ResponseEncoder {
  private:
   // The last report of each field counts.
   void append_turn_fields(json::ObjectWriter& answer) const {
-    for (const std::string_view name : {"service_tier", "system_fingerprint"}) {
+    for (const std::string_view name : {"service_tier", "system_fingerprint", "callgate"}) {
       std::string_view json;
       for (const LoggedEvent& event : choices_.front().events()) {
         if (event.kind == Kind::field && event.id == name) json = event.text;

@@ -46,6 +46,9 @@ class ResponseEncoder {
   // Every choice has had its TurnFinished: usage frame if asked, [DONE]; or the whole answer. A whole answer may be
   // written without: then a choice says that how it ends is not known.
   virtual void finish(const AnswerEnd& end) = 0;
+  // A member of the answer with callgate's own news, as JSON, while the turn goes on: a stream carries it in a frame whose
+  // delta is empty, which clients that do not know it pass over. A whole answer has no room for it.
+  virtual void note(std::string_view name, std::string_view json) = 0;
   // A failure after the stream began: an error frame, then an orderly end.
   virtual void fail(const Error& error) = 0;
 };

@@ -31,6 +31,24 @@ bool calls_become_text(CallOutput output) {
   return output == CallOutput::xml || output == CallOutput::xml_only;
 }
 
+// Stands where the client's encoder does when the events go to somebody else.
+class EventOutlet final : public ResponseEncoder {
+ public:
+  explicit EventOutlet(EventSink& sink) : sink_(sink) {}
+  EventSink& choice(std::uint32_t index) override { return index == 0 ? sink_ : nowhere_; }
+  void bind(std::string&) override {}
+  void finish(const AnswerEnd&) override {}
+  void note(std::string_view, std::string_view) override {}
+  void fail(const Error&) override {}
+
+ private:
+  class Nowhere final : public EventSink {
+    void accept(const Event&) override {}
+  };
+  EventSink& sink_;
+  Nowhere nowhere_;
+};
+
 }  // namespace
 
 struct Pipeline::Parts final : ChoiceSinks {
@@ -42,7 +60,7 @@ struct Pipeline::Parts final : ChoiceSinks {
         decoder(wire.make_decoder(request)),
         protocol(spoken),
         identity(make_identity()),
-        encoder(protocol.make_encoder(request, identity)),
+        encoder(make_encoder()),
         lines(request.choices),
         prompt_bytes(options.policy.estimate_usage ? engine::prompt_bytes(request) : 0) {
     if (options.keep > 0) keeper.emplace(request.choices, options.keep);
@@ -71,6 +89,11 @@ struct Pipeline::Parts final : ChoiceSinks {
                                : "reasoning_content"};
     if (options.observer != nullptr) options.observer->turn_started(made.id);
     return made;
+  }
+
+  std::unique_ptr<ResponseEncoder> make_encoder() const {
+    if (options.sink != nullptr) return std::make_unique<EventOutlet>(*options.sink);
+    return protocol.make_encoder(request, identity);
   }
 
   std::vector<std::unique_ptr<Stage>> make_stages(Line& line);
@@ -319,7 +342,7 @@ void Pipeline::Parts::conclude_with(const Error& failure) {
   }
   error = failure;
   // A whole answer is not written in parts, and what nobody has seen yet is answered with a status.
-  if (request.stream && tally.visible) {
+  if (request.stream && tally.visible && options.sink == nullptr) {
     decoder->abort(*this);
     encoder->fail(failure);
   }

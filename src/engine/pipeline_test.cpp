@@ -248,5 +248,36 @@ TEST(Pipeline, writes_the_arguments_of_a_long_call_once) {
   EXPECT_LT(out.size(), 80 * kBytes);
 }
 
+class Heard final : public EventSink {
+ public:
+  void accept(const Event& event) override {
+    if (const auto* delta = std::get_if<TextDelta>(&event)) said += delta->text;
+    if (std::holds_alternative<TurnFinished>(event)) said += "|end";
+  }
+  std::string said;
+};
+
+TEST_F(PipelineTest, gives_events_to_a_sink_and_nothing_to_the_client) {
+  Heard sink;
+  Pipeline pipeline = make({.sink = &sink});
+  pipeline.push(text("hi"), out_);
+  EXPECT_EQ(sink.said, "hi");
+  pipeline.push(kStop + kDone, out_);
+  EXPECT_EQ(sink.said, "hi|end");
+  EXPECT_TRUE(pipeline.finished());
+  EXPECT_EQ(out_, "");
+}
+
+TEST_F(PipelineTest, tells_a_sink_no_end_of_a_turn_that_failed) {
+  Heard sink;
+  Pipeline pipeline = make({.sink = &sink});
+  pipeline.push(text("hi"), out_);
+  pipeline.fail(kReset, out_);
+  EXPECT_EQ(sink.said, "hi");
+  EXPECT_TRUE(pipeline.finished());
+  ASSERT_TRUE(pipeline.error().has_value());
+  EXPECT_EQ(out_, "");
+}
+
 }  // namespace
 }  // namespace callgate
