@@ -26,7 +26,7 @@ callgate_room(telemetry USES engine net LIBS spdlog::spdlog Threads::Threads)
 callgate_room(store USES engine net LIBS SQLite::SQLite3 PostgreSQL::PostgreSQL ${ZSTD_LIBRARY} Threads::Threads
   TOGETHER *postgresql*)
 include(cmake/migrations.cmake)
-callgate_room(server USES engine script net telemetry store)
+callgate_room(server USES engine loop script net tool telemetry store)
 callgate_room(cli USES server)
 include(cmake/golden_counts.cmake)
 if(EXISTS ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)

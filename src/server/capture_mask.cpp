@@ -56,6 +56,10 @@ std::vector<std::string> secrets_of(const Config& config) {
     add_values(upstream.headers);
   }
   add_values(config.otlp.headers);
+  for (const ToolTable& tool : config.tools) {
+    add_values(tool.headers);
+    add_values(tool.environment);
+  }
   return secrets;
 }
 

@@ -11,6 +11,7 @@
 #include "json/writer.h"
 #include "server/config_fields.h"
 #include "server/config_text.h"
+#include "server/tool_config.h"
 #include "store/request_log.h"
 #include "upstream/wire_format.h"
 
@@ -241,6 +242,11 @@ Result<void> check_config(const Config& config) {
     return wrong("capture.models: capture.dir is not set");
   }
   if (auto ok = check_otlp(config.otlp); !ok) return ok;
+  if (auto ok = check_names(config.tools, "tool"); !ok) return ok;
+  for (const ToolTable& table : config.tools) {
+    if (auto made = to_tool_config(table); !made) return tl::unexpected(made.error());
+  }
+  if (auto made = to_loop_options(config.loop); !made) return tl::unexpected(made.error());
   if (config.threads > 256) return wrong("threads: expected at most 256");
   return check_listeners(config);
 }
@@ -350,6 +356,8 @@ std::string print_config(const Config& config) {
   print_table(out, store);
   print_table(out, config.capture);
   print_table(out, config.otlp);
+  print_table(out, config.loop);
+  print_list(out, config.tools);
   print_list(out, config.keys);
   print_list(out, config.upstreams);
   print_list(out, config.models);

@@ -101,6 +101,77 @@ struct TlsConfig {
   std::string key;
 };
 
+// What the tool loop may do; loop.md tells more.
+struct LoopConfig {
+  std::int64_t max_tool_rounds = 10;
+  std::int64_t max_calls = 150;
+  std::int64_t max_calls_per_tool = 40;
+  std::int64_t calls_per_round = 32;
+  std::int64_t parallel = 8;
+  Milliseconds loop_timeout{300'000};
+  Milliseconds tool_timeout{30'000};
+  Milliseconds approval_timeout{120'000};
+  std::string on_limit = "stop";
+  std::string on_tool_error = "tell_model";
+  bool show_tool_calls = false;
+  std::int64_t repeated_calls = 3;
+  std::int64_t repeats_to_force = 3;
+  std::int64_t repeated_results = 3;
+  std::int64_t empty_retries = 1;
+  std::int64_t turn_retries = 2;
+  Bytes evict_bytes{20'000};
+  Bytes evict_preview_bytes{2'000};
+  std::int64_t evicted_results = 50;
+  Bytes evicted_bytes{8u << 20};
+  std::int64_t find_tools_above = 20;
+  std::int64_t find_tools_limit = 5;
+  Bytes notice_preview_bytes{500};
+  bool return_reasoning = true;
+  std::string round_separator;
+  Bytes state_bytes{256u << 20};
+  Milliseconds state_ttl{3'600'000};
+};
+
+// A tool that the gateway runs, or an MCP server with many.
+struct ToolTable {
+  std::string name;
+  std::string kind;
+  std::string description;
+  JsonMembers parameters;
+  Milliseconds timeout{30'000};
+  Bytes result_bytes{256u << 10};
+  bool exclusive = false;
+  bool return_direct = false;
+  bool approval = false;
+  bool pinned = false;
+  std::int64_t max_calls = 0;
+  std::string on_error;
+  bool pass_context = true;
+  std::string url;
+  std::string method = "POST";
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::vector<std::string> query{"*"};
+  std::vector<std::string> body{"*"};
+  std::vector<std::string> content_types;
+  std::vector<std::string> hosts;
+  std::vector<std::string> addresses;
+  std::string ca_file;
+  std::vector<std::string> command;
+  std::string folder;
+  std::vector<std::string> pass_environment;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::int64_t cpu_seconds = 60;
+  Bytes memory_bytes{std::uint64_t{2} << 30};
+  std::int64_t open_files = 256;
+  Bytes file_bytes{1u << 30};
+  Bytes output_bytes{16u << 20};
+  Bytes preview_bytes{2048};
+  std::string revision = "automatic";
+  std::vector<std::string> tools;
+  Milliseconds start_timeout{15'000};
+  std::string builtin = "time";
+};
+
 struct KeyConfig {
   std::string name;
   Secret secret;
@@ -109,6 +180,8 @@ struct KeyConfig {
   std::vector<std::string> models{"*"};
   bool admin = false;
   bool log_content = true;
+  std::vector<std::string> tools{"*"};
+  std::vector<std::string> deny_tools;
 };
 
 struct UpstreamConfig {
@@ -179,6 +252,8 @@ struct ModelConfig {
   bool estimate_usage = true;
   bool trailing_counters = false;
   bool log_content = true;
+  bool loop = false;
+  std::vector<std::string> loop_tools{"*"};
 };
 
 struct Config {
@@ -193,6 +268,8 @@ struct Config {
   StoreConfig store;
   CaptureConfig capture;
   OtlpConfig otlp;
+  LoopConfig loop;
+  std::vector<ToolTable> tools;
   std::vector<KeyConfig> keys;
   std::vector<UpstreamConfig> upstreams;
   std::vector<ModelConfig> models;

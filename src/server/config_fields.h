@@ -163,6 +163,115 @@ struct Section<OtlpConfig> {
   };
 };
 template <>
+struct Section<LoopConfig> {
+  static constexpr std::string_view name = "loop";
+  static constexpr auto fields = std::tuple{
+      Field{"max_tool_rounds", &LoopConfig::max_tool_rounds,
+            "rounds that run tools; the calls of the turn after the last are not run"},
+      Field{"max_calls", &LoopConfig::max_calls, "calls of an answer; 0 means no limit"},
+      Field{"max_calls_per_tool", &LoopConfig::max_calls_per_tool,
+            "calls of one tool; 0 means no limit"},
+      Field{"calls_per_round", &LoopConfig::calls_per_round,
+            "calls of one turn of the model; 0 means no limit"},
+      Field{"parallel", &LoopConfig::parallel, "tools of a loop that run at the same time"},
+      Field{"loop_timeout", &LoopConfig::loop_timeout, "a whole loop; 0 means no limit"},
+      Field{"tool_timeout", &LoopConfig::tool_timeout,
+            "one run of a tool; a tool's own timeout may be shorter"},
+      Field{"approval_timeout", &LoopConfig::approval_timeout,
+            "how long a call waits for a person; then it counts as denied"},
+      Field{"on_limit", &LoopConfig::on_limit,
+            "stop or tell_model: the loop ends at a limit of calls, or the call gets an error"},
+      Field{"on_tool_error", &LoopConfig::on_tool_error,
+            "tell_model or stop: the error of a tool is its result, or ends the loop"},
+      Field{"show_tool_calls", &LoopConfig::show_tool_calls,
+            "clients see calls and results of tools that the gateway runs"},
+      Field{"repeated_calls", &LoopConfig::repeated_calls,
+            "this one of identical calls gets advice instead of a run; 0 means off"},
+      Field{"repeats_to_force", &LoopConfig::repeats_to_force,
+            "so many more such calls, and the model must answer without tools"},
+      Field{"repeated_results", &LoopConfig::repeated_results,
+            "from this one on identical results say that they are; 0 means off"},
+      Field{"empty_retries", &LoopConfig::empty_retries,
+            "how often an empty answer is asked for again"},
+      Field{"turn_retries", &LoopConfig::turn_retries,
+            "further tries of a turn that broke off before anything of it was sent"},
+      Field{"evict_bytes", &LoopConfig::evict_bytes,
+            "longer results are kept aside and shown in part; 0 means off"},
+      Field{"evict_preview_bytes", &LoopConfig::evict_preview_bytes,
+            "of such a result, half from its head, half from its tail"},
+      Field{"evicted_results", &LoopConfig::evicted_results, "such results that a loop keeps"},
+      Field{"evicted_bytes", &LoopConfig::evicted_bytes, "all of them together"},
+      Field{"find_tools_above", &LoopConfig::find_tools_above,
+            "more tools than this are hidden behind find_tools; 0 means never"},
+      Field{"find_tools_limit", &LoopConfig::find_tools_limit, "tools that one search shows"},
+      Field{"notice_preview_bytes", &LoopConfig::notice_preview_bytes,
+            "of arguments and results that clients see"},
+      Field{"return_reasoning", &LoopConfig::return_reasoning,
+            "the model gets its reasoning back with its calls"},
+      Field{"round_separator", &LoopConfig::round_separator, "put between the texts of two rounds"},
+      Field{"state_bytes", &LoopConfig::state_bytes,
+            "all loops that are kept while their clients run tools of their own"},
+      Field{"state_ttl", &LoopConfig::state_ttl, "how long such a loop is kept"},
+  };
+};
+template <>
+struct Section<ToolTable> {
+  static constexpr std::string_view name = "tool";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &ToolTable::name, "name of the tool, or of the MCP server"},
+      Field{"kind", &ToolTable::kind, "http, command, mcp or builtin"},
+      Field{"description", &ToolTable::description, "what models are told; not for mcp"},
+      Field{"parameters", &ToolTable::parameters,
+            "JSON schema of the arguments, a table or a string; not for mcp"},
+      Field{"timeout", &ToolTable::timeout, "the longest that a run may take"},
+      Field{"result_bytes", &ToolTable::result_bytes, "a longer result is cut"},
+      Field{"exclusive", &ToolTable::exclusive, "nothing else of a loop runs while it does"},
+      Field{"return_direct", &ToolTable::return_direct, "its result is the answer"},
+      Field{"approval", &ToolTable::approval, "a person must agree to every call"},
+      Field{"pinned", &ToolTable::pinned, "shown even where find_tools hides others"},
+      Field{"max_calls", &ToolTable::max_calls,
+            "calls of this tool per answer; 0 means loop.max_calls_per_tool"},
+      Field{"on_error", &ToolTable::on_error, "tell_model or stop; empty means loop.on_tool_error"},
+      Field{"pass_context", &ToolTable::pass_context,
+            "it is told request, key, model and session; models never are"},
+      Field{"url", &ToolTable::url,
+            "http: URL with {arguments}; mcp: a server that speaks Streamable HTTP"},
+      Field{"method", &ToolTable::method, "http: the method"},
+      Field{"headers", &ToolTable::headers,
+            "http, mcp: request headers, a table of name and value"},
+      Field{"query", &ToolTable::query,
+            "http: arguments in the query; * means all that the URL lacks for GET, HEAD and "
+            "DELETE, else none"},
+      Field{"body", &ToolTable::body,
+            "http: arguments in the JSON body; * means none for GET, HEAD and DELETE, else all"},
+      Field{"content_types", &ToolTable::content_types,
+            "http: patterns of answers that are text; empty means the usual ones"},
+      Field{"hosts", &ToolTable::hosts,
+            "http, mcp: patterns of servers that may be called; empty means any"},
+      Field{"addresses", &ToolTable::addresses,
+            "http, mcp: private ranges that are allowed, such as 10.1.0.0/16"},
+      Field{"ca_file", &ToolTable::ca_file,
+            "http, mcp: PEM certificates to trust instead of the system's"},
+      Field{"command", &ToolTable::command, "command, mcp: a program and its arguments"},
+      Field{"folder", &ToolTable::folder, "command, mcp: folder that it runs in"},
+      Field{"pass_environment", &ToolTable::pass_environment,
+            "command, mcp: variables of the gateway that it gets"},
+      Field{"environment", &ToolTable::environment, "command, mcp: variables that are set"},
+      Field{"cpu_seconds", &ToolTable::cpu_seconds, "command: then it is killed; 0: no limit"},
+      Field{"memory_bytes", &ToolTable::memory_bytes, "command: address space; 0: no limit"},
+      Field{"open_files", &ToolTable::open_files, "command: open files; 0: no limit"},
+      Field{"file_bytes", &ToolTable::file_bytes,
+            "command: the largest file that it may write; 0: no limit"},
+      Field{"output_bytes", &ToolTable::output_bytes,
+            "command: it may write so much, then it is killed"},
+      Field{"preview_bytes", &ToolTable::preview_bytes, "http, command: of a failure's text"},
+      Field{"revision", &ToolTable::revision, "mcp: automatic, 2025-11-25 or 2026-07-28"},
+      Field{"tools", &ToolTable::tools, "mcp: patterns of its tools that are taken; empty: all"},
+      Field{"start_timeout", &ToolTable::start_timeout, "mcp: until it lists its tools"},
+      Field{"builtin", &ToolTable::builtin, "builtin: which one; time"},
+  };
+};
+template <>
 struct Section<KeyConfig> {
   static constexpr std::string_view name = "key";
   static constexpr auto fields = std::tuple{
@@ -178,6 +287,8 @@ struct Section<KeyConfig> {
             "x-callgate-capture, see capture.md"},
       Field{"log_content", &KeyConfig::log_content,
             "false: the request log keeps no content of this key's requests"},
+      Field{"tools", &KeyConfig::tools, "glob patterns of tools that loops of this key may use"},
+      Field{"deny_tools", &KeyConfig::deny_tools, "glob patterns of tools that they may not"},
   };
 };
 template <>
@@ -309,6 +420,9 @@ struct Section<ModelConfig> {
             "end streams with a comment line of counters"},
       Field{"log_content", &ModelConfig::log_content,
             "false: the request log keeps no content of this model's requests"},
+      Field{"loop", &ModelConfig::loop, "the gateway runs tools for every request, see loop.md"},
+      Field{"loop_tools", &ModelConfig::loop_tools,
+            "glob patterns of tools that loops of this model may use"},
   };
 };
 

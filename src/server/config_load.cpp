@@ -8,6 +8,7 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
+#include "json/reader.h"
 #include "json/writer.h"
 #include "server/config.h"
 #include "server/config_fields.h"
@@ -213,12 +214,26 @@ class Loader {
 
   void read(JsonMembers& into, const toml::node& node, std::string_view path,
             std::string_view key) {
+    if (node.is_string()) return read_json(into, node, path, key);
     if (!node.is_table()) return expected(node, path, key, "a table of names and values");
     for (const auto& [name, item] : *node.as_table()) {
       ExtraField& member = into.members.emplace_back();
       member.name = name.str();
       append_json(member.value.text, item, path, key);
     }
+  }
+  // The same written as JSON, which is handier for a schema.
+  void read_json(JsonMembers& into, const toml::node& node, std::string_view path,
+                 std::string_view key) {
+    const std::optional<std::string> given = text(node, path, key);
+    if (!given) return;
+    json::Reader in(*given);
+    for (std::string_view name; in.next_member(name);) {
+      ExtraField& member = into.members.emplace_back();
+      member.name = name;
+      member.value.text = in.raw();
+    }
+    if (!in.finish()) expected(node, path, key, "a table, or a JSON object as a string");
   }
   void append_json(std::string& out, const toml::node& node, std::string_view path,
                    std::string_view key) {
@@ -251,8 +266,9 @@ class Loader {
     }
   }
 
-  static constexpr std::array<std::string_view, 10> kSections{
-      "tls", "limits", "log", "cors", "store", "capture", "otlp", "key", "upstream", "model"};
+  static constexpr std::array<std::string_view, 12> kSections{
+      "tls",  "limits", "log",  "cors", "store",    "capture",
+      "otlp", "loop",   "tool", "key",  "upstream", "model"};
   std::string_view file_;
   std::optional<Error> error_;
 };
@@ -335,6 +351,8 @@ Result<Config> decode(toml::parse_result parsed, std::string_view name,
   loader.read_table(config.store, root);
   loader.read_table(config.capture, root);
   loader.read_table(config.otlp, root);
+  loader.read_table(config.loop, root);
+  loader.read_list(config.tools, root);
   loader.read_list(config.keys, root);
   loader.read_list(config.upstreams, root);
   loader.read_list(config.models, root);

@@ -9,6 +9,7 @@
 
 #include "server/config_fields.h"
 #include "server/config_text.h"
+#include "server/tool_config.h"
 
 namespace callgate::server {
 namespace {
@@ -42,6 +43,34 @@ TEST(Config, reads_values_lists_and_tables) {
   EXPECT_EQ(config->upstreams.at(0).idle_timeout, Milliseconds(90'000));
   EXPECT_EQ(config->upstreams.at(0).headers.at(0).second, "blue");
   EXPECT_EQ(config->find_model("m")->upstream.at(0), "local");
+}
+
+TEST(Config, reads_tools_and_the_loop) {
+  const auto config = parse_config(R"(
+[loop]
+max_tool_rounds = 3
+[[tool]]
+name = "a"
+kind = "command"
+command = ["wc"]
+parameters = '{"type": "object"}'
+[[tool]]
+name = "b"
+kind = "builtin"
+parameters = { type = "object" }
+)",
+                                   "test.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->loop.max_tool_rounds, 3);
+  for (const ToolTable& table : config->tools) {
+    EXPECT_EQ(to_tool_config(table)->parameters.text, R"({"type":"object"})") << table.name;
+  }
+  EXPECT_THAT(error_of("[[tool]]\nname = \"a\"\nkind = \"htp\"\n"),
+              HasSubstr("tool \"a\": kind must be http, command, mcp or builtin"));
+  EXPECT_THAT(error_of("[[tool]]\nname = \"a\"\nkind = \"mcp\"\n"), HasSubstr("command or url"));
+  EXPECT_THAT(error_of("[[tool]]\nname = \"a\"\nparameters = \"{\"\n"),
+              HasSubstr("a JSON object as a string"));
+  EXPECT_THAT(error_of("[loop]\non_limit = \"x\"\n"), HasSubstr("loop.on_limit must be"));
 }
 
 TEST(Config, names_file_line_key_and_the_nearest_valid_key) {
@@ -228,6 +257,8 @@ TEST(Config, every_key_has_its_row_in_the_docs) {
   expect_documented<StoreConfig>(docs);
   expect_documented<CaptureConfig>(docs);
   expect_documented<OtlpConfig>(docs);
+  expect_documented<LoopConfig>(docs);
+  expect_documented<ToolTable>(docs);
   expect_documented<KeyConfig>(docs);
   expect_documented<UpstreamConfig>(docs);
   expect_documented<ModelConfig>(docs);

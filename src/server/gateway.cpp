@@ -9,6 +9,8 @@
 #include "server/capture_mask.h"
 #include "server/config_text.h"
 #include "server/log_query.h"
+#include "server/loop_choice.h"
+#include "server/loop_turn.h"
 #include "server/observe.h"
 #include "server/request_options.h"
 #include "server/shared_limits.h"
@@ -16,6 +18,7 @@
 #include "server/turn_record.h"
 #include "server/turn_trace.h"
 #include "server/url_query.h"
+#include "tool/host.h"
 
 namespace callgate::server {
 
@@ -168,7 +171,7 @@ Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
 
 Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
   using Guard = Route::Guard;
-  static constexpr std::array<Route, 16> kRoutes{{
+  static constexpr std::array<Route, 18> kRoutes{{
       {"POST", "/v1/chat/completions", &Gateway::chat_completions, Guard::model},
       {"GET", "/v1/models", &Gateway::models, Guard::key},
       {"GET", "/v1/models/*", &Gateway::models, Guard::key},
@@ -179,6 +182,8 @@ Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
       {"GET", "/v1/sessions", &Gateway::list_sessions, Guard::admin},
       {"GET", "/v1/sessions/*", &Gateway::show_session, Guard::admin},
       {"DELETE", "/v1/sessions/*", &Gateway::delete_session, Guard::admin},
+      {"GET", "/v1/loops", &Gateway::list_loops, Guard::key},
+      {"POST", "/v1/loops/*", &Gateway::steer_loop, Guard::key},
       {"GET", "/livez", &Gateway::livez, Guard::open},
       {"GET", "/readyz", &Gateway::readyz, Guard::open},
       {"GET", "/healthz", &Gateway::readyz, Guard::open},
@@ -310,13 +315,24 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   if (!dialect) co_return co_await refuse(ask, dialect.error());
   const auto options = read_options(ask.exchange.head().headers, model->policy);
   if (!options) co_return co_await refuse(ask, options.error());
-  const auto captured = begin_capture(ask, request->model, *body);
-  if (!captured) co_return co_await refuse(ask, captured.error());
   const KeyConfig* key = ask.key == nullptr ? nullptr : &ask.key->config;
+  const auto catalogue = world_.tools == nullptr ? nullptr : world_.tools->catalogue();
+  auto loop = choose_loop(*request, ask.exchange.head().headers, ask.snapshot->config,
+                          *model->config, key, catalogue.get());
+  if (!loop) co_return co_await refuse(ask, loop.error());
+  if (!loop->on) {
+    const auto captured = begin_capture(ask, request->model, *body);
+    if (!captured) co_return co_await refuse(ask, captured.error());
+  }
   ask.received_bytes = body->size();
   if (logs_content(ask.snapshot->config, key, *model->config)) ask.received = *body;
   ask.exchange.drop_body();
   const StreamGauge gauge(world_);
+  if (loop->on) {
+    LoopTurn turn(*this, ask, std::move(*request), *model, *dialect, *options, protocol,
+                  std::move(*loop));
+    co_return co_await turn.run();
+  }
   Turn turn(*this, ask, std::move(*request), *model, *dialect, *options, protocol);
   co_await turn.run();
 }

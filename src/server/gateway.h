@@ -21,8 +21,10 @@
 #include "server/capture_writer.h"
 #include "server/child_host.h"
 #include "server/config.h"
+#include "server/loop_states.h"
 #include "server/query_pool.h"
 #include "server/qwen_web_upstream.h"
+#include "server/running_loops.h"
 #include "server/secret_mask.h"
 #include "server/upstream_call.h"
 #include "store/request_log.h"
@@ -31,6 +33,9 @@
 
 namespace callgate::telemetry {
 class SpanExporter;
+}
+namespace callgate::tool {
+class ToolHost;
 }
 
 namespace callgate::server {
@@ -58,7 +63,10 @@ struct World {
   SharedLimits* limits = nullptr;  // nullptr: limits are this gateway's own
   ScriptedChats scripted_chats{10'000};
   ChildHosts children;
-  QueryPool* queries = nullptr;  // nullptr: the store is not asked
+  QueryPool* queries = nullptr;     // nullptr: the store is not asked
+  tool::ToolHost* tools = nullptr;  // nullptr: there are none
+  LoopStates loop_states;
+  RunningLoops loops;
 };
 
 struct DialectChoice {
@@ -115,6 +123,7 @@ class Gateway {
 
  private:
   friend class Turn;
+  friend class LoopTurn;
   struct Route;
   static Result<const Route*> find_route(Ask& ask);
   // The model, if it exists and the key may use it.
@@ -129,6 +138,8 @@ class Gateway {
   net::Task<> list_sessions(Ask& ask);
   net::Task<> show_session(Ask& ask);
   net::Task<> delete_session(Ask& ask);
+  net::Task<> list_loops(Ask& ask);
+  net::Task<> steer_loop(Ask& ask);
   net::Task<> preflight(Ask& ask);
 
   // The gateway's own answer to a request that it does not serve.

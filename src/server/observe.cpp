@@ -159,6 +159,16 @@ ChildHealth observe_child(World& world, const std::string& upstream) {
               }};
 }
 
+void observe_tool_run(World& world, std::string_view tool, std::string_view outcome,
+                      std::optional<Milliseconds> duration) {
+  world.metrics.tool_runs.with(kAnyShard, tool, outcome).add();
+  if (duration) world.metrics.tool_duration.with(kAnyShard, tool).observe(*duration);
+}
+
+void observe_loop(World& world, std::string_view model, std::string_view end) {
+  world.metrics.loops.with(kAnyShard, model, end).add();
+}
+
 std::string render_metrics(World& world) {
   const store::Health health = world.requests.health();
   world.metrics.store_queue_depth.with(kAnyShard).set(static_cast<std::int64_t>(health.queued));
@@ -189,5 +199,10 @@ StreamGauge::StreamGauge(World& world) : world_(world) {
   world_.metrics.streams_active.with(kAnyShard).add();
 }
 StreamGauge::~StreamGauge() { world_.metrics.streams_active.with(kAnyShard).subtract(); }
+
+LoopGauge::LoopGauge(World& world) : world_(world) {
+  world_.metrics.loops_active.with(kAnyShard).add();
+}
+LoopGauge::~LoopGauge() { world_.metrics.loops_active.with(kAnyShard).subtract(); }
 
 }  // namespace callgate::server

@@ -1,6 +1,7 @@
 // What the gateway tells metrics, log lines and the request log.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,10 @@ void observe_auth_failure(World& world);
 void observe_rate_limited(World& world, std::string_view key);
 // What the child program of an upstream tells of itself.
 ChildHealth observe_child(World& world, const std::string& upstream);
+// `duration` has no value where nobody waited for the end of the run.
+void observe_tool_run(World& world, std::string_view tool, std::string_view outcome,
+                      std::optional<Milliseconds> duration);
+void observe_loop(World& world, std::string_view model, std::string_view end);
 std::string render_metrics(World& world);
 
 // Counts an active stream while it lives.
@@ -41,6 +46,18 @@ class StreamGauge {
   ~StreamGauge();
   StreamGauge(const StreamGauge&) = delete;
   StreamGauge& operator=(const StreamGauge&) = delete;
+
+ private:
+  World& world_;
+};
+
+// Counts a running tool loop while it lives.
+class LoopGauge {
+ public:
+  explicit LoopGauge(World& world);
+  ~LoopGauge();
+  LoopGauge(const LoopGauge&) = delete;
+  LoopGauge& operator=(const LoopGauge&) = delete;
 
  private:
   World& world_;

@@ -15,10 +15,14 @@
 #include "server/demo.h"
 #include "server/gateway.h"
 #include "server/shared_limits.h"
+#include "server/tool_config.h"
 #include "telemetry/span_exporter.h"
 
 namespace callgate::server {
 namespace {
+
+// MCP servers may need a while to list their tools; the gateway does not wait for the slow ones.
+constexpr net::Millis kToolPatience{2'000};
 
 net::ServerOptions server_options(const Config& config, World& world) {
   const LimitsConfig& limits = config.limits;
@@ -109,6 +113,18 @@ Result<std::unique_ptr<telemetry::SpanExporter>> make_span_exporter(const OtlpCo
   return telemetry::SpanExporter::make(std::move(options), log);
 }
 
+// nullptr when there are no tools.
+Result<std::unique_ptr<tool::ToolHost>> start_tools(const Config& config, telemetry::Logger& log) {
+  if (config.tools.empty()) return std::unique_ptr<tool::ToolHost>();
+  std::vector<tool::ToolConfig> configs;
+  for (const ToolTable& table : config.tools) {
+    auto made = to_tool_config(table);
+    if (!made) return tl::unexpected(made.error());
+    configs.push_back(std::move(*made));
+  }
+  return tool::ToolHost::start(configs, [&log](std::string_view what) { log.warning(what); });
+}
+
 // One loop with its gateway and its listeners.
 struct Worker {
   Worker(net::Loop& own_loop, World& world, const Config& config)
@@ -125,13 +141,14 @@ class Service {
  public:
   Service(ServeOptions options, const Config& config, telemetry::Logger& log,
           telemetry::Metrics& metrics, store::RequestLog& requests, store::Sessions* sessions,
-          telemetry::SpanExporter* spans)
+          telemetry::SpanExporter* spans, tool::ToolHost* tools)
       : options_(std::move(options)),
         log_(log),
         world_(log, metrics, requests, config.limits.max_streams),
         loops_(config.threads > 0 ? static_cast<std::size_t>(config.threads)
                                   : std::max(1u, std::thread::hardware_concurrency())) {
     world_.spans = spans;
+    world_.tools = tools;
     const bool closed = config.store.when_down == "closed";
     world_.conversations.answers.set_store(sessions, closed);
     if (sessions != nullptr && sessions->shared()) {
@@ -167,6 +184,9 @@ class Service {
   void use_limits(const Snapshot& snapshot) {
     const LimitsConfig& limits = snapshot.config.limits;
     world_.conversations.cache.set_limits(conversation_limits(limits));
+    const LoopConfig& loop = snapshot.config.loop;
+    world_.loop_states.set_limits(loop.state_bytes.count,
+                                  static_cast<std::uint64_t>(loop.state_ttl.count()));
     if (store::Sessions* sessions = world_.conversations.answers.store()) {
       sessions->set_keep(limits.conversation_ttl);
     }
@@ -212,7 +232,8 @@ class Service {
           [worker = workers_[i].get(), next] { static_cast<void>(worker->gateway.apply(next)); });
     }
     world_.metrics.config_reloads.with(0, "ok").add();
-    log_.info("configuration reloaded; listen, threads, tls, log, store and otlp need a restart");
+    log_.info(
+        "configuration reloaded; listen, threads, tls, log, store, otlp and tool need a restart");
   }
 
   void drain_or_stop() {
@@ -298,7 +319,11 @@ Result<void> run_serve(const ServeOptions& options) {
   const std::unique_ptr<store::Sessions> sessions = make_sessions(*config, log);
   auto spans = make_span_exporter(config->otlp, log);
   if (!spans) return tl::unexpected(spans.error());
-  Service service(options, *config, log, metrics, **requests, sessions.get(), spans->get());
+  const auto tools = start_tools(*config, log);
+  if (!tools) return tl::unexpected(tools.error());
+  if (*tools != nullptr) (void)(*tools)->wait_until_listed(kToolPatience);
+  Service service(options, *config, log, metrics, **requests, sessions.get(), spans->get(),
+                  tools->get());
   if (auto started = service.start(*config); !started) return started;
   announce(service.endpoints(), !config->tls.cert.empty(), options.demo);
   service.join();

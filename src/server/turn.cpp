@@ -1,92 +1,20 @@
 #include "server/turn.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 #include "dialect/models.h"
+#include "server/attempt.h"
 #include "server/grace_timer.h"
 #include "server/observe.h"
+#include "server/turn_outcome.h"
 
 namespace callgate::server {
 namespace {
 
-constexpr net::Millis kTailPatience{50};
 constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
-constexpr Milliseconds kLongestPause{10'000};
-
-// retry-after in seconds; dates and nonsense count as "not said".
-std::optional<Milliseconds> seconds_of(std::string_view text) {
-  unsigned seconds = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (fault != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return Milliseconds(std::int64_t{seconds} * 1000);
-}
-
-// How agents name their conversations.
-std::string_view session_of(const net::Headers& headers) {
-  for (const std::string_view name : {"x-callgate-session", "x-session-id", "x-session-affinity",
-                                      "x-claude-code-session-id", "session-id"}) {
-    const std::string_view session = headers.find(name).value_or("");
-    if (!session.empty()) return session;
-  }
-  return {};
-}
-
-std::size_t max_logged(const Ask& ask, const ModelConfig& model) {
-  const Config& config = ask.snapshot->config;
-  const KeyConfig* key = ask.key == nullptr ? nullptr : &ask.key->config;
-  return logs_content(config, key, model) ? config.limits.max_logged_answer.count : 0;
-}
-
-// Sees events go by.
-class Watch final : public Stage {
- public:
-  explicit Watch(EventSink& observer) : observer_(observer) {}
-  void push(const Event& event, EventSink& next) override {
-    observer_.accept(event);
-    next.accept(event);
-  }
-
- private:
-  EventSink& observer_;
-};
-
-// The client has all. What the upstream still sends, most often the end of its answer, is read away, so that its
-// connection can be used again; nobody waits for it.
-net::Task<> read_away(std::shared_ptr<UpstreamTarget> target, std::unique_ptr<UpstreamCall> call) {
-  for (;;) {
-    const auto piece = co_await call->read(kTailPatience);
-    if (!piece || piece->waiting || piece->bytes.empty()) break;
-  }
-  call.reset();  // before its target
-  target.reset();
-}
 
 }  // namespace
-
-bool is_retryable(const Error& error) {
-  if (error.status == 401 || error.status == 403) return false;  // callgate's own key was refused
-  switch (error.code) {
-    case ErrorCode::rate_limited:
-      return error.upstream_code != "insufficient_quota";
-    case ErrorCode::upstream_failed:
-    case ErrorCode::unavailable:
-    case ErrorCode::timed_out:
-      return true;
-    case ErrorCode::conflict:
-      return error.upstream_code != kConversationBusy;
-    case ErrorCode::invalid_request:
-    case ErrorCode::unauthenticated:
-    case ErrorCode::forbidden:
-    case ErrorCode::not_found:
-    case ErrorCode::not_allowed:
-    case ErrorCode::too_large:
-    case ErrorCode::internal:
-      return false;
-  }
-  return false;
-}
 
 Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header) {
   const std::string_view name = header.empty() ? std::string_view(model.dialect) : header;
@@ -137,7 +65,7 @@ net::Task<> Turn::run() {
     }
     if (step != Step::failed) break;
     const bool same = model_.upstream[(tried + 1) % model_.upstream.size()] == name;
-    const auto pause = next_try(tried, same);
+    const auto pause = pause_after(error_, model_, tried, same, gateway_.mint_);
     if (!pause) break;
     observe_retry(gateway_.world_, labels(), name, error_);
     if (pause->count() > 0) co_await gateway_.loop_.sleep(net::Millis(pause->count()));
@@ -155,40 +83,17 @@ net::Task<> Turn::run() {
   record_end(step);
 }
 
-std::optional<Milliseconds> Turn::next_try(std::size_t tried, bool same_upstream) {
-  if (static_cast<std::int64_t>(tried) >= model_.retries) return std::nullopt;
-  if (!is_retryable(error_) && same_upstream) return std::nullopt;
-  if (!same_upstream && tried + 1 < model_.upstream.size()) return Milliseconds(0);
-  if (!is_retryable(error_)) return std::nullopt;
-  const Milliseconds base =
-      model_.retry_backoff * (std::int64_t{1} << std::min<std::size_t>(tried, 6));
-  const auto jittered =
-      base / 2 + Milliseconds(static_cast<std::int64_t>(
-                     gateway_.mint_.next() % static_cast<std::uint64_t>(base.count() + 1)));
-  const Milliseconds pause =
-      std::max(jittered, seconds_of(error_.retry_after).value_or(Milliseconds(0)));
-  if (pause > kLongestPause) return std::nullopt;
-  return pause;
-}
-
 net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   upstream_ = upstream.name;
-  // The model inside the process writes Chat Completions.
-  const WireFormat& wire =
-      *upstream::find(upstream.wire == "script" ? "openai_chat" : upstream.wire);
-  std::optional<Request> prepared;
-  if (rules_.change_anything()) prepared = engine::prepare_request(request_, rules_);
-  auto encoded = wire.encode(prepared ? *prepared : request_,
-                             {.model = model_.id.empty() ? model_.name : model_.id,
-                              .key = upstream.key.reveal(),
-                              .auth = upstream.auth,
-                              .stream = request_.stream});
+  const WireFormat& wire = wire_of(upstream);
+  auto encoded = encode_for(upstream, model_, rules_, request_);
   if (!encoded) {
     error_ = encoded.error();
     co_return Step::failed;
   }
-  encoded_ = std::move(*encoded);
-  if (!accept_dropped(upstream)) co_return Step::failed;
+  const std::optional<Request> prepared = std::move(encoded->prepared);
+  encoded_ = std::move(encoded->request);
+  dropped_ = std::move(encoded->dropped);
   trace_.begin_attempt(upstream, encoded_->headers);
   const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name)->second;
   std::unique_ptr<UpstreamCall> call = target->call(model_);
@@ -209,7 +114,8 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
     error_ = sent.error();
     if (ask_.exchange.client_gone()) step = Step::gone;
   } else if (call->status() >= 300 || call->status() < 200) {
-    step = co_await reject(used, wire);
+    error_ = co_await read_refusal(used, wire);
+    if (ask_.exchange.client_gone()) step = Step::gone;
   } else {
     step = co_await relay(used, wire);
   }
@@ -220,22 +126,6 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   if (step == Step::answered) gateway_.loop_.spawn(read_away(target, std::move(call)));
   observe_upstream(gateway_.world_, upstream_, step == Step::failed ? &error_ : nullptr);
   co_return step;
-}
-
-// Fields that the wire format cannot carry are told to the client, or refused.
-bool Turn::accept_dropped(const UpstreamConfig& upstream) {
-  dropped_.clear();
-  for (const DroppedField& field : encoded_->dropped) {
-    if (field.changes_meaning && upstream.dropped_fields == "refuse") {
-      error_ = {.code = ErrorCode::invalid_request,
-                .message = field.name + ": upstream \"" + upstream.name + "\" speaks " +
-                           upstream.wire + ", which has no such field; leave it out",
-                .param = field.name};
-      return false;
-    }
-    dropped_.append(dropped_.empty() ? "" : ", ").append(field.name);
-  }
-  return true;
 }
 
 bool Turn::wants_call() const {
@@ -268,46 +158,17 @@ void Turn::add_counters() {
                    callgate::to_string(options_.policy.stop_after_tools));
 }
 
-net::Task<Turn::Step> Turn::reject(UpstreamCall& call, const WireFormat& wire) {
-  std::string body;
-  while (body.size() < kMaxErrorBody) {
-    auto piece = co_await call.read(net::kNever);
-    if (!piece || piece->bytes.empty()) break;
-    body.append(piece->bytes.substr(0, kMaxErrorBody - body.size()));
-  }
-  error_ = wire.decode_error(call.status(), body);
-  if (const std::string_view after = call.header("retry-after"); !after.empty()) {
-    error_.retry_after = after;
-  }
-  co_return ask_.exchange.client_gone() ? Step::gone : Step::failed;
-}
-
 PipelineOptions Turn::pipeline_options(const WireFormat& wire, UpstreamCall& call) const {
-  const LimitsConfig& limits = ask_.snapshot->config.limits;
-  PipelineOptions options;
-  options.wire = wire.name;
+  PipelineOptions options =
+      reading_options(wire, model_, ask_.snapshot->config.limits, call, gateway_.mint_);
   options.protocol = protocol_.name;
   options.dialect = dialect_;
   options.dialect_is_default = dialect_is_default_;
-  if (!model_.commit.empty()) {
-    options.commit = model_.commit == "eager" ? Commit::eager : Commit::whole_call;
-  }
-  options.reasoning_open = model_.reasoning_open;
-  options.created = std::chrono::duration_cast<std::chrono::seconds>(
-                        std::chrono::system_clock::now().time_since_epoch())
-                        .count();
-  options.id_seed = gateway_.mint_.next();
-  options.max_frame = limits.max_upstream_frame.count;
-  options.max_body = limits.max_upstream_body.count;
-  options.max_held_back = limits.max_held_back.count;
   options.policy = options_.policy;
   if (options_.timing) {
     options.elapsed_ms = [this] {
       return static_cast<std::int64_t>(gateway_.loop_.now() - ask_.started_ms);
     };
-  }
-  if (EventSink* observer = call.observer(); observer != nullptr) {
-    options.policies.push_back([observer] { return std::make_unique<Watch>(*observer); });
   }
   return options;
 }
@@ -466,49 +327,29 @@ TurnLabels Turn::labels() const {
 }
 
 void Turn::record_begin() {
-  store::RequestRecord record{.id = ask_.id,
-                              .received_at = unix_milliseconds(),
-                              .key_name = ask_.key == nullptr ? "" : ask_.key->config.name,
-                              .protocol = std::string(protocol_.name),
-                              .model = model_.name,
-                              .upstream = model_.upstream.front(),
-                              .dialect = std::string(dialect_name()),
-                              .client_address = ask_.exchange.peer(),
-                              .session = std::string(session_of(ask_.exchange.head().headers)),
-                              .trace_id = trace_.trace_text(),
-                              .stream = request_.stream};
+  store::RequestRecord record =
+      make_record(ask_, model_, protocol_.name, labels(), request_.stream);
   record_.begin(record, std::move(ask_.received), request_);
   observe_begin(gateway_.world_, std::move(record));
 }
 
 void Turn::record_end(Step step) {
-  using store::RequestState;
-  store::RequestOutcome outcome;
-  outcome.id = ask_.id;
-  outcome.http_status = status_;
-  outcome.state = step == Step::gone ? RequestState::disconnected : RequestState::completed;
-  if (step == Step::failed || (step == Step::answered && !error_.message.empty() &&
-                               summary_.reason == FinishReason::upstream_error)) {
-    outcome.state = RequestState::failed;
-    outcome.error_code = to_string(error_.code);
-    outcome.error_message = error_.message;
-  }
-  if (step == Step::answered) outcome.finish_reason = summary_.reason;
-  if (step == Step::gone) outcome.finish_reason = summary_.known_reason;
+  TurnEnd end;
+  end.how = step == Step::gone     ? TurnEnd::How::gone
+            : step == Step::failed ? TurnEnd::How::failed
+                                   : TurnEnd::How::answered;
+  end.error = &error_;
+  end.status = status_;
+  end.upstream = upstream_;
+  end.session = session_;
+  end.attempts = attempts_;
+  end.bytes_out = bytes_out_;
+  end.first_byte_ms = first_byte_ms_;
+  end.first_token_ms = first_token_ms_;
+  end.total_ms = gateway_.loop_.now() - ask_.started_ms;
+  end.cut = summary_.cut_by;
+  store::RequestOutcome outcome = make_outcome(ask_, end, summary_);
   if (ask_.capture) ask_.capture->finish(store::to_string(outcome.state));
-  outcome.upstream = upstream_;
-  outcome.session = session_;
-  outcome.calls = summary_.calls;
-  outcome.usage = summary_.usage;
-  outcome.bytes_in = static_cast<std::int64_t>(ask_.received_bytes);
-  outcome.bytes_out = static_cast<std::int64_t>(bytes_out_);
-  outcome.frames = static_cast<std::int64_t>(summary_.frames_in);
-  for (const std::uint32_t count : summary_.repairs) outcome.repairs += count;
-  outcome.attempts = attempts_;
-  outcome.first_byte_ms = first_byte_ms_;
-  outcome.first_token_ms = first_token_ms_;
-  outcome.total_ms = static_cast<std::int64_t>(gateway_.loop_.now() - ask_.started_ms);
-  outcome.cut = summary_.cut_by;
   record_.complete(outcome);
   trace_.end(outcome, summary_);
   observe_end(gateway_.world_, labels(), std::move(outcome), summary_);

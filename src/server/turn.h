@@ -33,7 +33,6 @@ class Turn {
   };
 
   net::Task<Step> attempt(const UpstreamConfig& upstream);
-  bool accept_dropped(const UpstreamConfig& upstream);
   // The client insists on a call, and the upstream was told so in words only.
   bool wants_call() const;
   // A turn that must have a call is not sent before it has one.
@@ -46,9 +45,6 @@ class Turn {
   net::Task<bool> pump(UpstreamCall& call, Pipeline& pipeline, std::string& out);
   net::Task<bool> send(std::string& out);
   net::Task<Step> deliver(UpstreamCall& call, Pipeline& pipeline, std::string& out);
-  net::Task<Step> reject(UpstreamCall& call, const WireFormat& wire);
-  // The pause before the next try; nothing when there is none.
-  std::optional<Milliseconds> next_try(std::size_t tried, bool same_upstream);
   PipelineOptions pipeline_options(const WireFormat& wire, UpstreamCall& call) const;
   // The request has done its work: an answer that streams for long should not hold it.
   void forget_request();
@@ -86,8 +82,5 @@ class Turn {
   TurnTrace trace_;
   TurnRecord record_;
 };
-
-// Whether another try can help.
-bool is_retryable(const Error& error);
 
 }  // namespace callgate::server

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "server/attempt.h"
+
 namespace callgate::server {
 namespace {
 

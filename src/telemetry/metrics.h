@@ -44,6 +44,10 @@ class Metrics {
   Counters<1>   held_back_bytes{registry_, "callgate_held_back_bytes_total", "Bytes of such pieces.", {"dialect"}};
   Counters<1>   withheld_calls{registry_, "callgate_withheld_calls_total", "Tool calls that a policy withheld.", {"model"}};
   Counters<1>   turns_cut{registry_, "callgate_turns_cut_total", "Turns that a policy ended after their calls.", {"model"}};
+  Counters<2>   loops{registry_, "callgate_loops_total", "Tool loops that ended, by end reason; returned: the client runs tools of its own first.", {"model", "end"}};
+  Gauges<0>     loops_active{registry_, "callgate_loops_active", "Tool loops that run now."};
+  Counters<2>   tool_runs{registry_, "callgate_tool_runs_total", "Runs of tools by the gateway, by outcome: ok, error, cancelled.", {"tool", "outcome"}};
+  Histograms<1> tool_duration{registry_, "callgate_tool_duration_seconds", "Time that runs of tools took.", {"tool"}};
   Counters<2>   upstream_requests{registry_, "callgate_upstream_requests_total", "Requests sent to upstreams, by result.", {"upstream", "result"}};
   Counters<1>   upstream_retries{registry_, "callgate_upstream_retries_total", "Requests sent again, to the same or the next upstream.", {"upstream"}};
   Counters<2>   upstream_errors{registry_, "callgate_upstream_errors_total", "Failures of upstreams, by error code.", {"upstream", "code"}};

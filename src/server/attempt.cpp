@@ -1,0 +1,158 @@
+#include "server/attempt.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+#include "server/conversation_claims.h"
+#include "upstream/wire_format.h"
+
+namespace callgate::server {
+namespace {
+
+constexpr net::Millis kTailPatience{50};
+constexpr Milliseconds kLongestPause{10'000};
+
+// retry-after in seconds; dates and nonsense count as "not said".
+std::optional<Milliseconds> seconds_of(std::string_view text) {
+  unsigned seconds = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (fault != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return Milliseconds(std::int64_t{seconds} * 1000);
+}
+
+// Sees events go by.
+class Watch final : public Stage {
+ public:
+  explicit Watch(EventSink& observer) : observer_(observer) {}
+  void push(const Event& event, EventSink& next) override {
+    observer_.accept(event);
+    next.accept(event);
+  }
+
+ private:
+  EventSink& observer_;
+};
+
+}  // namespace
+
+std::string_view session_of(const net::Headers& headers) {
+  for (const std::string_view name : {"x-callgate-session", "x-session-id", "x-session-affinity",
+                                      "x-claude-code-session-id", "session-id"}) {
+    const std::string_view session = headers.find(name).value_or("");
+    if (!session.empty()) return session;
+  }
+  return {};
+}
+
+bool is_retryable(const Error& error) {
+  if (error.status == 401 || error.status == 403) return false;  // callgate's own key was refused
+  switch (error.code) {
+    case ErrorCode::rate_limited:
+      return error.upstream_code != "insufficient_quota";
+    case ErrorCode::upstream_failed:
+    case ErrorCode::unavailable:
+    case ErrorCode::timed_out:
+      return true;
+    case ErrorCode::conflict:
+      return error.upstream_code != kConversationBusy;
+    case ErrorCode::invalid_request:
+    case ErrorCode::unauthenticated:
+    case ErrorCode::forbidden:
+    case ErrorCode::not_found:
+    case ErrorCode::not_allowed:
+    case ErrorCode::too_large:
+    case ErrorCode::internal:
+      return false;
+  }
+  return false;
+}
+
+const WireFormat& wire_of(const UpstreamConfig& upstream) {
+  return *upstream::find(upstream.wire == "script" ? "openai_chat" : upstream.wire);
+}
+
+Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelConfig& model,
+                                  const engine::RequestRules& rules, const Request& request) {
+  EncodedRequest made;
+  if (rules.change_anything()) made.prepared = engine::prepare_request(request, rules);
+  auto encoded = wire_of(upstream).encode(made.prepared ? *made.prepared : request,
+                                          {.model = model.id.empty() ? model.name : model.id,
+                                           .key = upstream.key.reveal(),
+                                           .auth = upstream.auth,
+                                           .stream = request.stream});
+  if (!encoded) return tl::unexpected(encoded.error());
+  made.request = std::move(*encoded);
+  // Fields that the wire format cannot carry are told to the client, or refused.
+  for (const DroppedField& field : made.request.dropped) {
+    if (field.changes_meaning && upstream.dropped_fields == "refuse") {
+      return fail(ErrorCode::invalid_request,
+                  field.name + ": upstream \"" + upstream.name + "\" speaks " + upstream.wire +
+                      ", which has no such field; leave it out",
+                  field.name);
+    }
+    made.dropped.append(made.dropped.empty() ? "" : ", ").append(field.name);
+  }
+  return made;
+}
+
+net::Task<Error> read_refusal(UpstreamCall& call, const WireFormat& wire) {
+  std::string body;
+  while (body.size() < kMaxErrorBody) {
+    auto piece = co_await call.read(net::kNever);
+    if (!piece || piece->bytes.empty()) break;
+    body.append(piece->bytes.substr(0, kMaxErrorBody - body.size()));
+  }
+  Error error = wire.decode_error(call.status(), body);
+  if (const std::string_view after = call.header("retry-after"); !after.empty()) {
+    error.retry_after = after;
+  }
+  co_return error;
+}
+
+std::optional<Milliseconds> pause_after(const Error& error, const ModelConfig& model,
+                                        std::size_t tried, bool same_upstream, IdMint& mint) {
+  if (static_cast<std::int64_t>(tried) >= model.retries) return std::nullopt;
+  if (!is_retryable(error) && same_upstream) return std::nullopt;
+  if (!same_upstream && tried + 1 < model.upstream.size()) return Milliseconds(0);
+  if (!is_retryable(error)) return std::nullopt;
+  const Milliseconds base =
+      model.retry_backoff * (std::int64_t{1} << std::min<std::size_t>(tried, 6));
+  const auto jittered = base / 2 + Milliseconds(static_cast<std::int64_t>(
+                                       mint.next() % static_cast<std::uint64_t>(base.count() + 1)));
+  const Milliseconds pause =
+      std::max(jittered, seconds_of(error.retry_after).value_or(Milliseconds(0)));
+  if (pause > kLongestPause) return std::nullopt;
+  return pause;
+}
+
+PipelineOptions reading_options(const WireFormat& wire, const ModelConfig& model,
+                                const LimitsConfig& limits, UpstreamCall& call, IdMint& mint) {
+  PipelineOptions options;
+  options.wire = wire.name;
+  if (!model.commit.empty()) {
+    options.commit = model.commit == "eager" ? Commit::eager : Commit::whole_call;
+  }
+  options.reasoning_open = model.reasoning_open;
+  options.created = std::chrono::duration_cast<std::chrono::seconds>(
+                        std::chrono::system_clock::now().time_since_epoch())
+                        .count();
+  options.id_seed = mint.next();
+  options.max_frame = limits.max_upstream_frame.count;
+  options.max_body = limits.max_upstream_body.count;
+  options.max_held_back = limits.max_held_back.count;
+  if (EventSink* observer = call.observer(); observer != nullptr) {
+    options.policies.push_back([observer] { return std::make_unique<Watch>(*observer); });
+  }
+  return options;
+}
+
+net::Task<> read_away(std::shared_ptr<UpstreamTarget> target, std::unique_ptr<UpstreamCall> call) {
+  for (;;) {
+    const auto piece = co_await call->read(kTailPatience);
+    if (!piece || piece->waiting || piece->bytes.empty()) break;
+  }
+  call.reset();  // before its target
+  target.reset();
+}
+}  // namespace callgate::server

@@ -1,0 +1,53 @@
+// One try at an upstream: what a turn and a round of a tool loop share.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "callgate/pipeline.h"
+#include "callgate/request.h"
+#include "callgate/result.h"
+#include "engine/prepare_request.h"
+#include "net/task.h"
+#include "server/config.h"
+#include "server/upstream_call.h"
+
+namespace callgate::server {
+
+// How agents name their conversations.
+std::string_view session_of(const net::Headers& headers);
+
+// Whether another try can help.
+bool is_retryable(const Error& error);
+
+// The model inside the process writes Chat Completions.
+const WireFormat& wire_of(const UpstreamConfig& upstream);
+
+struct EncodedRequest {
+  std::optional<Request> prepared;  // where the rules change anything: what was encoded
+  UpstreamRequest request;
+  std::string dropped;  // names of fields that the wire format cannot carry
+};
+Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelConfig& model,
+                                  const engine::RequestRules& rules, const Request& request);
+
+// What an upstream that did not answer with success says.
+net::Task<Error> read_refusal(UpstreamCall& call, const WireFormat& wire);
+
+// The pause before the next try; nothing when there is none. `tried` counts from 0.
+std::optional<Milliseconds> pause_after(const Error& error, const ModelConfig& model,
+                                        std::size_t tried, bool same_upstream, IdMint& mint);
+
+// How the answer of that model is read, without what belongs to one turn alone.
+PipelineOptions reading_options(const WireFormat& wire, const ModelConfig& model,
+                                const LimitsConfig& limits, UpstreamCall& call, IdMint& mint);
+
+// Whoever asked has all. What the upstream still sends, most often the end of its answer, is read away, so that its
+// connection can be used again; nobody waits for it.
+net::Task<> read_away(std::shared_ptr<UpstreamTarget> target, std::unique_ptr<UpstreamCall> call);
+
+}  // namespace callgate::server

@@ -1,0 +1,123 @@
+#include "server/loop_choice.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "json/reader.h"
+#include "server/tool_config.h"
+
+namespace callgate::server {
+namespace {
+
+struct Asked {
+  std::optional<bool> on;
+  std::optional<bool> show;
+  std::optional<std::vector<std::string>> tools;
+  std::optional<std::int64_t> rounds;
+  std::optional<std::int64_t> calls;
+};
+
+tl::unexpected<Error> expected(std::string_view name, std::string_view what) {
+  const std::string field = "callgate." + std::string(name);
+  return fail(ErrorCode::invalid_request, field + ": expected " + std::string(what), field);
+}
+
+Result<void> read_member(json::Reader& in, const std::string& name, Asked& asked) {
+  const json::Kind kind = in.peek();
+  if (name == "loop" || name == "show_tool_calls") {
+    if (kind != json::Kind::boolean) return expected(name, "true or false");
+    (name == "loop" ? asked.on : asked.show) = in.boolean();
+  } else if (name == "max_tool_rounds" || name == "max_calls") {
+    std::optional<std::int64_t> number;
+    if (kind == json::Kind::number) number = in.integer();
+    if (!number || *number < 0) return expected(name, "a whole number, 0 or more");
+    (name == "max_calls" ? asked.calls : asked.rounds) = number;
+  } else if (name == "tools") {
+    if (kind != json::Kind::array) return expected(name, "a list of names");
+    asked.tools.emplace();
+    while (in.next_element()) {
+      if (in.peek() != json::Kind::string) return expected(name, "a list of names");
+      asked.tools->emplace_back(in.string());
+    }
+  } else {
+    return expected(name, "loop, tools, show_tool_calls, max_tool_rounds or max_calls here");
+  }
+  return {};
+}
+
+Result<Asked> read_asked(Request& request) {
+  Asked asked;
+  const auto found = std::find_if(request.extra.begin(), request.extra.end(),
+                                  [](const ExtraField& field) { return field.name == "callgate"; });
+  if (found == request.extra.end()) return asked;
+  const std::string text = std::move(found->value.text);
+  request.extra.erase(found);
+  json::Reader in(text);
+  if (in.peek() != json::Kind::object) {
+    return fail(ErrorCode::invalid_request, "callgate: expected an object", "callgate");
+  }
+  for (std::string_view key; in.next_member(key);) {
+    if (auto read = read_member(in, std::string(key), asked); !read) {
+      return tl::unexpected(read.error());
+    }
+  }
+  return asked;
+}
+
+// 0 is no limit for calls, but no round for rounds.
+void lower(std::uint32_t& limit, std::int64_t wanted, bool zero_is_no_limit) {
+  if (zero_is_no_limit && wanted == 0) return;
+  if (zero_is_no_limit && limit == 0) limit = static_cast<std::uint32_t>(-1);
+  limit = static_cast<std::uint32_t>(std::min<std::int64_t>(limit, wanted));
+}
+
+Result<void> keep_wanted(std::vector<loop::Tool>& tools, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const bool known = std::any_of(tools.begin(), tools.end(),
+                                   [&](const loop::Tool& tool) { return tool.spec.name == name; });
+    if (known) continue;
+    std::string message =
+        "callgate.tools: there is no tool \"" + name + "\" for this model; known:";
+    for (const loop::Tool& tool : tools) message.append(" ").append(tool.spec.name);
+    return fail(ErrorCode::invalid_request, std::move(message), "callgate.tools");
+  }
+  std::erase_if(tools, [&](const loop::Tool& tool) {
+    return std::find(names.begin(), names.end(), tool.spec.name) == names.end();
+  });
+  return {};
+}
+
+}  // namespace
+
+Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, const Config& config,
+                               const ModelConfig& model, const KeyConfig* key,
+                               const tool::Catalogue* tools) {
+  const Result<Asked> asked = read_asked(request);
+  if (!asked) return tl::unexpected(asked.error());
+  LoopChoice choice;
+  choice.on = model.loop;
+  if (const std::string_view header = headers.find("x-callgate-loop").value_or("");
+      !header.empty()) {
+    choice.on = header == "1" || header == "true";
+  }
+  choice.on = asked->on.value_or(choice.on);
+  if (!choice.on) return choice;
+  choice.options = *to_loop_options(config.loop);
+  choice.options.show_tool_calls = asked->show.value_or(choice.options.show_tool_calls);
+  if (asked->rounds) lower(choice.options.max_tool_rounds, *asked->rounds, false);
+  if (asked->calls) lower(choice.options.max_calls, *asked->calls, true);
+  if (key != nullptr) {
+    choice.options.key = key->name;
+    choice.options.rules.push_back({.key = "*", .allow = key->tools, .deny = key->deny_tools});
+  }
+  if (tools != nullptr) choice.tools = loop_tools(*tools, config, model.loop_tools);
+  if (asked->tools) {
+    if (auto kept = keep_wanted(choice.tools, *asked->tools); !kept) {
+      return tl::unexpected(kept.error());
+    }
+  }
+  return choice;
+}
+
+}  // namespace callgate::server

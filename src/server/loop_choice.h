@@ -1,0 +1,32 @@
+// Whether a request wants the tool loop, and with what: by the model's configuration, by a header, or by a member of the
+// body that no upstream gets to see.
+//
+//   {"model": "m", "messages": [...], "callgate": {"loop": true, "tools": ["lookup_order"], "show_tool_calls": true}}
+//   x-callgate-loop: 1
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "callgate/loop_options.h"
+#include "callgate/request.h"
+#include "callgate/result.h"
+#include "net/http.h"
+#include "server/config.h"
+#include "tool/host.h"
+
+namespace callgate::server {
+
+struct LoopChoice {
+  bool on = false;
+  loop::Options options;
+  std::vector<loop::Tool> tools;
+};
+
+// Takes the member out of the request. A caller may ask for fewer rounds and calls than the configuration allows, never
+// for more. `tools` is nullptr when the gateway has none; `key` is nullptr on an open gateway.
+Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, const Config& config,
+                               const ModelConfig& model, const KeyConfig* key,
+                               const tool::Catalogue* tools);
+
+}  // namespace callgate::server

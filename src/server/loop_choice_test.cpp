@@ -1,0 +1,95 @@
+#include "server/loop_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace callgate::server {
+namespace {
+
+using testing::HasSubstr;
+
+class LoopChoiceTest : public testing::Test {
+ protected:
+  LoopChoiceTest() {
+    config_.tools.push_back({.name = "find", .kind = "builtin"});
+    config_.tools.push_back(
+        {.name = "refund", .kind = "builtin", .approval = true, .max_calls = 2});
+  }
+
+  Result<LoopChoice> choose(std::string_view member) {
+    Request request;
+    request.extra.push_back({"temperature", {"1"}});
+    if (!member.empty()) request.extra.push_back({"callgate", {std::string(member)}});
+    auto choice = choose_loop(request, headers_, config_, model_, key_, &catalogue_);
+    EXPECT_EQ(request.extra.size(), 1u);
+    return choice;
+  }
+  std::string error_of(std::string_view member) {
+    const auto choice = choose(member);
+    return choice ? "no error" : choice.error().message;
+  }
+
+  Config config_;
+  ModelConfig model_;
+  const KeyConfig* key_ = nullptr;
+  net::Headers headers_;
+  tool::Catalogue catalogue_{{{.spec = {.name = "find"}, .source = "find"},
+                              {.spec = {.name = "refund"}, .source = "refund"}}};
+};
+
+TEST_F(LoopChoiceTest, is_off_unless_model_header_or_body_say_so) {
+  EXPECT_FALSE(choose("")->on);
+  EXPECT_TRUE(choose(R"({"loop": true})")->on);
+  model_.loop = true;
+  EXPECT_TRUE(choose("")->on);
+  EXPECT_FALSE(choose(R"({"loop": false})")->on);
+  headers_.add("x-callgate-loop", "0");
+  EXPECT_FALSE(choose("")->on);
+  EXPECT_TRUE(choose(R"({"loop": true})")->on);
+}
+
+TEST_F(LoopChoiceTest, takes_what_the_tables_say_of_tools) {
+  model_.loop = true;
+  const auto all = choose("");
+  ASSERT_EQ(all->tools.size(), 2u);
+  EXPECT_FALSE(all->tools[0].approval);
+  EXPECT_TRUE(all->tools[1].approval);
+  EXPECT_EQ(all->tools[1].max_calls, 2u);
+  EXPECT_EQ(choose(R"({"tools": ["find"]})")->tools.size(), 1u);
+  EXPECT_EQ(choose(R"({"tools": []})")->tools.size(), 0u);
+  model_.loop_tools = {"re*"};
+  EXPECT_EQ(choose("")->tools.size(), 1u);
+  EXPECT_EQ(error_of(R"({"tools": ["find"]})"),
+            "callgate.tools: there is no tool \"find\" for this model; known: refund");
+}
+
+TEST_F(LoopChoiceTest, lets_a_caller_lower_limits_only) {
+  model_.loop = true;
+  EXPECT_EQ(choose(R"({"max_tool_rounds": 0})")->options.max_tool_rounds, 0u);
+  EXPECT_EQ(choose(R"({"max_tool_rounds": 99})")->options.max_tool_rounds, 10u);
+  EXPECT_EQ(choose(R"({"max_calls": 0})")->options.max_calls, 150u);
+  config_.loop.max_calls = 0;
+  EXPECT_EQ(choose(R"({"max_calls": 7})")->options.max_calls, 7u);
+}
+
+TEST_F(LoopChoiceTest, brings_the_rules_of_the_key) {
+  const KeyConfig key{.name = "team", .tools = {"fi*"}, .deny_tools = {"x*"}};
+  key_ = &key;
+  model_.loop = true;
+  const auto choice = choose("");
+  EXPECT_EQ(choice->options.key, "team");
+  ASSERT_EQ(choice->options.rules.size(), 1u);
+  EXPECT_EQ(choice->options.rules[0].allow.at(0), "fi*");
+  EXPECT_EQ(choice->options.rules[0].deny.at(0), "x*");
+}
+
+TEST_F(LoopChoiceTest, says_what_is_wrong) {
+  EXPECT_THAT(error_of("[]"), HasSubstr("callgate: expected an object"));
+  EXPECT_THAT(error_of(R"({"loop": 1})"), HasSubstr("callgate.loop: expected true or false"));
+  EXPECT_THAT(error_of(R"({"max_calls": -1})"), HasSubstr("callgate.max_calls: expected a whole"));
+  EXPECT_THAT(error_of(R"({"tools": [1]})"), HasSubstr("callgate.tools: expected a list"));
+  EXPECT_THAT(error_of(R"({"lop": true})"), HasSubstr("callgate.lop: expected loop, tools"));
+}
+
+}  // namespace
+}  // namespace callgate::server

@@ -1,0 +1,127 @@
+#include "server/loop_client.h"
+
+#include "json/writer.h"
+#include "policy/reasoning_form.h"
+
+namespace callgate::server {
+namespace {
+
+Request shape_of(const Request& request) {
+  Request shape;
+  shape.model = request.model;
+  shape.stream = request.stream;
+  shape.include_usage = request.include_usage;
+  shape.legacy_functions = request.legacy_functions;
+  return shape;
+}
+
+std::string print(const loop::ToolCallNotice& call) {
+  std::string json;
+  json::ObjectWriter object(json);
+  object.string("type", "callgate.tool_call");
+  object.integer("round", call.round);
+  object.string("id", call.call_id);
+  object.string("name", call.name);
+  object.string("arguments", call.arguments);
+  object.close();
+  return json;
+}
+
+std::string print(const loop::ToolResultNotice& result) {
+  std::string json;
+  json::ObjectWriter object(json);
+  object.string("type", "callgate.tool_result");
+  object.integer("round", result.round);
+  object.string("id", result.call_id);
+  object.string("name", result.name);
+  object.string("preview", result.preview);
+  object.boolean("is_error", result.is_error);
+  object.integer("bytes", static_cast<std::int64_t>(result.bytes));
+  object.integer("duration_ms", result.duration);
+  object.close();
+  return json;
+}
+
+}  // namespace
+
+LoopClient::LoopClient(const Request& request, ResponseIdentity identity, const Protocol& protocol,
+                       ReasoningForm reasoning, std::size_t keep, std::string loop_id)
+    : protocol_(protocol),
+      identity_(std::move(identity)),
+      loop_id_(std::move(loop_id)),
+      shape_(shape_of(request)),
+      encoder_(protocol.make_encoder(shape_, identity_)),
+      keeper_(keep > 0 ? std::optional<engine::TurnKeeper>(std::in_place, 1, keep) : std::nullopt),
+      tap_(0, tally_, encoder_->choice(0), keeper_ ? &keeper_->choice(0) : nullptr),
+      chain_(std::make_unique<engine::ChoiceChain>(make_stages(reasoning), tap_)) {
+  encoder_->bind(out_);
+}
+
+std::vector<std::unique_ptr<Stage>> LoopClient::make_stages(ReasoningForm reasoning) {
+  std::vector<std::unique_ptr<Stage>> stages;
+  switch (reasoning) {
+    case ReasoningForm::reasoning_content:
+    case ReasoningForm::reasoning:
+      break;
+    case ReasoningForm::think_tags:
+      stages.push_back(std::make_unique<policy::ReasoningInText>());
+      break;
+    case ReasoningForm::hide:
+      stages.push_back(std::make_unique<policy::HideReasoning>(withheld_));
+      break;
+  }
+  return stages;
+}
+
+void LoopClient::note(std::string json) {
+  if (!shape_.stream) {
+    notes_.append(notes_.empty() ? "" : ",").append(json);
+    return;
+  }
+  noted_ = true;
+  encoder_->note("callgate", json);
+}
+
+void LoopClient::notice(const loop::Notice& notice) {
+  std::visit(Overloaded{
+                 [&](const loop::ToolCallNotice& call) { note(print(call)); },
+                 [&](const loop::ToolResultNotice& result) { note(print(result)); },
+                 [](const loop::TextPaused&) {},
+                 [&](const loop::LoopEnded& ended) {
+                   std::string json;
+                   json::ObjectWriter object(json);
+                   object.string("loop", loop_id_);
+                   if (ended.end) {
+                     object.string("end_reason", loop::to_string(*ended.end));
+                   } else {
+                     object.null("end_reason");
+                   }
+                   object.integer("rounds", ended.rounds);
+                   object.integer("calls", ended.calls_made);
+                   if (!notes_.empty()) object.key("events").append("[" + notes_ + "]");
+                   object.close();
+                   accept(FieldReported{FieldReported::Scope::turn, "callgate", json});
+                 },
+             },
+             notice);
+}
+
+KeptTurn LoopClient::kept(const AnswerEnd& end) const {
+  KeptTurn kept;
+  if (!keeper_) return kept;
+  kept.events = keeper_->print_events();
+  kept.too_long = keeper_->is_too_long();
+  if (kept.too_long) return kept;
+  kept.search = keeper_->search_text();
+  kept.reason = keeper_->reason();
+  if (!shape_.stream) return kept;
+  Request whole = shape_;
+  whole.stream = false;
+  const std::unique_ptr<ResponseEncoder> again = protocol_.make_encoder(whole, identity_);
+  again->bind(kept.response);
+  keeper_->replay(*again);
+  again->finish(end);
+  return kept;
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,162 @@
+#include "server/loop_round.h"
+
+#include "server/attempt.h"
+#include "server/observe.h"
+
+// After every wait the turn may be gone: `round->turn` says so, and nothing of it is touched then.
+namespace callgate::server {
+namespace {
+
+void add_round(TurnSummary& all, const TurnSummary& round) {
+  all.calls += round.calls;
+  for (std::size_t i = 0; i < all.outcomes.size(); ++i) all.outcomes[i] += round.outcomes[i];
+  all.text_bytes += round.text_bytes;
+  all.reasoning_bytes += round.reasoning_bytes;
+  all.argument_bytes += round.argument_bytes;
+  all.deltas += round.deltas;
+  all.frames_in += round.frames_in;
+  all.text_calls += round.text_calls;
+  all.held_back_deltas += round.held_back_deltas;
+  all.held_back_bytes += round.held_back_bytes;
+  for (std::size_t i = 0; i < all.repairs.size(); ++i) all.repairs[i] += round.repairs[i];
+  all.withheld_calls += round.withheld_calls;
+  all.withheld_bytes += round.withheld_bytes;
+  all.mended_calls += round.mended_calls;
+}
+
+}  // namespace
+
+net::Task<> LoopTurn::play(std::shared_ptr<Round> round) {
+  LoopTurn& self = *round->turn;
+  const std::vector<std::string>& names = self.model_.upstream;
+  // A second try of a turn begins with the next upstream.
+  const std::size_t first = round->asked.retry ? 1 : 0;
+  for (std::size_t tried = 0;; ++tried) {
+    const std::string& name = names[(first + tried) % names.size()];
+    ++self.attempts_;
+    const UpstreamConfig& upstream = *round->snapshot->config.find_upstream(name);
+    const Result<void> done = co_await attempt(round, upstream);
+    if (round->turn == nullptr) co_return;
+    if (done) break;
+    if (round->heard) co_return self.fail_round(*round, done.error());
+    const bool same = names[(first + tried + 1) % names.size()] == name;
+    const auto pause = pause_after(done.error(), self.model_, tried, same, self.gateway_.mint_);
+    if (!pause) {
+      self.given_up_ = done.error();
+      co_return self.fail_round(*round, done.error());
+    }
+    observe_retry(self.gateway_.world_, self.labels(), name, done.error());
+    if (pause->count() > 0) co_await self.gateway_.loop_.sleep(net::Millis(pause->count()));
+    if (round->turn == nullptr) co_return;
+  }
+  round->over = true;
+  self.news_.notify();
+  std::shared_ptr<UpstreamTarget> target = std::move(round->target);
+  std::unique_ptr<UpstreamCall> call = std::move(round->call);
+  round.reset();
+  co_await read_away(std::move(target), std::move(call));
+}
+
+void LoopTurn::fail_round(const Round& round, const Error& error) {
+  loop_->fail_turn(round.asked.turn, error, now());
+  news_.notify();
+}
+
+net::Task<Result<void>> LoopTurn::attempt(std::shared_ptr<Round> round,
+                                          const UpstreamConfig& upstream) {
+  LoopTurn& self = *round->turn;
+  const Request& request = round->asked.request;
+  self.upstream_ = upstream.name;
+  const WireFormat& wire = wire_of(upstream);
+  auto encoded = encode_for(upstream, self.model_, self.rules_, request);
+  if (!encoded) co_return tl::unexpected(encoded.error());
+  const auto target = self.gateway_.targets_.find(upstream.name);
+  if (target == self.gateway_.targets_.end()) {
+    Error missing{.code = ErrorCode::unavailable,
+                  .message = "upstream \"" + upstream.name + "\" is not configured any more"};
+    co_return tl::unexpected(std::move(missing));
+  }
+  self.trace_.begin_attempt(upstream, encoded->request.headers);
+  round->call.reset();
+  round->target = target->second;
+  round->call = round->target->call(self.model_);
+  const Origin origin{.prompt = encoded->prepared ? *encoded->prepared : request,
+                      .key_name = self.key_name(),
+                      .session = session_of(self.ask_.exchange.head().headers),
+                      .request = self.ask_.id};
+  round->call->set_origin(origin);
+  const auto sent = co_await round->call->send(request, encoded->request);
+  if (round->turn == nullptr) co_return Result<void>();
+  Result<void> done;
+  if (!sent) {
+    done = tl::unexpected(sent.error());
+  } else if (round->call->status() >= 300 || round->call->status() < 200) {
+    Error refusal = co_await read_refusal(*round->call, wire);
+    done = tl::unexpected(std::move(refusal));
+  } else {
+    done = co_await relay(round, wire);
+  }
+  if (round->turn == nullptr) co_return done;
+  self.record_.sent(std::move(encoded->request.body));
+  if (std::string own = round->call->take_sent(); !own.empty()) self.record_.sent(std::move(own));
+  const Error* error = done ? nullptr : &done.error();
+  self.trace_.end_attempt(sent ? round->call->status() : 0, error);
+  observe_upstream(self.gateway_.world_, upstream.name, error);
+  co_return done;
+}
+
+// What belongs to the client's side stays off: the loop needs all that the model says.
+PipelineOptions LoopTurn::round_options(const WireFormat& wire, UpstreamCall& call) {
+  PipelineOptions options =
+      reading_options(wire, model_, ask_.snapshot->config.limits, call, gateway_.mint_);
+  options.protocol = protocol_.name;
+  options.dialect = dialect_.dialect;
+  options.dialect_is_default = dialect_.is_default;
+  options.policy.call_whitespace = options_.policy.call_whitespace;
+  options.policy.dedupe_calls = options_.policy.dedupe_calls;
+  options.policy.invalid_arguments = options_.policy.invalid_arguments;
+  options.policy.call_id_style = options_.policy.call_id_style;
+  options.policy.tool_call_max = 0;  // the loop has limits of its own
+  options.policy.estimate_usage = false;
+  options.observer = &observer_;
+  return options;
+}
+
+net::Task<Result<void>> LoopTurn::relay(std::shared_ptr<Round> round, const WireFormat& wire) {
+  LoopTurn& self = *round->turn;
+  UpstreamCall& call = *round->call;
+  PipelineOptions options = self.round_options(wire, call);
+  options.sink = round.get();
+  auto made = Pipeline::make(round->asked.request, std::move(options));
+  if (!made) co_return tl::unexpected(made.error());
+  Pipeline pipeline = std::move(*made);
+  std::string nothing;
+  while (!pipeline.finished()) {
+    const auto piece = co_await call.read(net::kNever);
+    if (round->turn == nullptr) co_return Result<void>();
+    self.loop_->on_time(self.now());
+    if (!piece) {
+      pipeline.fail(piece.error(), nothing);
+    } else if (piece->bytes.empty()) {
+      pipeline.finish(nothing);
+    } else {
+      if (!self.first_byte_ms_) {
+        self.first_byte_ms_ = self.gateway_.loop_.now() - self.ask_.started_ms;
+      }
+      pipeline.push(piece->bytes, nothing);
+    }
+    self.news_.notify();
+    // Nothing is read that the client cannot take yet.
+    const bool waits = self.stream_ && !pipeline.finished() && !self.client_.out().empty();
+    if (waits) (void)co_await round->go.wait();
+    if (round->turn == nullptr) co_return Result<void>();
+  }
+  add_round(self.rounds_, pipeline.summary());
+  if (pipeline.error()) co_return tl::unexpected(*pipeline.error());
+  round->settling = true;
+  co_await call.settle();
+  round->settling = false;
+  co_return Result<void>();
+}
+
+}  // namespace callgate::server

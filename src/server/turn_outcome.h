@@ -1,0 +1,43 @@
+// A turn as the request log knows it: when it begins, and when it has ended.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "callgate/error.h"
+#include "callgate/pipeline.h"
+#include "server/gateway.h"
+#include "server/observe.h"
+#include "store/request_log.h"
+
+namespace callgate::server {
+
+// Bytes of an answer that the log keeps; 0: no content is kept.
+std::size_t max_logged(const Ask& ask, const ModelConfig& model);
+
+store::RequestRecord make_record(const Ask& ask, const ModelConfig& model,
+                                 std::string_view protocol, const TurnLabels& labels, bool stream);
+
+struct TurnEnd {
+  enum class How : std::uint8_t {
+    answered,  // the client has its answer, or part of it and an error frame
+    failed,    // nothing was sent but the error
+    gone,      // the client left
+  };
+  How how = How::answered;
+  const Error* error = nullptr;
+  int status = 0;
+  std::string_view upstream;
+  std::string_view session;
+  std::uint32_t attempts = 0;
+  std::uint64_t bytes_out = 0;
+  std::optional<std::uint64_t> first_byte_ms;
+  std::optional<std::uint64_t> first_token_ms;
+  std::uint64_t total_ms = 0;
+  std::string_view cut;
+};
+store::RequestOutcome make_outcome(const Ask& ask, const TurnEnd& end, const TurnSummary& summary);
+
+}  // namespace callgate::server
