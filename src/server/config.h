@@ -261,6 +261,7 @@ struct Config {
   std::int64_t threads = 0;
   bool maintenance = false;
   bool allow_open = false;
+  bool mcp = false;
   TlsConfig tls;
   LimitsConfig limits;
   LogConfig log;

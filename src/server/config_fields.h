@@ -31,6 +31,7 @@ struct Section<Config> {
             "answer model requests with 503 and a retry-after header"},
       Field{"allow_open", &Config::allow_open,
             "allow a gateway without keys on a non-loopback address"},
+      Field{"mcp", &Config::mcp, "serve the tools to other MCP clients at /mcp"},
   };
 };
 template <>

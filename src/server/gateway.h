@@ -35,8 +35,13 @@ namespace callgate::telemetry {
 class SpanExporter;
 }
 namespace callgate::tool {
+class Catalogue;
+class McpServer;
+struct McpListen;
+struct McpRun;
 class ToolHost;
-}
+struct ToolResult;
+}  // namespace callgate::tool
 
 namespace callgate::server {
 
@@ -140,6 +145,10 @@ class Gateway {
   net::Task<> delete_session(Ask& ask);
   net::Task<> list_loops(Ask& ask);
   net::Task<> steer_loop(Ask& ask);
+  net::Task<> mcp(Ask& ask);
+  net::Task<tool::ToolResult> mcp_run(Ask& ask, const tool::McpRun& run,
+                                      const tool::Catalogue& catalogue);
+  net::Task<> mcp_listen(Ask& ask, const tool::McpServer& server, const tool::McpListen& listen);
   net::Task<> preflight(Ask& ask);
 
   // The gateway's own answer to a request that it does not serve.

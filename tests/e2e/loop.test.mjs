@@ -8,7 +8,14 @@ import { HumanMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
-import { defer, eventually, file_scope, one_upstream, start_gateway, start_mock } from './harness.mjs';
+import {
+  defer,
+  eventually,
+  file_scope,
+  one_upstream,
+  start_gateway,
+  start_mock,
+} from './harness.mjs';
 import { fetch_text, open, post, SseReader } from './http.mjs';
 
 const scope = file_scope();
@@ -79,6 +86,11 @@ rule approval_answer
   when user contains "refund"
   when last tool
   text "refunded"
+
+rule injected
+  when user contains "And where"
+  when system contains "brief"
+  text "told"
 
 rule bad_call
   when user contains "bad arguments"
@@ -192,7 +204,9 @@ describe('the order example', () => {
     );
     assert.equal(text, kWhole);
     assert.equal(reason, 'stop');
-    assert.deepEqual({ ...end, loop: '' }, { loop: '', end_reason: 'completed', rounds: 1, calls: 1 });
+    const { loop, ...told } = end;
+    assert.match(loop, /^loop_/);
+    assert.deepEqual(told, { end_reason: 'completed', rounds: 1, calls: 1 });
     assert.deepEqual(
       chunks.filter((chunk) => chunk.choices[0]?.delta.tool_calls),
       [],
@@ -233,11 +247,12 @@ describe('the order example', () => {
   ]) {
     test(`with ${rounds} rounds`, async () => {
       const before_it = tools.seen.length;
-      const got = await stream(chat({ callgate: { max_tool_rounds: rounds } }));
+      const body = chat({ callgate: { max_tool_rounds: rounds } });
+      const got = await stream(body);
       assert.equal(got.text, text);
       assert.equal(got.end.end_reason, end);
       assert.equal(tools.seen.length - before_it, rounds === 0 ? 0 : 1);
-      const whole = (await post(completions(), chat({ callgate: { max_tool_rounds: rounds } }))).json();
+      const whole = (await post(completions(), body)).json();
       assert.equal(whole.choices[0].message.content, text);
       assert.equal(whole.callgate.end_reason, end);
     });
@@ -301,7 +316,8 @@ describe('SDKs', () => {
       ]) {
         const whole = await generateText({ model, prompt: question });
         assert.equal(whole.text, kWhole);
-        const streamed = streamText({ model, prompt: question, onError: ({ error }) => assert.fail(error) });
+        const onError = ({ error }) => assert.fail(error);
+        const streamed = streamText({ model, prompt: question, onError });
         assert.equal(await streamed.text, kWhole);
         assert.equal(await streamed.finishReason, 'stop');
       }
@@ -363,7 +379,7 @@ describe('limits, errors and steering', () => {
             role: 'assistant',
             content: first.text,
             tool_calls: [
-              { id: 'c1', type: 'function', function: { name: 'ask_client', arguments: '{"q": "colour"}' } },
+              { id: 'c1', type: 'function', function: { name: 'ask_client', arguments: '{}' } },
             ],
           },
           { role: 'tool', tool_call_id: 'c1', content: 'blue' },
@@ -395,8 +411,21 @@ describe('limits, errors and steering', () => {
     assert.deepEqual(await loops(), []);
   });
 
+  test('a message and a system prompt from outside reach the next turn', async () => {
+    const running = stream(say('refund'));
+    const { id, approvals } = await eventually('the approval', async () =>
+      (await loops()).find((loop) => loop.approvals.length > 0),
+    );
+    assert.equal((await steer(id, { action: 'inject' })).status, 400);
+    assert.equal((await steer(id, { action: 'inject', text: 'And where is it?' })).status, 202);
+    await steer(id, { action: 'system_prompt', text: 'Be brief.' });
+    await steer(id, { action: 'approve', run: approvals[0].run });
+    assert.equal((await running).text, 'told');
+  });
+
   test('a client that leaves stops the tools', async () => {
-    const { request } = await open(completions(), { method: 'POST', body: say('hang', { stream: true }) });
+    const body = say('hang', { stream: true });
+    const { request } = await open(completions(), { method: 'POST', body });
     const call = await eventually('the tool', () => {
       const last = tools.seen.at(-1);
       return last.url.startsWith('/hang') && !last.closed && last;

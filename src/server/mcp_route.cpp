@@ -1,0 +1,125 @@
+// POST, GET and DELETE /mcp: the gateway's tools for other MCP clients.
+#include <algorithm>
+
+#include "base/glob.h"
+#include "server/gateway.h"
+#include "server/observe.h"
+#include "server/tool_config.h"
+#include "tool/host.h"
+#include "tool/mcp_server.h"
+
+namespace callgate::server {
+namespace {
+
+constexpr net::Millis kLook{1'000};  // how soon a change of the tools is noticed
+constexpr std::uint64_t kSilence = 15'000;
+constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
+
+bool matches(const std::vector<std::string>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return glob_matches(pattern, name); });
+}
+
+// Tools that need a person's approval have nobody to ask here.
+std::vector<ToolSpec> tools_for(const Ask& ask, const tool::Catalogue& catalogue) {
+  static const std::vector<std::string> kAll{"*"};
+  std::vector<ToolSpec> tools;
+  for (loop::Tool& tool : loop_tools(catalogue, ask.snapshot->config, kAll)) {
+    const std::string& name = tool.spec.name;
+    const bool allowed = ask.key == nullptr || (matches(ask.key->config.tools, name) &&
+                                                !matches(ask.key->config.deny_tools, name));
+    if (allowed && !tool.approval) tools.push_back(std::move(tool.spec));
+  }
+  return tools;
+}
+
+// A page in a browser must not reach a gateway on its own machine by a name that changed its meaning.
+bool is_foreign_page(const Ask& ask) {
+  const std::string_view origin = ask.exchange.head().headers.find("origin").value_or("");
+  const Config& config = ask.snapshot->config;
+  return !origin.empty() &&
+         allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config)).empty();
+}
+
+}  // namespace
+
+net::Task<> Gateway::mcp(Ask& ask) {
+  Error error{.code = ErrorCode::not_found,
+              .message = "there is no MCP server here; mcp = true and a [[tool]] make one",
+              .upstream_code = "unknown_url"};
+  if (!ask.snapshot->config.mcp || world_.tools == nullptr) co_return co_await refuse(ask, error);
+  if (is_foreign_page(ask)) {
+    error = {.code = ErrorCode::forbidden, .message = "pages of this origin may not call"};
+    co_return co_await refuse(ask, error);
+  }
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  if (!body) co_return co_await refuse(ask, body.error());
+  const net::RequestHead& head = ask.exchange.head();
+  tool::McpHttpRequest request{.method = head.method, .body = *body};
+  request.header = [&head](std::string_view name) { return head.headers.find(name); };
+  const auto catalogue = world_.tools->catalogue();
+  const tool::McpServer server;
+  const tool::McpAction action = server.accept(request, tools_for(ask, *catalogue));
+  tool::McpReply reply;
+  if (const auto* listen = std::get_if<tool::McpListen>(&action)) {
+    co_return co_await mcp_listen(ask, server, *listen);
+  }
+  if (const auto* run = std::get_if<tool::McpRun>(&action)) {
+    const tool::ToolResult result = co_await mcp_run(ask, *run, *catalogue);
+    reply = server.answer(*run, result);
+  } else {
+    reply = std::get<tool::McpReply>(action);
+  }
+  for (const auto& [name, value] : reply.headers) ask.headers.add(name, value);
+  co_await ask.exchange.respond(reply.status, ask.headers, reply.body);
+}
+
+net::Task<tool::ToolResult> Gateway::mcp_run(Ask& ask, const tool::McpRun& run,
+                                             const tool::Catalogue& catalogue) {
+  if (const auto checked = catalogue.check(run.tool, run.arguments); !checked) {
+    co_return tool::error_result(checked.error().message);
+  }
+  tool::ToolCall call;
+  call.name = run.tool;
+  call.arguments = run.arguments;
+  call.context.request_id = ask.id;
+  if (ask.key != nullptr) call.context.key_name = ask.key->config.name;
+  tool::CancelToken cancel;
+  ask.exchange.on_client_gone([&cancel] { cancel.cancel(); });
+  tool::ToolResult result = co_await world_.tools->run(loop_, std::move(call), net::kNever, cancel);
+  ask.exchange.on_client_gone({});
+  const std::string_view outcome = cancel.cancelled() ? "cancelled"
+                                   : result.is_error  ? "error"
+                                                      : "ok";
+  observe_tool_run(world_, run.tool, outcome, result.duration);
+  co_return result;
+}
+
+// Stays open until the client closes it, and tells when the tools have changed.
+net::Task<> Gateway::mcp_listen(Ask& ask, const tool::McpServer& server,
+                                const tool::McpListen& listen) {
+  for (const auto& [name, value] : server.stream_head().headers) ask.headers.add(name, value);
+  ask.exchange.start(200, ask.headers);
+  auto known = world_.tools->catalogue();
+  std::string out = listen.first;
+  net::Signal gone(loop_);
+  ask.exchange.on_client_gone([&gone] { gone.notify(); });
+  std::uint64_t written_at = 0;
+  while (!ask.exchange.client_gone()) {
+    if (out.empty() && loop_.now() - written_at >= kSilence) out = kKeepAlive;
+    if (!out.empty()) {
+      const auto written = co_await ask.exchange.write(out);
+      if (!written) break;
+      written_at = loop_.now();
+      out.clear();
+    }
+    (void)co_await gone.wait(kLook);
+    if (auto now = world_.tools->catalogue(); now != known) {
+      known = std::move(now);
+      if (listen.tools_changes) out = server.list_changed_frame(listen);
+    }
+  }
+  ask.exchange.on_client_gone({});
+}
+
+}  // namespace callgate::server

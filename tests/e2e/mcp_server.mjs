@@ -1,0 +1,31 @@
+// An MCP server with the official package: over its standard streams when it is run, over HTTP when it is imported.
+import http from 'node:http';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { z } from 'zod';
+
+function make_server(name) {
+  const server = new McpServer({ name, version: '1.0.0' });
+  server.registerTool(
+    'lookup_order',
+    { description: 'The state of an order', inputSchema: { id: z.string() } },
+    async ({ id }) => ({ content: [{ type: 'text', text: `${name}: ${id} shipped` }] }),
+  );
+  return server;
+}
+
+// A server per request, as stateless ones do.
+export async function start_http_server(name) {
+  const server = http.createServer(async (request, response) => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    const mcp = make_server(name);
+    response.on('close', () => mcp.close());
+    await mcp.connect(transport);
+    await transport.handleRequest(request, response);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+if (process.argv[2] === 'stdio') await make_server('stdio').connect(new StdioServerTransport());
