@@ -112,6 +112,10 @@ Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, co
     choice.options.rules.push_back({.key = "*", .allow = key->tools, .deny = key->deny_tools});
   }
   if (tools != nullptr) choice.tools = loop_tools(*tools, config, model.loop_tools);
+  for (loop::Tool& tool : choice.tools) {
+    const loop::Millis most = choice.options.tool_timeout;
+    if (tool.timeout == 0 || (most > 0 && most < tool.timeout)) tool.timeout = most;
+  }
   if (asked->tools) {
     if (auto kept = keep_wanted(choice.tools, *asked->tools); !kept) {
       return tl::unexpected(kept.error());

@@ -63,6 +63,14 @@ TEST_F(LoopChoiceTest, takes_what_the_tables_say_of_tools) {
             "callgate.tools: there is no tool \"find\" for this model; known: refund");
 }
 
+TEST_F(LoopChoiceTest, gives_a_tool_the_shorter_of_two_timeouts) {
+  model_.loop = true;
+  config_.loop.tool_timeout = Milliseconds(500);
+  EXPECT_EQ(choose("")->tools[0].timeout, 500);
+  config_.loop.tool_timeout = Milliseconds(90'000);
+  EXPECT_EQ(choose("")->tools[0].timeout, 30'000);
+}
+
 TEST_F(LoopChoiceTest, lets_a_caller_lower_limits_only) {
   model_.loop = true;
   EXPECT_EQ(choose(R"({"max_tool_rounds": 0})")->options.max_tool_rounds, 0u);

@@ -92,6 +92,16 @@ rule injected
   when system contains "brief"
   text "told"
 
+rule slow_call
+  when user contains "too slow"
+  when turn 0
+  call brief {} id=t1
+
+rule slow_answer
+  when user contains "too slow"
+  when tool contains "100 ms"
+  text "it was too slow"
+
 rule bad_call
   when user contains "bad arguments"
   when turn 0
@@ -165,6 +175,7 @@ before(async () => {
       }),
       http_tool('slow', '/slow'),
       http_tool('hang', '/hang'),
+      http_tool('brief', '/hang/brief', { timeout: '100ms' }),
       http_tool('refund', '/refund', { approval: true }),
       { name: 'count', kind: 'command', command: ['wc', '-c'] },
       { name: 'time', kind: 'builtin', builtin: 'time' },
@@ -346,6 +357,12 @@ describe('limits, errors and steering', () => {
     const { text, end } = await stream(say('bad arguments'));
     assert.equal(text, 'I see');
     assert.equal(end.calls, 1);
+  });
+
+  test('a tool that takes too long is stopped, and the model is told', async () => {
+    const { text } = await stream(say('too slow'));
+    assert.equal(text, 'it was too slow');
+    await eventually('the end of the tool', () => tools.seen.at(-1).closed);
   });
 
   test('a model that never stops calling is stopped', async () => {
