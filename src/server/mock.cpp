@@ -97,8 +97,10 @@ class MockServer {
     const auto asked = co_await exchange.body();
     if (!asked) co_return co_await refuse(exchange, asked.error());
     const auto body = script::ollama_catalog(path, *asked, model_.script().models);
-    const std::string_view unknown = R"({"error":"model not found"})";
-    co_await exchange.respond(body ? 200 : 404, "application/json", body ? *body : unknown);
+    const int status = body ? 200 : 404;
+    std::string_view answer = R"({"error":"model not found"})";
+    if (body) answer = *body;
+    co_await exchange.respond(status, "application/json", answer);
   }
 
   net::Task<> refuse_message(net::Exchange& exchange, const Error& error) {
