@@ -212,7 +212,8 @@ TEST(RequestLogCrash_postgresql, a_server_that_restarts_under_load_loses_nothing
   EXPECT_EQ(log->health().dropped, 0u);
   EXPECT_GT(log->health().spooled, 0u);
   const std::lock_guard lock(mutex);
-  EXPECT_EQ(acknowledged.size(), static_cast<std::size_t>(written));
+  // A commit whose answer was lost is found to be there, but nobody is told of it.
+  EXPECT_LE(acknowledged.size(), static_cast<std::size_t>(written));
   const auto database = open_database(url, {}).value();
   EXPECT_EQ(database->integer("SELECT count(*) FROM request WHERE state = 'completed'"), written);
   EXPECT_EQ(database->integer("SELECT count(*) FROM request"), written);
