@@ -50,7 +50,7 @@ bool AnthropicFrameReader::read_document() {
     } else if (key == "delta") {
       read_delta();
     } else if (key == "content_block") {
-      if (enter_object()) read_block(frame_.block);
+      if (enter_object(in_)) read_block(frame_.block);
     } else if (key == "content") {
       read_content();
     } else if (key == "message") {
@@ -70,16 +70,9 @@ bool AnthropicFrameReader::read_document() {
   return in_.finish();
 }
 
-// True: an object comes next. False: whatever came is skipped.
-bool AnthropicFrameReader::enter_object() {
-  if (in_.peek() == json::Kind::object) return true;
-  in_.skip();
-  return false;
-}
-
 // Of message_start only the usage matters: its content is empty.
 void AnthropicFrameReader::read_message() {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "usage") {
       read_usage();
@@ -91,7 +84,7 @@ void AnthropicFrameReader::read_message() {
 
 // The delta of a block, or of the message.
 void AnthropicFrameReader::read_delta() {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   AnthropicDelta& delta = frame_.delta;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "text") {
@@ -142,7 +135,7 @@ void AnthropicFrameReader::read_content() {
   frame_.has_content = true;
   frame_.content.clear();
   while (in_.next_element()) {
-    if (enter_object()) read_block(frame_.content.add());
+    if (enter_object(in_)) read_block(frame_.content.add());
   }
 }
 
@@ -166,7 +159,7 @@ void AnthropicFrameReader::read_input(AnthropicBlock& block) {
 }
 
 void AnthropicFrameReader::read_stop_details() {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "explanation") {
       read_text(in_, document_, frame_.explanation);
@@ -177,7 +170,7 @@ void AnthropicFrameReader::read_stop_details() {
 }
 
 void AnthropicFrameReader::read_usage() {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   AnthropicUsage& usage = frame_.usage;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "input_tokens") {

@@ -85,7 +85,6 @@ class AnthropicFrameReader {
   void read_input(AnthropicBlock& block);
   void read_stop_details();
   void read_usage();
-  bool enter_object();
 
   json::Reader in_;
   std::string_view document_;

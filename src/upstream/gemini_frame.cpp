@@ -66,17 +66,10 @@ bool GeminiFrameReader::read_document() {
   return in_.finish();
 }
 
-// True: an object comes next. False: whatever came is skipped.
-bool GeminiFrameReader::enter_object() {
-  if (in_.peek() == json::Kind::object) return true;
-  in_.skip();
-  return false;
-}
-
 void GeminiFrameReader::read_candidates() {
   if (in_.peek() != json::Kind::array) return in_.skip();
   while (in_.next_element()) {
-    if (!enter_object()) continue;
+    if (!enter_object(in_)) continue;
     frame_.has_candidates = true;
     read_candidate(frame_.candidates.add());
   }
@@ -101,14 +94,14 @@ void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
 }
 
 void GeminiFrameReader::read_content(GeminiCandidate& candidate) {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   for (std::string_view key; in_.next_member(key);) {
     if (key != "parts" || in_.peek() != json::Kind::array) {
       in_.skip();
       continue;
     }
     while (in_.next_element()) {
-      if (enter_object()) read_part(candidate.parts.add());
+      if (enter_object(in_)) read_part(candidate.parts.add());
     }
   }
 }
@@ -131,7 +124,7 @@ void GeminiFrameReader::read_part(GeminiPart& part) {
 }
 
 void GeminiFrameReader::read_call(GeminiPart& part) {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   part.kind = GeminiPart::Kind::call;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "id") {
@@ -155,7 +148,7 @@ void GeminiFrameReader::read_call(GeminiPart& part) {
 void GeminiFrameReader::read_pieces(GeminiPart& part) {
   if (in_.peek() != json::Kind::array) return in_.skip();
   while (in_.next_element()) {
-    if (enter_object()) read_piece(part.pieces.add());
+    if (enter_object(in_)) read_piece(part.pieces.add());
   }
 }
 
@@ -183,7 +176,7 @@ void GeminiFrameReader::read_piece(GeminiArgument& piece) {
 }
 
 void GeminiFrameReader::read_feedback() {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "blockReason") {
       read_text(in_, document_, frame_.block_reason);
@@ -196,7 +189,7 @@ void GeminiFrameReader::read_feedback() {
 }
 
 void GeminiFrameReader::read_usage() {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   GeminiUsage& usage = frame_.usage;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "promptTokenCount") {
@@ -216,7 +209,7 @@ void GeminiFrameReader::read_usage() {
 }
 
 std::string_view GeminiFrameReader::read_object() {
-  return enter_object() ? in_.raw() : std::string_view();
+  return enter_object(in_) ? in_.raw() : std::string_view();
 }
 
 bool GeminiFrameReader::read_flag() {

@@ -93,7 +93,6 @@ class GeminiFrameReader {
   void read_usage();
   std::string_view read_object();
   bool read_flag();
-  bool enter_object();
 
   json::Reader in_;
   std::string_view document_;

@@ -45,4 +45,11 @@ inline std::string_view read_error(json::Reader& in) {
   return given ? error : std::string_view();
 }
 
+// True: an object comes next. False: whatever came is skipped.
+inline bool enter_object(json::Reader& in) {
+  if (in.peek() == json::Kind::object) return true;
+  in.skip();
+  return false;
+}
+
 }  // namespace callgate::upstream

@@ -80,7 +80,7 @@ void ResponsesFrameReader::read_member(std::string_view key) {
     read_arguments(frame_.whole, frame_.whole_object);
   } else if (key == "item") {
     frame_.has_item = in_.peek() == json::Kind::object;
-    if (enter_object()) read_item(frame_.item);
+    if (enter_object(in_)) read_item(frame_.item);
   } else if (key == "annotation") {
     frame_.annotation = read_given();
   } else if (key == "response" && in_.peek() == json::Kind::object) {
@@ -101,7 +101,7 @@ bool ResponsesFrameReader::read_body_member(std::string_view key) {
     body.has_output = true;
     body.output.clear();
     while (in_.next_element()) {
-      if (enter_object()) read_item(body.output.add());
+      if (enter_object(in_)) read_item(body.output.add());
     }
   } else if (key == "usage") {
     read_usage();
@@ -150,7 +150,7 @@ void ResponsesFrameReader::read_parts(ReusedList<ResponsesPart>& parts) {
   parts.clear();
   if (in_.peek() != json::Kind::array) return in_.skip();
   while (in_.next_element()) {
-    if (enter_object()) read_part(parts.add());
+    if (enter_object(in_)) read_part(parts.add());
   }
 }
 
@@ -173,7 +173,7 @@ void ResponsesFrameReader::read_part(ResponsesPart& part) {
 }
 
 void ResponsesFrameReader::read_usage() {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   Usage usage;
   std::optional<std::int64_t> input;
   std::optional<std::int64_t> output;
@@ -199,7 +199,7 @@ void ResponsesFrameReader::read_usage() {
 }
 
 void ResponsesFrameReader::read_details(Usage& usage) {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "cached_tokens") {
       usage.cached_tokens = read_count(in_).value_or(0);
@@ -214,7 +214,7 @@ void ResponsesFrameReader::read_details(Usage& usage) {
 }
 
 void ResponsesFrameReader::read_incomplete() {
-  if (!enter_object()) return;
+  if (!enter_object(in_)) return;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "reason") {
       read_text(frame_.response.incomplete);
@@ -242,13 +242,6 @@ std::string_view ResponsesFrameReader::read_list() {
   const bool list = in_.peek() == json::Kind::array;
   const std::string_view json = in_.raw();
   return list && json.find('{') != std::string_view::npos ? json : std::string_view();
-}
-
-// True: an object comes next. False: whatever came is skipped.
-bool ResponsesFrameReader::enter_object() {
-  if (in_.peek() == json::Kind::object) return true;
-  in_.skip();
-  return false;
 }
 
 }  // namespace callgate::upstream

@@ -100,7 +100,6 @@ class ResponsesFrameReader {
   void read_text(Text& text) { upstream::read_text(in_, document_, text); }
   std::string_view read_given();
   std::string_view read_list();
-  bool enter_object();
 
   json::Reader in_;
   std::string_view document_;
