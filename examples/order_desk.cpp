@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "callgate/loop_run.h"
+#include "callgate/run_to_end.h"
 
 namespace {
 

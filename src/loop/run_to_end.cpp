@@ -1,7 +1,7 @@
 #include <deque>
 
 #include "base/check.h"
-#include "callgate/loop_run.h"
+#include "callgate/run_to_end.h"
 
 namespace callgate::loop {
 namespace {

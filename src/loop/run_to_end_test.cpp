@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "callgate/loop_run.h"
+#include "callgate/run_to_end.h"
 #include "loop/transcript_testing.h"
 
 namespace callgate::loop {
