@@ -80,7 +80,7 @@ Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelCon
                                           {.model = model.id.empty() ? model.name : model.id,
                                            .key = upstream.key.reveal(),
                                            .auth = upstream.auth,
-                                           .stream = request.stream});
+                                           .stream = request.stream && upstream.stream});
   if (!encoded) return tl::unexpected(encoded.error());
   made.request = std::move(*encoded);
   // Fields that the wire format cannot carry are told to the client, or refused.

@@ -198,6 +198,7 @@ struct UpstreamConfig {
   std::int64_t max_idle_connections = 256;
   std::string ca_file;
   bool tls_verify = true;
+  bool stream = true;
   std::string dropped_fields = "warn";
   std::string parent_rule = "response_id";
   std::string conversation_conflict = "wait";

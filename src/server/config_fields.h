@@ -317,6 +317,9 @@ struct Section<UpstreamConfig> {
       Field{"ca_file", &UpstreamConfig::ca_file,
             "PEM certificates to trust instead of the system's"},
       Field{"tls_verify", &UpstreamConfig::tls_verify, "check the upstream's certificate"},
+      Field{
+          "stream", &UpstreamConfig::stream,
+          "false: the upstream cannot stream; whoever wants a stream gets its whole answer as one"},
       Field{"dropped_fields", &UpstreamConfig::dropped_fields,
             "warn or refuse: what to do when the wire format cannot carry a field that matters"},
       Field{"parent_rule", &UpstreamConfig::parent_rule,

@@ -128,6 +128,7 @@ class Gateway {
 
  private:
   friend class Turn;
+  friend class LoopRun;
   friend class LoopTurn;
   struct Route;
   static Result<const Route*> find_route(Ask& ask);

@@ -35,6 +35,7 @@ class LoopClient final : public loop::ClientSink {
 
   // Bytes for the client, to be taken away.
   std::string& out() { return out_; }
+  bool has_out() const { return !out_.empty(); }
   // The client would have seen something.
   bool started() const { return tally_.visible || noted_; }
   const TurnSummary& summary() const { return summary_; }

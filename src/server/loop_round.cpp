@@ -3,7 +3,7 @@
 #include "server/attempt.h"
 #include "server/observe.h"
 
-// After every wait the turn may be gone: `round->turn` says so, and nothing of it is touched then.
+// After every wait the run may be gone: `round->run` says so, and nothing of it is touched then.
 namespace callgate::server {
 namespace {
 
@@ -26,9 +26,9 @@ void add_round(TurnSummary& all, const TurnSummary& round) {
 
 }  // namespace
 
-net::Task<> LoopTurn::play(std::shared_ptr<Round> round) {
-  LoopTurn& self = *round->turn;
-  const std::vector<std::string>& names = self.model_.upstream;
+net::Task<> LoopRun::play(std::shared_ptr<Round> round) {
+  LoopRun& self = *round->run;
+  const std::vector<std::string>& names = self.model().upstream;
   // A second try of a turn begins with the next upstream.
   const std::size_t first = round->asked.retry ? 1 : 0;
   for (std::size_t tried = 0;; ++tried) {
@@ -36,18 +36,18 @@ net::Task<> LoopTurn::play(std::shared_ptr<Round> round) {
     ++self.attempts_;
     const UpstreamConfig& upstream = *round->snapshot->config.find_upstream(name);
     const Result<void> done = co_await attempt(round, upstream);
-    if (round->turn == nullptr) co_return;
+    if (round->run == nullptr) co_return;
     if (done) break;
     if (round->heard) co_return self.fail_round(*round, done.error());
     const bool same = names[(first + tried + 1) % names.size()] == name;
-    const auto pause = pause_after(done.error(), self.model_, tried, same, self.gateway_.mint_);
+    const auto pause = pause_after(done.error(), self.model(), tried, same, self.mint_);
     if (!pause) {
       self.given_up_ = done.error();
       co_return self.fail_round(*round, done.error());
     }
-    observe_retry(self.gateway_.world_, self.labels(), name, done.error());
-    if (pause->count() > 0) co_await self.gateway_.loop_.sleep(net::Millis(pause->count()));
-    if (round->turn == nullptr) co_return;
+    observe_retry(self.world_, self.labels(), name, done.error());
+    if (pause->count() > 0) co_await self.loop_.sleep(net::Millis(pause->count()));
+    if (round->run == nullptr) co_return;
   }
   round->over = true;
   self.news_.notify();
@@ -57,18 +57,18 @@ net::Task<> LoopTurn::play(std::shared_ptr<Round> round) {
   co_await read_away(std::move(target), std::move(call));
 }
 
-void LoopTurn::fail_round(const Round& round, const Error& error) {
-  loop_->fail_turn(round.asked.turn, error, now());
+void LoopRun::fail_round(const Round& round, const Error& error) {
+  tool_loop_->fail_turn(round.asked.turn, error, now());
   news_.notify();
 }
 
-net::Task<Result<void>> LoopTurn::attempt(std::shared_ptr<Round> round,
-                                          const UpstreamConfig& upstream) {
-  LoopTurn& self = *round->turn;
+net::Task<Result<void>> LoopRun::attempt(std::shared_ptr<Round> round,
+                                         const UpstreamConfig& upstream) {
+  LoopRun& self = *round->run;
   const Request& request = round->asked.request;
   self.upstream_ = upstream.name;
   const WireFormat& wire = wire_of(upstream);
-  auto encoded = encode_for(upstream, self.model_, self.rules_, request);
+  auto encoded = encode_for(upstream, self.model(), self.work_.model.rules, request);
   if (!encoded) co_return tl::unexpected(encoded.error());
   const auto target = self.gateway_.targets_.find(upstream.name);
   if (target == self.gateway_.targets_.end()) {
@@ -79,14 +79,14 @@ net::Task<Result<void>> LoopTurn::attempt(std::shared_ptr<Round> round,
   self.trace_.begin_attempt(upstream, encoded->request.headers);
   round->call.reset();
   round->target = target->second;
-  round->call = round->target->call(self.model_);
+  round->call = round->target->call(self.model());
   const Origin origin{.prompt = encoded->prepared ? *encoded->prepared : request,
                       .key_name = self.key_name(),
-                      .session = session_of(self.ask_.exchange.head().headers),
-                      .request = self.ask_.id};
+                      .session = self.work_.session,
+                      .request = self.work_.request_id};
   round->call->set_origin(origin);
   const auto sent = co_await round->call->send(request, encoded->request);
-  if (round->turn == nullptr) co_return Result<void>();
+  if (round->run == nullptr) co_return Result<void>();
   Result<void> done;
   if (!sent) {
     done = tl::unexpected(sent.error());
@@ -96,34 +96,34 @@ net::Task<Result<void>> LoopTurn::attempt(std::shared_ptr<Round> round,
   } else {
     done = co_await relay(round, wire);
   }
-  if (round->turn == nullptr) co_return done;
+  if (round->run == nullptr) co_return done;
   self.record_.sent(std::move(encoded->request.body));
   if (std::string own = round->call->take_sent(); !own.empty()) self.record_.sent(std::move(own));
   const Error* error = done ? nullptr : &done.error();
   self.trace_.end_attempt(sent ? round->call->status() : 0, error);
-  observe_upstream(self.gateway_.world_, upstream.name, error);
+  observe_upstream(self.world_, upstream.name, error);
   co_return done;
 }
 
 // What belongs to the client's side stays off: the loop needs all that the model says.
-PipelineOptions LoopTurn::round_options(const WireFormat& wire, UpstreamCall& call) {
+PipelineOptions LoopRun::round_options(const WireFormat& wire, UpstreamCall& call) {
   PipelineOptions options =
-      reading_options(wire, model_, ask_.snapshot->config.limits, call, gateway_.mint_);
-  options.protocol = protocol_.name;
-  options.dialect = dialect_.dialect;
-  options.dialect_is_default = dialect_.is_default;
-  options.policy.call_whitespace = options_.policy.call_whitespace;
-  options.policy.dedupe_calls = options_.policy.dedupe_calls;
-  options.policy.invalid_arguments = options_.policy.invalid_arguments;
-  options.policy.call_id_style = options_.policy.call_id_style;
+      reading_options(wire, model(), work_.snapshot->config.limits, call, mint_);
+  options.protocol = work_.protocol;
+  options.dialect = work_.dialect.dialect;
+  options.dialect_is_default = work_.dialect.is_default;
+  options.policy.call_whitespace = work_.options.policy.call_whitespace;
+  options.policy.dedupe_calls = work_.options.policy.dedupe_calls;
+  options.policy.invalid_arguments = work_.options.policy.invalid_arguments;
+  options.policy.call_id_style = work_.options.policy.call_id_style;
   options.policy.tool_call_max = 0;  // the loop has limits of its own
   options.policy.estimate_usage = false;
   options.observer = &observer_;
   return options;
 }
 
-net::Task<Result<void>> LoopTurn::relay(std::shared_ptr<Round> round, const WireFormat& wire) {
-  LoopTurn& self = *round->turn;
+net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round, const WireFormat& wire) {
+  LoopRun& self = *round->run;
   UpstreamCall& call = *round->call;
   PipelineOptions options = self.round_options(wire, call);
   options.sink = round.get();
@@ -133,23 +133,23 @@ net::Task<Result<void>> LoopTurn::relay(std::shared_ptr<Round> round, const Wire
   std::string nothing;
   while (!pipeline.finished()) {
     const auto piece = co_await call.read(net::kNever);
-    if (round->turn == nullptr) co_return Result<void>();
-    self.loop_->on_time(self.now());
+    if (round->run == nullptr) co_return Result<void>();
+    self.tool_loop_->on_time(self.now());
     if (!piece) {
       pipeline.fail(piece.error(), nothing);
     } else if (piece->bytes.empty()) {
       pipeline.finish(nothing);
     } else {
       if (!self.first_byte_ms_) {
-        self.first_byte_ms_ = self.gateway_.loop_.now() - self.ask_.started_ms;
+        self.first_byte_ms_ = self.elapsed_ms();
       }
       pipeline.push(piece->bytes, nothing);
     }
     self.news_.notify();
     // Nothing is read that the client cannot take yet.
-    const bool waits = self.stream_ && !pipeline.finished() && !self.client_.out().empty();
+    const bool waits = !pipeline.finished() && self.audience_.waits();
     if (waits) (void)co_await round->go.wait();
-    if (round->turn == nullptr) co_return Result<void>();
+    if (round->run == nullptr) co_return Result<void>();
   }
   add_round(self.rounds_, pipeline.summary());
   if (pipeline.error()) co_return tl::unexpected(*pipeline.error());

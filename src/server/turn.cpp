@@ -5,16 +5,12 @@
 
 #include "dialect/models.h"
 #include "server/attempt.h"
+#include "server/event_stream.h"
 #include "server/grace_timer.h"
 #include "server/observe.h"
 #include "server/turn_outcome.h"
 
 namespace callgate::server {
-namespace {
-
-constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
-
-}  // namespace
 
 Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header) {
   const std::string_view name = header.empty() ? std::string_view(model.dialect) : header;
@@ -47,8 +43,8 @@ Turn::Turn(Gateway& gateway, Ask& ask, Request request, const Snapshot::Model& m
       dialect_(dialect.dialect),
       dialect_is_default_(dialect.is_default),
       trace_(gateway.world_, gateway.mint_, ask.exchange.head().headers, subject()),
-      record_(ask.snapshot->mask, max_logged(ask, *model.config)) {
-  keepalive_ = ask.exchange.head().headers.find("x-no-keepalive").value_or("") != "1";
+      record_(ask.snapshot->mask, max_logged(*ask.snapshot, ask.key, *model.config)) {
+  keepalive_ = wants_keepalive(ask.exchange.head().headers);
 }
 
 net::Task<> Turn::run() {
@@ -255,9 +251,7 @@ net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& 
 
 net::Task<bool> Turn::send(std::string& out) {
   if (!ask_.exchange.started()) {
-    ask_.headers.add("content-type", "text/event-stream; charset=utf-8");
-    ask_.headers.add("cache-control", "no-cache");
-    ask_.headers.add("x-accel-buffering", "no");
+    add_event_stream_headers(ask_.headers);
     add_notices();
     ask_.exchange.start(200, ask_.headers);
     status_ = 200;
@@ -327,14 +321,18 @@ TurnLabels Turn::labels() const {
 }
 
 void Turn::record_begin() {
-  store::RequestRecord record =
-      make_record(ask_, model_, protocol_.name, labels(), request_.stream);
+  store::RequestRecord record = make_record(subject(), model_, protocol_.name);
+  record.client_address = ask_.exchange.peer();
+  record.session = session_of(ask_.exchange.head().headers);
+  record.trace_id = trace_.trace_text();
   record_.begin(record, std::move(ask_.received), request_);
   observe_begin(gateway_.world_, std::move(record));
 }
 
 void Turn::record_end(Step step) {
   TurnEnd end;
+  end.request = ask_.id;
+  end.bytes_in = ask_.received_bytes;
   end.how = step == Step::gone     ? TurnEnd::How::gone
             : step == Step::failed ? TurnEnd::How::failed
                                    : TurnEnd::How::answered;
@@ -348,7 +346,7 @@ void Turn::record_end(Step step) {
   end.first_token_ms = first_token_ms_;
   end.total_ms = gateway_.loop_.now() - ask_.started_ms;
   end.cut = summary_.cut_by;
-  store::RequestOutcome outcome = make_outcome(ask_, end, summary_);
+  store::RequestOutcome outcome = make_outcome(end, summary_);
   if (ask_.capture) ask_.capture->finish(store::to_string(outcome.state));
   record_.complete(outcome);
   trace_.end(outcome, summary_);

@@ -1,36 +1,35 @@
 #include "server/turn_outcome.h"
 
-#include "server/attempt.h"
+#include "server/observe.h"
 #include "server/turn_record.h"
 
 namespace callgate::server {
 
-std::size_t max_logged(const Ask& ask, const ModelConfig& model) {
-  const Config& config = ask.snapshot->config;
-  const KeyConfig* key = ask.key == nullptr ? nullptr : &ask.key->config;
-  return logs_content(config, key, model) ? config.limits.max_logged_answer.count : 0;
+std::size_t max_logged(const Snapshot& snapshot, const KeyState* key, const ModelConfig& model) {
+  const Config& config = snapshot.config;
+  const bool wanted = logs_content(config, key == nullptr ? nullptr : &key->config, model);
+  return wanted ? config.limits.max_logged_answer.count : 0;
 }
 
-store::RequestRecord make_record(const Ask& ask, const ModelConfig& model,
-                                 std::string_view protocol, const TurnLabels& labels, bool stream) {
-  return {.id = ask.id,
-          .received_at = unix_milliseconds(),
-          .key_name = ask.key == nullptr ? "" : ask.key->config.name,
-          .protocol = std::string(protocol),
-          .model = model.name,
-          .upstream = model.upstream.front(),
-          .dialect = std::string(labels.dialect),
-          .client_address = ask.exchange.peer(),
-          .session = std::string(session_of(ask.exchange.head().headers)),
-          .trace_id = labels.trace,
-          .stream = stream};
+store::RequestRecord make_record(const TurnSubject& subject, const ModelConfig& model,
+                                 std::string_view protocol) {
+  store::RequestRecord record;
+  record.id = subject.request;
+  record.received_at = unix_milliseconds();
+  record.key_name = subject.key;
+  record.protocol = protocol;
+  record.model = model.name;
+  record.upstream = model.upstream.front();
+  record.dialect = subject.dialect;
+  record.stream = subject.stream;
+  return record;
 }
 
-store::RequestOutcome make_outcome(const Ask& ask, const TurnEnd& end, const TurnSummary& summary) {
+store::RequestOutcome make_outcome(const TurnEnd& end, const TurnSummary& summary) {
   using store::RequestState;
   using How = TurnEnd::How;
   store::RequestOutcome outcome;
-  outcome.id = ask.id;
+  outcome.id = end.request;
   outcome.http_status = end.status;
   outcome.state = end.how == How::gone ? RequestState::disconnected : RequestState::completed;
   const bool broke_off = end.how == How::answered && !end.error->message.empty() &&
@@ -46,7 +45,7 @@ store::RequestOutcome make_outcome(const Ask& ask, const TurnEnd& end, const Tur
   outcome.session = end.session;
   outcome.calls = summary.calls;
   outcome.usage = summary.usage;
-  outcome.bytes_in = static_cast<std::int64_t>(ask.received_bytes);
+  outcome.bytes_in = static_cast<std::int64_t>(end.bytes_in);
   outcome.bytes_out = static_cast<std::int64_t>(end.bytes_out);
   outcome.frames = static_cast<std::int64_t>(summary.frames_in);
   for (const std::uint32_t count : summary.repairs) outcome.repairs += count;

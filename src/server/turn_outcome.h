@@ -9,16 +9,17 @@
 #include "callgate/error.h"
 #include "callgate/pipeline.h"
 #include "server/gateway.h"
-#include "server/observe.h"
+#include "server/turn_trace.h"
 #include "store/request_log.h"
 
 namespace callgate::server {
 
 // Bytes of an answer that the log keeps; 0: no content is kept.
-std::size_t max_logged(const Ask& ask, const ModelConfig& model);
+std::size_t max_logged(const Snapshot& snapshot, const KeyState* key, const ModelConfig& model);
 
-store::RequestRecord make_record(const Ask& ask, const ModelConfig& model,
-                                 std::string_view protocol, const TurnLabels& labels, bool stream);
+// Without the client's address, its session and the trace.
+store::RequestRecord make_record(const TurnSubject& subject, const ModelConfig& model,
+                                 std::string_view protocol);
 
 struct TurnEnd {
   enum class How : std::uint8_t {
@@ -26,6 +27,8 @@ struct TurnEnd {
     failed,    // nothing was sent but the error
     gone,      // the client left
   };
+  std::string_view request;  // its id
+  std::size_t bytes_in = 0;
   How how = How::answered;
   const Error* error = nullptr;
   int status = 0;
@@ -38,6 +41,6 @@ struct TurnEnd {
   std::uint64_t total_ms = 0;
   std::string_view cut;
 };
-store::RequestOutcome make_outcome(const Ask& ask, const TurnEnd& end, const TurnSummary& summary);
+store::RequestOutcome make_outcome(const TurnEnd& end, const TurnSummary& summary);
 
 }  // namespace callgate::server

@@ -12,7 +12,6 @@ import {
   defer,
   eventually,
   file_scope,
-  one_upstream,
   start_gateway,
   start_mock,
 } from './harness.mjs';
@@ -144,12 +143,42 @@ async function start_tools() {
   return { seen, url: `http://127.0.0.1:${server.address().port}` };
 }
 
+// An upstream that only knows whole answers: a call, then the end of the order example.
+async function start_wrapped() {
+  const asked = [];
+  const server = http.createServer(async (request, response) => {
+    let text = '';
+    for await (const piece of request) text += piece;
+    asked.push(JSON.parse(text));
+    const call = { name: 'lookup_order', arguments: '{"id": "ORD-42"}' };
+    const message =
+      asked.at(-1).messages.length === 1
+        ? {
+            role: 'assistant',
+            content: 'Let me look that up...',
+            tool_calls: [{ id: 'tc1', type: 'function', function: call }],
+          }
+        : { role: 'assistant', content: 'Your order has shipped!' };
+    const finish_reason = message.tool_calls ? 'tool_calls' : 'stop';
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ id: 'w', choices: [{ index: 0, message, finish_reason }] }));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  defer(scope, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { asked, v1: `http://127.0.0.1:${server.address().port}/v1` };
+}
+
 let mock;
 let tools;
+let wrapped;
 let gateway;
 before(async () => {
   mock = await start_mock(scope, kScript);
   tools = await start_tools();
+  wrapped = await start_wrapped();
   const http_tool = (name, url, more = {}) => ({
     name,
     kind: 'http',
@@ -160,8 +189,12 @@ before(async () => {
     ...more,
   });
   gateway = await start_gateway(scope, {
-    ...one_upstream(mock.v1, { models: ['m'] }),
+    upstream: [
+      { name: 'main', url: mock.v1 },
+      { name: 'wrapped', url: wrapped.v1, stream: false },
+    ],
     model: [
+      { name: 'wrapped', upstream: 'wrapped', loop: true },
       { name: 'm', upstream: 'main' },
       { name: 'looped', upstream: 'main', loop: true },
     ],
@@ -270,16 +303,34 @@ describe('the order example', () => {
   }
 });
 
-test('tools start while the model is still writing', async () => {
-  const from = tools.seen.length;
-  const started = performance.now();
-  const { text } = await stream(say('overlap'));
-  assert.match(text, /ten.*done/);
-  const calls = tools.seen.slice(from);
-  assert.equal(calls.length, 2);
-  // The text after the calls takes 400 ms, the tools 200 ms each.
-  for (const call of calls) assert.ok(call.at - started < 300, `${call.at - started}`);
-  assert.ok(Math.abs(calls[0].at - calls[1].at) < 150);
+test('tools start while the model is still writing, whatever the client wants', async () => {
+  for (const ask of [
+    async () => (await stream(say('overlap'))).text,
+    async () => (await post(completions(), say('overlap'))).json().choices[0].message.content,
+  ]) {
+    const from = tools.seen.length;
+    const started = performance.now();
+    assert.match(await ask(), /ten.*done/);
+    const calls = tools.seen.slice(from);
+    assert.equal(calls.length, 2);
+    // The text after the calls takes 400 ms, the tools 200 ms each.
+    for (const call of calls) assert.ok(call.at - started < 300, `${call.at - started}`);
+    assert.ok(Math.abs(calls[0].at - calls[1].at) < 150);
+  }
+});
+
+test('an upstream that cannot stream is asked for whole turns', async () => {
+  for (const streams of [true, false]) {
+    wrapped.asked.length = 0;
+    const text = streams
+      ? (await stream(chat({ model: 'wrapped' }))).text
+      : (await post(completions(), chat({ model: 'wrapped' }))).json().choices[0].message.content;
+    assert.equal(text, kWhole);
+    assert.deepEqual(
+      wrapped.asked.map((body) => [body.stream ?? false, body.messages.length]),
+      [[false, 1], [false, 3]],
+    );
+  }
 });
 
 test('shown calls and results are frames with an empty delta', async () => {

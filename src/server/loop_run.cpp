@@ -1,0 +1,293 @@
+#include "server/loop_run.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "server/loop_round.h"
+#include "server/observe.h"
+
+namespace callgate::server {
+
+LoopRun::LoopRun(Gateway& gateway, LoopWork work, const net::Headers& headers,
+                 LoopAudience& audience)
+    : gateway_(gateway),
+      world_(gateway.world_),
+      loop_(gateway.loop_),
+      mint_(gateway.mint_.next()),
+      work_(std::move(work)),
+      stream_(work_.request.stream),
+      audience_(audience),
+      id_(mint_.mint("loop_")),
+      news_(gateway.loop_),
+      trace_(world_, mint_, headers, subject()),
+      record_(work_.snapshot->mask, server::max_logged(*work_.snapshot, work_.key, model())) {
+  record_.observer(trace_.observer());
+}
+
+LoopRun::~LoopRun() {
+  entry_.reset();
+  drop_round();
+  while (!runs_.empty()) cancel_tool(runs_.begin()->first);
+}
+
+net::Task<bool> LoopRun::run() {
+  record_begin();
+  auto made = make_loop();
+  if (!made) {
+    error_ = made.error();
+    co_return true;
+  }
+  tool_loop_.emplace(std::move(*made));
+  const LoopGauge gauge(world_);
+  const bool stayed = co_await drive();
+  entry_.reset();
+  co_return stayed;
+}
+
+Result<loop::ToolLoop> LoopRun::make_loop() {
+  work_.choice.options.id_seed = mint_.next();
+  work_.request.stream = true;  // tools start early, whatever the client wants
+  auto state =
+      world_.loop_states.find(key_name(), work_.request, static_cast<std::uint64_t>(now()));
+  const auto catalogue = world_.tools == nullptr ? nullptr : world_.tools->catalogue();
+  loop::ArgumentCheck check = [catalogue](const loop::Tool& tool, std::string_view arguments) {
+    return catalogue == nullptr ? Result<void>() : catalogue->check(tool.spec.name, arguments);
+  };
+  return loop::ToolLoop::make(std::move(work_.request), std::move(work_.choice.options),
+                              std::move(work_.choice.tools), audience_, std::move(check),
+                              std::move(state));
+}
+
+bool LoopRun::failed() const {
+  if (!finish_) return !returned_;
+  return finish_->reason == FinishReason::upstream_error;
+}
+
+net::Task<bool> LoopRun::drive() {
+  LoopSight sight{.id = id_,
+                  .request = work_.request_id,
+                  .key = std::string(key_name()),
+                  .model = model().name,
+                  .started_at = unix_milliseconds()};
+  entry_.emplace(world_.loops, loop_, std::move(sight),
+                 [this](const LoopCommand& command) { steer(command); });
+  tool_loop_->start(now());
+  for (;;) {
+    if (audience_.gone()) tool_loop_->cancel(now());
+    // What an upstream must keep of a round is kept before anything follows it.
+    if (round_ == nullptr || !round_->settling) perform_all();
+    if (audience_.gone()) {
+      perform_all();
+      co_return false;
+    }
+    if (finish_ || returned_) co_return true;
+    show();
+    if (audience_.waits()) {
+      const bool sent = co_await audience_.send();
+      if (!sent) tool_loop_->cancel(now());
+      if (round_ != nullptr) round_->go.notify();
+      continue;
+    }
+    (void)co_await news_.wait(patience());
+    tool_loop_->on_time(now());
+    co_await audience_.on_time();
+  }
+}
+
+void LoopRun::perform_all() {
+  for (auto actions = tool_loop_->take_actions(); !actions.empty();
+       actions = tool_loop_->take_actions()) {
+    for (loop::Action& action : actions) perform(action);
+  }
+}
+
+void LoopRun::perform(loop::Action& action) {
+  std::visit(Overloaded{
+                 [&](loop::CallModel& call) { call_model(call); },
+                 [&](const loop::StopModel&) { drop_round(); },
+                 [&](loop::RunTool& run) { run_tool(run); },
+                 [&](const loop::CancelTool& cancel) { cancel_tool(cancel.run); },
+                 [&](const loop::WaitForApproval& wait) { audience_.wait_for_approval(wait); },
+                 [&](const loop::ReturnToClient& back) {
+                   returned_ = true;
+                   rounds_.usage = back.usage;
+                   world_.loop_states.keep(key_name(), back, static_cast<std::uint64_t>(now()));
+                 },
+                 [&](loop::Finish& finish) {
+                   rounds_.usage = finish.usage;
+                   if (finish.error) error_ = *finish.error;
+                   finish_ = std::move(finish);
+                 },
+             },
+             action);
+}
+
+void LoopRun::call_model(loop::CallModel& call) {
+  if (call.retry && given_up_) return tool_loop_->fail_turn(call.turn, *given_up_, now());
+  drop_round();
+  round_ = std::make_shared<Round>(*this, std::move(call));
+  loop_.spawn(play(round_));
+}
+
+void LoopRun::drop_round() {
+  if (round_ == nullptr) return;
+  round_->run = nullptr;
+  if (round_->call != nullptr && !round_->over) round_->call->cancel();
+  round_->go.notify();
+  round_.reset();
+}
+
+void LoopRun::run_tool(loop::RunTool& asked) {
+  tool::ToolCall call;
+  call.id = std::move(asked.call_id);
+  call.name = std::move(asked.name);
+  call.arguments = std::move(asked.arguments);
+  call.context = {.request_id = work_.request_id,
+                  .key_name = std::string(key_name()),
+                  .model = model().name,
+                  .session = work_.session};
+  const auto run = std::make_shared<Run>();
+  run->run = this;
+  run->id = asked.run;
+  run->name = call.name;
+  runs_[asked.run] = run;
+  const net::Millis timeout(std::max<loop::Millis>(1, asked.deadline - now()));
+  loop_.spawn(play_tool(run, *world_.tools, loop_, std::move(call), timeout));
+}
+
+net::Task<> LoopRun::play_tool(std::shared_ptr<Run> run, tool::ToolHost& host, net::Loop& loop,
+                               tool::ToolCall call, net::Millis timeout) {
+  tool::ToolResult result = co_await host.run(loop, std::move(call), timeout, run->cancel);
+  if (run->run != nullptr) run->run->finish_run(*run, std::move(result));
+}
+
+void LoopRun::cancel_tool(loop::RunId id) {
+  const auto found = runs_.find(id);
+  if (found == runs_.end()) return;
+  const std::shared_ptr<Run> run = found->second;
+  runs_.erase(found);
+  run->run = nullptr;
+  run->cancel.cancel();
+  observe_tool_run(world_, run->name, "cancelled", std::nullopt);
+}
+
+void LoopRun::finish_run(Run& run, tool::ToolResult result) {
+  observe_tool_run(world_, run.name, result.is_error ? "error" : "ok", result.duration);
+  loop::ToolResult given{
+      .text = std::move(result.text), .is_error = result.is_error, .truncated = result.truncated};
+  const loop::RunId id = run.id;
+  runs_.erase(id);
+  tool_loop_->finish_run(id, std::move(given), now());
+  news_.notify();
+}
+
+void LoopRun::steer(const LoopCommand& command) {
+  switch (command.kind) {
+    case LoopCommand::Kind::cancel:
+      tool_loop_->cancel(now());
+      break;
+    case LoopCommand::Kind::inject:
+      tool_loop_->inject(command.text);
+      break;
+    case LoopCommand::Kind::system_prompt:
+      tool_loop_->set_system_prompt(command.text);
+      break;
+    case LoopCommand::Kind::approve:
+      tool_loop_->approve(command.run, now());
+      break;
+    case LoopCommand::Kind::deny:
+      tool_loop_->deny(command.run, command.text, now());
+      break;
+  }
+  news_.notify();
+}
+
+void LoopRun::show() {
+  std::vector<std::string> running;
+  for (const auto& [id, run] : runs_) running.push_back(run->name);
+  entry_->show(tool_loop_->rounds(), tool_loop_->calls_made(), std::move(running),
+               tool_loop_->approvals());
+}
+
+// Until the next deadline of the loop, or of the audience.
+net::Millis LoopRun::patience() const {
+  net::Millis least = audience_.patience();
+  if (const auto deadline = tool_loop_->deadline()) {
+    const net::Millis wait(std::max<loop::Millis>(1, *deadline - now()));
+    if (least == net::kNever || wait < least) least = wait;
+  }
+  return least;
+}
+
+void LoopRun::wrote() {
+  if (!first_token_ms_) first_token_ms_ = elapsed_ms();
+  trace_.wrote();
+}
+
+std::string_view LoopRun::key_name() const {
+  return work_.key == nullptr ? std::string_view() : work_.key->config.name;
+}
+
+std::string_view LoopRun::dialect_name() const {
+  return work_.dialect.dialect == nullptr ? "native" : work_.dialect.dialect->name;
+}
+
+TurnSubject LoopRun::subject() const {
+  return {.request = work_.request_id,
+          .key = key_name(),
+          .model = model().name,
+          .model_id = model().id.empty() ? model().name : model().id,
+          .dialect = dialect_name(),
+          .stream = stream_,
+          .waited = Milliseconds(elapsed_ms())};
+}
+
+TurnLabels LoopRun::labels() const {
+  return {.request = work_.request_id,
+          .trace = trace_.trace_text(),
+          .model = model().name,
+          .dialect = dialect_name()};
+}
+
+void LoopRun::record_begin() {
+  store::RequestRecord record = make_record(subject(), model(), work_.protocol);
+  record.client_address = work_.peer;
+  record.session = work_.session;
+  record.trace_id = trace_.trace_text();
+  record_.begin(record, std::move(work_.received), work_.request);
+  observe_begin(world_, std::move(record));
+}
+
+void LoopRun::record_end(Delivery delivery) {
+  std::string reason = "loop_returned";
+  if (finish_) reason = "loop_" + std::string(loop::to_string(finish_->end));
+  if (!finish_ && !returned_) reason.clear();
+  TurnSummary all = rounds_;
+  all.reason = delivery.reason;
+  all.known_reason = delivery.known_reason;
+  if (all.usage == Usage{}) all.usage.reset();
+  TurnEnd end;
+  end.request = work_.request_id;
+  end.bytes_in = work_.received_bytes;
+  end.how = delivery.how;
+  end.error = &error_;
+  end.status = delivery.status;
+  end.upstream = upstream_;
+  end.attempts = attempts_;
+  end.bytes_out = delivery.bytes_out;
+  end.first_byte_ms = first_byte_ms_;
+  end.first_token_ms = first_token_ms_;
+  end.total_ms = elapsed_ms();
+  end.cut = reason;
+  store::RequestOutcome outcome = make_outcome(end, all);
+  if (!delivery.body.empty()) record_.responded(delivery.body);
+  if (record_.keeps_content() && delivery.how != TurnEnd::How::failed) {
+    record_.ended(std::move(delivery.kept));
+  }
+  record_.complete(outcome);
+  trace_.end(outcome, all);
+  if (!reason.empty()) observe_loop(world_, model().name, std::string_view(reason).substr(5));
+  observe_end(world_, labels(), std::move(outcome), all);
+}
+
+}  // namespace callgate::server
