@@ -56,6 +56,12 @@ enum class ErrorAfterTools : std::uint8_t {
   tool_calls,  // the turn ends with the calls that are complete, if no other was begun
 };
 
+// In what pieces streamed text leaves.
+enum class TextSplit : std::uint8_t {
+  none,       // as it comes
+  sentences,  // whole sentences, one delta each, for voices
+};
+
 struct PolicyOptions {
   StopAfterTools stop_after_tools = StopAfterTools::off;
   bool suppress_tail_after_tools = false;  // text after the last call is withheld
@@ -72,6 +78,8 @@ struct PolicyOptions {
   ErrorAfterTools error_after_tools = ErrorAfterTools::report;
   bool estimate_usage = true;  // where the upstream tells no token counts; marked as an estimate
   bool trailing_counters = false;  // a comment line at the end of a stream
+  TextSplit split = TextSplit::none;
+  std::uint32_t split_min_characters = 10;  // shorter sentences join the next
 
   bool operator==(const PolicyOptions&) const = default;
 };

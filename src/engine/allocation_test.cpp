@@ -81,6 +81,13 @@ TEST(Allocation, is_zero_for_text_that_ends_with_white_space) {
   EXPECT_EQ(allocations_for(kRole, frame, 0), 0u);
 }
 
+TEST(Allocation, is_zero_for_text_that_leaves_in_sentences) {
+  PipelineOptions options;
+  options.policy.split = TextSplit::sentences;
+  EXPECT_EQ(allocations_for(kRole, choice(R"({"content":"One of them. And half "})"), 0, options),
+            0u);
+}
+
 TEST(Allocation, is_zero_for_text_with_escapes) {
   const std::string frame =
       choice(R"({"content":"line one\nline two \"quoted\" \u00e9 and more"})");

@@ -1,5 +1,6 @@
 #include "callgate/pipeline.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/ids.h"
@@ -18,6 +19,7 @@
 #include "policy/error_after_tools.h"
 #include "policy/invalid_arguments.h"
 #include "policy/reasoning_form.h"
+#include "policy/split_sentences.h"
 #include "policy/stop_after_tools.h"
 #include "policy/suppress_tail.h"
 #include "policy/undeclared_tools.h"
@@ -26,6 +28,8 @@
 
 namespace callgate {
 namespace {
+
+constexpr std::size_t kLongestSentence = std::size_t{64} << 10;
 
 bool calls_become_text(CallOutput output) {
   return output == CallOutput::xml || output == CallOutput::xml_only;
@@ -192,10 +196,16 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
   if (rules.suppress_tail_after_tools || rules.output == CallOutput::json) {
     add(std::make_unique<policy::SuppressTail>(options.max_held_back, withheld));
   }
-  // Calls are written into the text. Last, since that text is no tail.
+  // Calls are written into the text, after the tail: that text is none.
   if (calls_become_text(rules.output)) {
     add(std::make_unique<policy::CallsAsXml>(rules.output == CallOutput::xml_only,
                                              options.max_held_back));
+  }
+  // Text leaves in sentences. Last, when all that is text is known; a whole answer has no pieces.
+  if (rules.split == TextSplit::sentences && request.stream) {
+    add(std::make_unique<policy::SplitSentences>(
+        policy::SentenceOptions{.min_characters = rules.split_min_characters,
+                                .max_bytes = std::min(kLongestSentence, options.max_held_back)}));
   }
   // The library user's own policies, in the order given.
   for (const auto& make : options.policies) stages.push_back(make());

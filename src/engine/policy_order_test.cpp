@@ -191,6 +191,18 @@ TEST_F(PolicyOrder, a_failure_after_calls_is_judged_by_the_calls_that_pass) {
   EXPECT_TRUE(answer(call(0, "rm", "{}") + failure).has("\"error\""));
 }
 
+TEST_F(PolicyOrder, text_is_split_when_all_of_it_is_known) {
+  policy_.split = TextSplit::sentences;
+  policy_.reasoning = ReasoningForm::think_tags;
+  policy_.output = CallOutput::xml;
+  const Answer got = answer(reasoning("so") + text("I see. I lo") + text("ok. ") +
+                            call(0, "f", "{}") + text("It is done. Ok") + kEnd);
+  EXPECT_TRUE(got.has("\"content\":\"<think>so</think>I see. \""));
+  EXPECT_TRUE(got.has("\"content\":\"I look. \""));
+  EXPECT_LT(got.bytes.find("I look. "), got.bytes.find("tool_calls"));
+  EXPECT_TRUE(got.has("\"content\":\"Ok\""));
+}
+
 TEST_F(PolicyOrder, a_cut_lets_coalesced_reasoning_go_first) {
   policy_.stop_after_tools = StopAfterTools::burst;
   policy_.reasoning_coalesce_bytes = 1000;

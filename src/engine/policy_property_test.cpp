@@ -36,7 +36,9 @@ PolicyOptions random_policy(Random& random) {
           .output = static_cast<CallOutput>(below(random, 4)),
           .error_after_tools = static_cast<ErrorAfterTools>(below(random, 2)),
           .estimate_usage = below(random, 2) == 0,
-          .trailing_counters = below(random, 2) == 0};
+          .trailing_counters = below(random, 2) == 0,
+          .split = static_cast<TextSplit>(below(random, 2)),
+          .split_min_characters = 6 * below(random, 3)};
 }
 
 std::string delta(std::uint32_t choice, std::string_view name, std::string_view text) {
@@ -60,7 +62,8 @@ std::string call_delta(std::uint32_t choice, std::uint32_t index, std::string_vi
 
 // One step of a choice's turn.
 std::string random_step(Random& random, std::uint32_t choice, std::uint32_t& calls) {
-  static constexpr std::string_view kTexts[] = {"word", " ", "\n\n", "é\n", " two words ", "{"};
+  static constexpr std::string_view kTexts[] = {"word", " ",     "\n\n",   "é\n",  " two words ",
+                                                "{",    "Yes. ", "No! So", "```\n"};
   static constexpr std::string_view kNames[] = {"f", "g", "rm"};
   static constexpr std::string_view kArguments[] = {
       "{}", R"({"a":1})", R"({"a":"b\u00e9"})", R"({"a":")", "", "{x", R"({"a":1} tail)", "12"};
@@ -112,7 +115,8 @@ class Observer final : public Stage {
   void push(const Event& event, EventSink& next) override {
     EXPECT_EQ(seen_.grammar.check(event), "");
     if (std::holds_alternative<TurnFinished>(event)) ++seen_.finishes;
-    seen_.log.accept(event);
+    // Usage has no place in the order of the words.
+    if (!std::holds_alternative<UsageReported>(event)) seen_.log.accept(event);
     next.accept(event);
   }
 
@@ -145,6 +149,15 @@ void expect_kept(const PolicyOptions& policy, const Request& request, const Obse
   EXPECT_FALSE(no_tail && tail && !blocks);  // the block of a call stands behind it
   EXPECT_FALSE(policy.output == CallOutput::xml_only && !calls.empty());
   EXPECT_FALSE(*seen.log.reason() == FinishReason::tool_calls && calls.empty());
+}
+
+// Sentences put together are the text, and stand where it stood.
+void expect_same_words(const std::vector<Observer::Seen>& seen,
+                       const std::vector<Observer::Seen>& unsplit) {
+  ASSERT_EQ(seen.size(), unsplit.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_EQ(print(seen[i].log.events()), print(unsplit[i].log.events()));
+  }
 }
 
 bool is_json_object(std::string_view text) {
@@ -198,14 +211,25 @@ TEST(PolicyProperty, random_policies_give_turns_that_obey_the_grammar_and_the_co
     options.policies.push_back([&] { return std::make_unique<Observer>(seen.emplace_back()); });
     if (below(random, 4) == 0) options.max_held_back = 3;
     const PolicyOptions policy = options.policy;
-    Result<Pipeline> pipeline = Pipeline::make(request, std::move(options));
+    Result<Pipeline> pipeline = Pipeline::make(request, options);
+    options.policy.split = TextSplit::none;
+    std::vector<Observer::Seen> unsplit;
+    unsplit.reserve(request.choices);
+    options.policies = {[&] { return std::make_unique<Observer>(unsplit.emplace_back()); }};
+    Result<Pipeline> plain = Pipeline::make(request, std::move(options));
     std::string out;
+    std::string plain_out;
     for (const std::string& frame : random_turn(random, request.choices)) {
       pipeline->push(frame, out);
-      if (below(random, 3) == 0) pipeline->cut(out);
+      plain->push(frame, plain_out);
+      if (below(random, 3) != 0) continue;
+      pipeline->cut(out);
+      plain->cut(plain_out);
     }
     pipeline->finish(out);
+    plain->finish(plain_out);
     ASSERT_TRUE(pipeline->finished());
+    expect_same_words(seen, unsplit);
     EXPECT_FALSE(seen.empty());
     for (Observer::Seen& choice : seen) {
       EXPECT_EQ(choice.grammar.check_end(), "");

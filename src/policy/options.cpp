@@ -109,6 +109,11 @@ bool set_policy(PolicyOptions& options, std::string_view name, std::string_view 
   }
   if (name == "estimate_usage") return set_switch(options.estimate_usage, value);
   if (name == "trailing_counters") return set_switch(options.trailing_counters, value);
+  if (name == "split") {
+    using enum TextSplit;
+    return set_word(options.split, value, {{"none", none}, {"sentences", sentences}});
+  }
+  if (name == "split_min_characters") return set_number(options.split_min_characters, value);
   return false;
 }
 

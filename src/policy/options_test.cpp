@@ -21,6 +21,8 @@ TEST(PolicyOptions, are_set_from_words) {
   EXPECT_TRUE(set_policy(options, "error_after_tools", "tool_calls"));
   EXPECT_TRUE(set_policy(options, "estimate_usage", "false"));
   EXPECT_TRUE(set_policy(options, "trailing_counters", "true"));
+  EXPECT_TRUE(set_policy(options, "split", "sentences"));
+  EXPECT_TRUE(set_policy(options, "split_min_characters", "4"));
   EXPECT_EQ(options, (PolicyOptions{.stop_after_tools = StopAfterTools::first,
                                     .suppress_tail_after_tools = true,
                                     .tool_call_max = 3,
@@ -34,7 +36,9 @@ TEST(PolicyOptions, are_set_from_words) {
                                     .output = CallOutput::xml,
                                     .error_after_tools = ErrorAfterTools::tool_calls,
                                     .estimate_usage = false,
-                                    .trailing_counters = true}));
+                                    .trailing_counters = true,
+                                    .split = TextSplit::sentences,
+                                    .split_min_characters = 4}));
 }
 
 TEST(PolicyOptions, take_a_switch_for_burst) {

@@ -41,7 +41,9 @@ CaptureRecord sample() {
                                                 .output = CallOutput::xml_only,
                                                 .error_after_tools = ErrorAfterTools::tool_calls,
                                                 .estimate_usage = false,
-                                                .trailing_counters = true},
+                                                .trailing_counters = true,
+                                                .split = TextSplit::sentences,
+                                                .split_min_characters = 7},
                                      .elapsed_ms = std::vector<std::int64_t>{3, 12}};
   const CapturedHead asked{
       .method = "POST", .path = "/chat", .upstream = "u", .headers = {{"a", "1"}, {"b", "\"2\""}}};
@@ -160,6 +162,9 @@ TEST(CaptureFormat, has_a_word_for_every_value_of_a_policy) {
       {"error_after_tools", "tool_calls"},
       {"estimate_usage", "false"},
       {"trailing_counters", "true"},
+      {"split", "none"},
+      {"split", "sentences"},
+      {"split_min_characters", "0"},
   };
   for (const auto& [name, value] : kValues) {
     PolicyOptions options;

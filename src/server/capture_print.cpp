@@ -93,6 +93,16 @@ std::string_view word_of(ErrorAfterTools value) {
   return "";
 }
 
+std::string_view word_of(TextSplit value) {
+  switch (value) {
+    case TextSplit::none:
+      return "none";
+    case TextSplit::sentences:
+      return "sentences";
+  }
+  return "";
+}
+
 std::string_view word_of(bool value) { return value ? "true" : "false"; }
 
 void print_pipeline(std::string& out, const CapturedPipeline& pipeline) {
@@ -201,7 +211,8 @@ void for_each_policy(const PolicyOptions& options,
                      FunctionRef<void(std::string_view, std::string_view)> on_policy) {
   // Names every member, so that a new one does not compile until it is written here.
   const auto& [stop, suppress_tail, call_max, whitespace, dedupe, undeclared, invalid, reasoning,
-               coalesce_bytes, id_style, output, error_after, estimate, counters] = options;
+               coalesce_bytes, id_style, output, error_after, estimate, counters, split,
+               split_min] = options;
   on_policy("stop_after_tools", callgate::to_string(stop));
   on_policy("suppress_tail_after_tools", word_of(suppress_tail));
   on_policy("tool_call_max", std::to_string(call_max));
@@ -216,6 +227,8 @@ void for_each_policy(const PolicyOptions& options,
   on_policy("error_after_tools", word_of(error_after));
   on_policy("estimate_usage", word_of(estimate));
   on_policy("trailing_counters", word_of(counters));
+  on_policy("split", word_of(split));
+  on_policy("split_min_characters", std::to_string(split_min));
 }
 
 std::string print_capture(const CaptureRecord& record) {

@@ -189,6 +189,7 @@ Result<PolicyOptions> to_policy(const ModelConfig& model) {
       {"call_id_style", model.call_id_style, "native or random"},
       {"output", model.output, "tool_calls, json, xml or xml_only"},
       {"error_after_tools", model.error_after_tools, "report or tool_calls"},
+      {"split", model.split, "none or sentences"},
   };
   PolicyOptions options;
   for (const Word& word : words) {
@@ -202,6 +203,8 @@ Result<PolicyOptions> to_policy(const ModelConfig& model) {
   options.dedupe_calls = model.dedupe_calls;
   options.estimate_usage = model.estimate_usage;
   options.trailing_counters = model.trailing_counters;
+  options.split_min_characters = static_cast<std::uint32_t>(std::min<std::int64_t>(
+      model.split_min_characters, std::numeric_limits<std::uint32_t>::max()));
   constexpr std::uint64_t kUnlimitedPiece = 64 << 10;
   constexpr std::uint64_t kLargestPiece = 1 << 20;
   std::uint64_t piece = model.reasoning_coalesce_bytes.count;

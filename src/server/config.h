@@ -252,6 +252,8 @@ struct ModelConfig {
   std::string error_after_tools = "report";
   bool estimate_usage = true;
   bool trailing_counters = false;
+  std::string split = "none";
+  std::int64_t split_min_characters = 10;
   bool log_content = true;
   bool loop = false;
   std::vector<std::string> loop_tools{"*"};

@@ -316,13 +316,15 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   Result<DialectChoice> dialect = model->dialect;
   if (!header.empty()) dialect = choose_dialect(*model->config, header);
   if (!dialect) co_return co_await refuse(ask, dialect.error());
-  const auto options = read_options(ask.exchange.head().headers, model->policy);
+  const net::RequestHead& head = ask.exchange.head();
+  auto options = read_options(head.headers, model->policy, head.query);
   if (!options) co_return co_await refuse(ask, options.error());
   const KeyConfig* key = ask.key == nullptr ? nullptr : &ask.key->config;
   const auto catalogue = world_.tools == nullptr ? nullptr : world_.tools->catalogue();
   auto loop = choose_loop(*request, ask.exchange.head().headers, ask.snapshot->config,
                           *model->config, key, catalogue.get());
   if (!loop) co_return co_await refuse(ask, loop.error());
+  loop->apply_to(options->policy);
   if (!loop->on) {
     const auto captured = begin_capture(ask, request->model, *body);
     if (!captured) co_return co_await refuse(ask, captured.error());

@@ -16,6 +16,8 @@ struct Asked {
   std::optional<std::vector<std::string>> tools;
   std::optional<std::int64_t> rounds;
   std::optional<std::int64_t> calls;
+  std::optional<TextSplit> split;
+  std::optional<std::uint32_t> split_min_characters;
 };
 
 tl::unexpected<Error> expected(std::string_view name, std::string_view what) {
@@ -33,6 +35,17 @@ Result<void> read_member(json::Reader& in, const std::string& name, Asked& asked
     if (kind == json::Kind::number) number = in.integer();
     if (!number || *number < 0) return expected(name, "a whole number, 0 or more");
     (name == "max_calls" ? asked.calls : asked.rounds) = number;
+  } else if (name == "split") {
+    PolicyOptions policy;
+    const bool known = kind == json::Kind::string && set_policy(policy, name, in.string());
+    if (!known) return expected(name, "none or sentences");
+    asked.split = policy.split;
+  } else if (name == "split_min_characters") {
+    std::optional<std::int64_t> number;
+    if (kind == json::Kind::number) number = in.integer();
+    const bool fits = number && *number >= 0 && *number <= std::int64_t{1} << 31;
+    if (!fits) return expected(name, "a whole number, 0 or more");
+    asked.split_min_characters = static_cast<std::uint32_t>(*number);
   } else if (name == "tools") {
     if (kind != json::Kind::array) return expected(name, "a list of names");
     asked.tools.emplace();
@@ -41,7 +54,7 @@ Result<void> read_member(json::Reader& in, const std::string& name, Asked& asked
       asked.tools->emplace_back(in.string());
     }
   } else {
-    return expected(name, "loop, tools, show_tool_calls, max_tool_rounds or max_calls here");
+    return expected(name, "loop, tools, show_tool_calls, max_tool_rounds, max_calls or split here");
   }
   return {};
 }
@@ -90,12 +103,19 @@ Result<void> keep_wanted(std::vector<loop::Tool>& tools, const std::vector<std::
 
 }  // namespace
 
+void LoopChoice::apply_to(PolicyOptions& policy) const {
+  policy.split = split.value_or(policy.split);
+  policy.split_min_characters = split_min_characters.value_or(policy.split_min_characters);
+}
+
 Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, const Config& config,
                                const ModelConfig& model, const KeyConfig* key,
                                const tool::Catalogue* tools) {
   const Result<Asked> asked = read_asked(request);
   if (!asked) return tl::unexpected(asked.error());
   LoopChoice choice;
+  choice.split = asked->split;
+  choice.split_min_characters = asked->split_min_characters;
   choice.on = model.loop;
   if (const std::string_view header = headers.find("x-callgate-loop").value_or("");
       !header.empty()) {

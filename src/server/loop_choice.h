@@ -5,10 +5,13 @@
 //   x-callgate-loop: 1
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "callgate/loop_options.h"
+#include "callgate/policy.h"
 #include "callgate/request.h"
 #include "callgate/result.h"
 #include "net/http.h"
@@ -21,6 +24,11 @@ struct LoopChoice {
   bool on = false;
   loop::Options options;
   std::vector<loop::Tool> tools;
+  // Of the same member, with or without a loop.
+  std::optional<TextSplit> split;
+  std::optional<std::uint32_t> split_min_characters;
+
+  void apply_to(PolicyOptions& policy) const;
 };
 
 // Takes the member out of the request. A caller may ask for fewer rounds and calls than the configuration allows, never

@@ -48,6 +48,20 @@ TEST_F(LoopChoiceTest, is_off_unless_model_header_or_body_say_so) {
   EXPECT_TRUE(choose(R"({"loop": true})")->on);
 }
 
+TEST_F(LoopChoiceTest, takes_the_split_of_text_with_and_without_a_loop) {
+  const auto split = choose(R"({"split": "sentences", "split_min_characters": 3})");
+  EXPECT_FALSE(split->on);
+  PolicyOptions policy;
+  split->apply_to(policy);
+  EXPECT_EQ(policy, (PolicyOptions{.split = TextSplit::sentences, .split_min_characters = 3}));
+  const auto looped = choose(R"({"split": "none", "loop": true})");
+  EXPECT_TRUE(looped->on);
+  looped->apply_to(policy);
+  EXPECT_EQ(policy.split, TextSplit::none);
+  EXPECT_EQ(error_of(R"({"split": true})"), "callgate.split: expected none or sentences");
+  EXPECT_EQ(error_of(R"({"split": "words"})"), "callgate.split: expected none or sentences");
+}
+
 TEST_F(LoopChoiceTest, takes_what_the_tables_say_of_tools) {
   model_.loop = true;
   const auto all = choose("");

@@ -31,6 +31,18 @@ TEST(RequestOptions, lower_the_limit_of_calls_but_never_raise_it) {
   EXPECT_EQ(asked("99", 0), 99u);
 }
 
+TEST(RequestOptions, take_the_split_from_the_query_before_the_header) {
+  const auto asked = [](std::string_view query) {
+    return read_options({{"x-callgate-split", "none"}}, {}, query);
+  };
+  EXPECT_EQ(asked("")->policy.split, TextSplit::none);
+  const auto both = asked("api-version=1&split=sentences&split_min_characters=4");
+  EXPECT_EQ(both->policy,
+            (PolicyOptions{.split = TextSplit::sentences, .split_min_characters = 4}));
+  EXPECT_EQ(asked("split=words").error().message,
+            "query split: \"words\", expected none or sentences");
+}
+
 TEST(RequestOptions, name_the_header_and_what_was_expected) {
   const auto options = read_options({{"x-callgate-output", "yaml"}}, {});
   ASSERT_FALSE(options);

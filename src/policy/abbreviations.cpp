@@ -1,10 +1,10 @@
-#include "loop/abbreviations.h"
+#include "policy/abbreviations.h"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-namespace callgate::loop {
+namespace callgate::policy {
 namespace {
 
 // Sorted, in lower case.
@@ -76,4 +76,4 @@ bool follows_ordinal(std::string_view word) {
   return std::find(kAfterOrdinal.begin(), kAfterOrdinal.end(), word) != kAfterOrdinal.end();
 }
 
-}  // namespace callgate::loop
+}  // namespace callgate::policy

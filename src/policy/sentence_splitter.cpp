@@ -1,4 +1,4 @@
-#include "loop/sentence_splitter.h"
+#include "policy/sentence_splitter.h"
 
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-namespace callgate::loop {
+namespace callgate::policy {
 namespace {
 
 constexpr std::uint32_t kMaxLook = 64;  // signs that tell nothing
@@ -36,7 +36,7 @@ struct SentenceSplitter::Character {
 
 SentenceSplitter::SentenceSplitter(SentenceOptions options) : options_(options) {}
 
-void SentenceSplitter::push(std::string_view text, std::vector<std::string>& out) {
+void SentenceSplitter::push(std::string_view text, Out out) {
   buffer_ += text;
   scan(out, buffer_.size() - utf8::incomplete_tail(buffer_));
   // What left is taken away once per push, so that many sentences in one piece cost no more than their bytes.
@@ -47,7 +47,7 @@ void SentenceSplitter::push(std::string_view text, std::vector<std::string>& out
   begin_ = 0;
 }
 
-void SentenceSplitter::flush(std::vector<std::string>& out) {
+void SentenceSplitter::flush(Out out) {
   const std::size_t end = buffer_.size();
   scan(out, end);
   while (phase_ == Phase::look || phase_ == Phase::ordinal) {
@@ -58,16 +58,18 @@ void SentenceSplitter::flush(std::vector<std::string>& out) {
     }
     scan(out, end);
   }
-  if (emit(end, out, true)) buffer_.clear();
-  buffer_.erase(0, begin_);
+  if (begin_ < end) out(std::string_view(buffer_).substr(begin_));
+  buffer_.clear();
   begin_ = 0;
-  at_ = buffer_.size();
+  at_ = 0;
+  boundary_ = 0;
+  line_text_ = std::string::npos;
   phase_ = Phase::text;
   fence_ = 0;
   begin_line();
 }
 
-void SentenceSplitter::scan(std::vector<std::string>& out, std::size_t end) {
+void SentenceSplitter::scan(Out out, std::size_t end) {
   while (at_ < end) {
     Character c{.from = at_};
     std::size_t next = at_;
@@ -78,13 +80,13 @@ void SentenceSplitter::scan(std::vector<std::string>& out, std::size_t end) {
     at_ = c.end;
     step(c, out);
     if (at_ - begin_ < options_.max_bytes) continue;
-    emit(at_, out, true);
+    out(std::string_view(buffer_).substr(begin_, at_ - begin_));
     begin_ = at_;
     if (phase_ != Phase::fence) phase_ = Phase::text;
   }
 }
 
-void SentenceSplitter::step(const Character& c, std::vector<std::string>& out) {
+void SentenceSplitter::step(const Character& c, Out out) {
   switch (phase_) {
     case Phase::text:
       return step_text(c, out);
@@ -112,7 +114,7 @@ void SentenceSplitter::begin_line() {
   run_ = 0;
 }
 
-void SentenceSplitter::step_text(const Character& c, std::vector<std::string>& out) {
+void SentenceSplitter::step_text(const Character& c, Out out) {
   if (c.is_newline()) {
     begin_line();
     whole_ = false;
@@ -129,7 +131,7 @@ void SentenceSplitter::step_text(const Character& c, std::vector<std::string>& o
 }
 
 // ``` or ~~~ at the start of a line. What stands before it leaves as it is: nobody wants to hear code.
-bool SentenceSplitter::step_fence_opening(const Character& c, std::vector<std::string>& out) {
+bool SentenceSplitter::step_fence_opening(const Character& c, Out out) {
   const bool sign = c.code == '`' || c.code == '~';
   if (!sign || (run_ > 0 && fence_ != static_cast<char>(c.code))) {
     line_start_ = false;
@@ -137,7 +139,8 @@ bool SentenceSplitter::step_fence_opening(const Character& c, std::vector<std::s
   }
   fence_ = static_cast<char>(c.code);
   if (++run_ < 3) return true;
-  if (emit(line_text_, out, true)) begin_ = line_text_;
+  const bool is_here = line_text_ != std::string::npos && line_text_ > begin_;
+  if (is_here && emit(line_text_, out, true)) begin_ = line_text_;
   phase_ = Phase::fence;
   fence_size_ = 3;
   opening_ = true;
@@ -184,12 +187,12 @@ void SentenceSplitter::begin_stop(const Character& c) {
 }
 
 // The stop ends no sentence: go on as if it were any other sign.
-void SentenceSplitter::no_break(const Character& c, std::vector<std::string>& out) {
+void SentenceSplitter::no_break(const Character& c, Out out) {
   phase_ = Phase::text;
   step_text(c, out);
 }
 
-void SentenceSplitter::step_stop(const Character& c, std::vector<std::string>& out) {
+void SentenceSplitter::step_stop(const Character& c, Out out) {
   if (c.is_mark()) return;
   if (c.is_newline()) return no_break(c, out);
   if (c.is_stop()) {
@@ -209,7 +212,7 @@ void SentenceSplitter::step_stop(const Character& c, std::vector<std::string>& o
   }
 }
 
-void SentenceSplitter::step_space(const Character& c, std::vector<std::string>& out) {
+void SentenceSplitter::step_space(const Character& c, Out out) {
   if (c.is_newline()) return no_break(c, out);
   if (is_space(c.code) || c.is_mark()) return;
   if (c.is_stop() || c.kind == U_SB_SCONTINUE) return no_break(c, out);
@@ -223,7 +226,7 @@ void SentenceSplitter::step_space(const Character& c, std::vector<std::string>& 
   break_at(c.from, out);
 }
 
-void SentenceSplitter::step_soft_space(const Character& c, std::vector<std::string>& out) {
+void SentenceSplitter::step_soft_space(const Character& c, Out out) {
   boundary_ = c.from;
   if (c.kind == U_SB_LOWER) return no_break(c, out);
   if (c.kind == U_SB_NUMERIC) {
@@ -240,12 +243,12 @@ void SentenceSplitter::step_soft_space(const Character& c, std::vector<std::stri
   }
 }
 
-void SentenceSplitter::step_ordinal(const Character& c, std::vector<std::string>& out) {
+void SentenceSplitter::step_ordinal(const Character& c, Out out) {
   if ((c.is_letter() || c.is_mark()) && c.end - boundary_ < kLongestWord) return;
   end_ordinal(c.from, out);
 }
 
-void SentenceSplitter::end_ordinal(std::size_t word_end, std::vector<std::string>& out) {
+void SentenceSplitter::end_ordinal(std::size_t word_end, Out out) {
   const std::string_view word = std::string_view(buffer_).substr(boundary_, word_end - boundary_);
   if (!follows_ordinal(word)) return break_at(boundary_, out);
   phase_ = Phase::text;
@@ -253,14 +256,14 @@ void SentenceSplitter::end_ordinal(std::size_t word_end, std::vector<std::string
 }
 
 // French closes with it, behind a space and before one; German opens with it.
-void SentenceSplitter::step_quote(const Character& c, std::vector<std::string>& out) {
+void SentenceSplitter::step_quote(const Character& c, Out out) {
   if (!is_space(c.code)) return break_at(boundary_, out);
   closed_ = true;
   phase_ = Phase::space;
   step_space(c, out);
 }
 
-void SentenceSplitter::step_look(const Character& c, std::vector<std::string>& out) {
+void SentenceSplitter::step_look(const Character& c, Out out) {
   if (c.kind == U_SB_LOWER) {
     phase_ = Phase::text;
     at_ = boundary_;  // what was passed over is read as text
@@ -269,14 +272,14 @@ void SentenceSplitter::step_look(const Character& c, std::vector<std::string>& o
   }
 }
 
-void SentenceSplitter::break_at(std::size_t position, std::vector<std::string>& out, bool whole) {
+void SentenceSplitter::break_at(std::size_t position, Out out, bool whole) {
   if (emit(position, out, whole)) begin_ = position;
   at_ = position;
   phase_ = Phase::text;
 }
 
-// White space alone never leaves.
-bool SentenceSplitter::emit(std::size_t end, std::vector<std::string>& out, bool whole) {
+// White space alone is no sentence.
+bool SentenceSplitter::emit(std::size_t end, Out out, bool whole) {
   const std::string_view text = std::string_view(buffer_).substr(begin_, end - begin_);
   const std::size_t wanted = whole ? 1 : std::max<std::size_t>(options_.min_characters, 1);
   std::size_t characters = 0;
@@ -286,8 +289,8 @@ bool SentenceSplitter::emit(std::size_t end, std::vector<std::string>& out, bool
     if (!is_space(code)) ++characters;
   }
   if (characters < wanted) return false;
-  out.emplace_back(text);
+  out(text);
   return true;
 }
 
-}  // namespace callgate::loop
+}  // namespace callgate::policy

@@ -1,4 +1,4 @@
-#include "loop/sentence_splitter.h"
+#include "policy/sentence_splitter.h"
 
 #include <gtest/gtest.h>
 #include <unicode/brkiter.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace callgate::loop {
+namespace callgate::policy {
 namespace {
 
 // A bar is where a sentence ends.
@@ -133,8 +133,9 @@ std::vector<std::string> split(std::vector<std::string_view> parts,
                                SentenceOptions options = {.min_characters = 1}) {
   SentenceSplitter splitter(options);
   std::vector<std::string> out;
-  for (const std::string_view part : parts) splitter.push(part, out);
-  splitter.flush(out);
+  const auto keep = [&](std::string_view sentence) { out.emplace_back(sentence); };
+  for (const std::string_view part : parts) splitter.push(part, keep);
+  splitter.flush(keep);
   return out;
 }
 
@@ -184,14 +185,15 @@ TEST(SentenceSplitter, is_right_where_the_rules_of_unicode_alone_are_not) {
 TEST(SentenceSplitter, a_sentence_leaves_as_soon_as_it_is_sure) {
   SentenceSplitter splitter({.min_characters = 1});
   std::vector<std::string> out;
-  splitter.push("It is done. ", out);
+  const auto keep = [&](std::string_view sentence) { out.emplace_back(sentence); };
+  splitter.push("It is done. ", keep);
   EXPECT_TRUE(out.empty()) << "a small letter may follow";
-  splitter.push("N", out);
+  splitter.push("N", keep);
   EXPECT_EQ(out, std::vector<std::string>{"It is done. "});
   out.clear();
-  splitter.push("ow\n", out);
+  splitter.push("ow\n", keep);
   EXPECT_TRUE(out.empty());
-  splitter.push("x\xE3\x80\x82", out);
+  splitter.push("x\xE3\x80\x82", keep);
   EXPECT_EQ(out, std::vector<std::string>{"Now\n"});
 }
 
@@ -205,14 +207,16 @@ TEST(SentenceSplitter, short_sentences_join_the_next) {
 TEST(SentenceSplitter, a_pause_lets_everything_go) {
   SentenceSplitter splitter({.min_characters = 10});
   std::vector<std::string> out;
-  splitter.push("Let me look", out);
-  splitter.flush(out);
-  splitter.push("\n\n", out);
-  splitter.flush(out);
-  EXPECT_EQ(out, std::vector<std::string>{"Let me look"}) << "white space alone is no sentence";
-  splitter.push("Found it. 42", out);
-  splitter.flush(out);
-  EXPECT_EQ(out, (std::vector<std::string>{"Let me look", "\n\nFound it. 42"}));
+  const auto keep = [&](std::string_view sentence) { out.emplace_back(sentence); };
+  splitter.push("Let me look", keep);
+  splitter.flush(keep);
+  splitter.push("\n\n", keep);
+  splitter.flush(keep);
+  splitter.flush(keep);
+  EXPECT_EQ(out, (std::vector<std::string>{"Let me look", "\n\n"}));
+  splitter.push("Found it. 42", keep);
+  splitter.flush(keep);
+  EXPECT_EQ(out, (std::vector<std::string>{"Let me look", "\n\n", "Found it. 42"}));
 }
 
 TEST(SentenceSplitter, cuts_what_never_ends) {
@@ -271,13 +275,12 @@ TEST(SentenceSplitter, random_texts_come_out_whole_and_the_same_for_random_cuts)
       at += parts.back().size();
     }
     const SentenceOptions options{.min_characters = below(12),
-                                  .max_bytes = i % 4 == 0 ? 24u : 1000u};
+                                  .max_bytes = i % 4 == 0 ? 2 + below(24) : 1000u};
     const std::vector<std::string> whole = split({text}, options);
     ASSERT_EQ(split(parts, options), whole) << text;
     std::string joined;
     for (const std::string& sentence : whole) joined += sentence;
-    ASSERT_TRUE(std::string_view(text).starts_with(joined)) << text;
-    ASSERT_EQ(text.find_first_not_of(" \r\n\xC2\xA0", joined.size()), text.npos) << text;
+    ASSERT_EQ(joined, text);
   }
 }
 
@@ -287,10 +290,11 @@ TEST(SentenceSplitter, work_grows_with_the_text_alone) {
   for (int i = 0; i < 20'000; ++i) text += i % 9 == 0 ? "z. B. 3. \"\xE2\x80\xA6 " : "word, ";
   SentenceSplitter splitter;
   std::vector<std::string> out;
-  for (const char& c : text) splitter.push({&c, 1}, out);
-  splitter.flush(out);
+  const auto keep = [&](std::string_view sentence) { out.emplace_back(sentence); };
+  for (const char& c : text) splitter.push({&c, 1}, keep);
+  splitter.flush(keep);
   EXPECT_EQ(out, split({text}, {}));
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::policy

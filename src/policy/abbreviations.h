@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace callgate::loop {
+namespace callgate::policy {
 
 enum class StopKind : std::uint8_t {
   sentence,      // it may end a sentence
@@ -19,4 +19,4 @@ StopKind kind_of_stop(std::string_view word);
 // Names of months and the like that follow a German ordinal.
 bool follows_ordinal(std::string_view word);
 
-}  // namespace callgate::loop
+}  // namespace callgate::policy

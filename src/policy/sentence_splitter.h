@@ -5,19 +5,18 @@
 //   -> [Dr. Who paid $3.50. ] ["Really?" she asked. ] [Yes]
 //
 // The rules are those of Unicode (UAX 29) on ICU's character classes, read one character at a time, and some more:
-// abbreviations, list numbers, no split inside code, URLs and numbers. Put together the sentences are the text, but for white
-// space at its very end.
+// abbreviations, list numbers, no split inside code, URLs and numbers. Put together the sentences are the text.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "loop/abbreviations.h"
+#include "base/function_ref.h"
+#include "policy/abbreviations.h"
 
-namespace callgate::loop {
+namespace callgate::policy {
 
 struct SentenceOptions {
   std::size_t min_characters = 10;  // shorter ones join the next, white space not counted
@@ -28,10 +27,11 @@ class SentenceSplitter {
  public:
   explicit SentenceSplitter(SentenceOptions options = {});
 
-  // Sentences that are sure now are appended to `out`.
-  void push(std::string_view text, std::vector<std::string>& out);
-  // The text pauses or ends: what is held back leaves.
-  void flush(std::vector<std::string>& out);
+  // Gets each sentence that is sure. The view is valid during the call only.
+  using Out = FunctionRef<void(std::string_view sentence)>;
+  void push(std::string_view text, Out out);
+  // The text pauses or ends: all that is held back leaves, be it white space alone.
+  void flush(Out out);
 
  private:
   // Where we are behind a stop.
@@ -47,23 +47,23 @@ class SentenceSplitter {
   };
   struct Character;
 
-  void scan(std::vector<std::string>& out, std::size_t end);
-  void step(const Character& c, std::vector<std::string>& out);
-  void step_text(const Character& c, std::vector<std::string>& out);
-  void step_stop(const Character& c, std::vector<std::string>& out);
-  void step_space(const Character& c, std::vector<std::string>& out);
-  void step_soft_space(const Character& c, std::vector<std::string>& out);
-  void step_ordinal(const Character& c, std::vector<std::string>& out);
-  void step_quote(const Character& c, std::vector<std::string>& out);
-  void step_look(const Character& c, std::vector<std::string>& out);
+  void scan(Out out, std::size_t end);
+  void step(const Character& c, Out out);
+  void step_text(const Character& c, Out out);
+  void step_stop(const Character& c, Out out);
+  void step_space(const Character& c, Out out);
+  void step_soft_space(const Character& c, Out out);
+  void step_ordinal(const Character& c, Out out);
+  void step_quote(const Character& c, Out out);
+  void step_look(const Character& c, Out out);
   void step_fence(const Character& c);
-  bool step_fence_opening(const Character& c, std::vector<std::string>& out);
+  bool step_fence_opening(const Character& c, Out out);
   void begin_stop(const Character& c);
   void begin_line();
-  void end_ordinal(std::size_t word_end, std::vector<std::string>& out);
-  void no_break(const Character& c, std::vector<std::string>& out);
-  void break_at(std::size_t position, std::vector<std::string>& out, bool whole = false);
-  bool emit(std::size_t end, std::vector<std::string>& out, bool whole);
+  void end_ordinal(std::size_t word_end, Out out);
+  void no_break(const Character& c, Out out);
+  void break_at(std::size_t position, Out out, bool whole = false);
+  bool emit(std::size_t end, Out out, bool whole);
 
   SentenceOptions options_;
   std::string buffer_;
@@ -88,4 +88,4 @@ class SentenceSplitter {
   bool only_fence_ = false;  // the line can still close it
 };
 
-}  // namespace callgate::loop
+}  // namespace callgate::policy
