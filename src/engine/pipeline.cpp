@@ -1,39 +1,28 @@
 #include "callgate/pipeline.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/ids.h"
 #include "client/protocol.h"
 #include "engine/answer_notes.h"
 #include "engine/choice_chain.h"
+#include "engine/client_stages.h"
 #include "engine/dialect_stage.h"
 #include "engine/framing.h"
 #include "engine/turn_keeper.h"
 #include "engine/turn_tap.h"
 #include "policy/call_limit.h"
 #include "policy/call_whitespace.h"
-#include "policy/calls_as_xml.h"
-#include "policy/coalesce_reasoning.h"
 #include "policy/dedupe_calls.h"
 #include "policy/error_after_tools.h"
 #include "policy/invalid_arguments.h"
-#include "policy/reasoning_form.h"
-#include "policy/split_sentences.h"
 #include "policy/stop_after_tools.h"
-#include "policy/suppress_tail.h"
 #include "policy/undeclared_tools.h"
 #include "policy/unique_call_ids.h"
 #include "upstream/wire_format.h"
 
 namespace callgate {
 namespace {
-
-constexpr std::size_t kLongestSentence = std::size_t{64} << 10;
-
-bool calls_become_text(CallOutput output) {
-  return output == CallOutput::xml || output == CallOutput::xml_only;
-}
 
 // Stands where the client's encoder does when the events go to somebody else.
 class EventOutlet final : public ResponseEncoder {
@@ -77,8 +66,7 @@ struct Pipeline::Parts final : ChoiceSinks {
     policy::DedupeCalls* dedupe = nullptr;
     policy::StopAfterToolCalls* stop = nullptr;
     std::size_t stop_position = 0;
-    policy::CoalesceReasoning* coalesce = nullptr;
-    std::size_t coalesce_position = 0;
+    engine::HeldWords held;
 
     bool is_cut() const { return stop != nullptr && stop->is_cut(); }
   };
@@ -102,7 +90,6 @@ struct Pipeline::Parts final : ChoiceSinks {
 
   std::vector<std::unique_ptr<Stage>> make_stages(Line& line);
   void add_undeclared_tools(std::vector<std::unique_ptr<Stage>>& stages);
-  void add_reasoning_form(std::vector<std::unique_ptr<Stage>>& stages, Line& line);
   void add_invalid_arguments(std::vector<std::unique_ptr<Stage>>& stages);
   std::uint32_t call_limit() const;
   EventSink& choice(std::uint32_t index) override;
@@ -166,7 +153,7 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
   add_undeclared_tools(stages);
   // White space before a call goes, before calls are withheld: it belongs to its call even then. It stays where calls
   // become text.
-  if (rules.call_whitespace && !calls_become_text(rules.output)) {
+  if (rules.call_whitespace && !engine::calls_become_text(rules.output)) {
     add(std::make_unique<policy::CallWhitespace>(options.max_held_back));
   }
   // Repeated calls go, before the limit: a repetition takes no place of another call.
@@ -190,23 +177,9 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
   if (may_pass_over_errors()) add(std::make_unique<policy::ErrorAfterToolCalls>());
   // Every call gets an id that no other call of the choice has; a withheld call uses none up.
   add(std::make_unique<policy::UniqueCallIds>(rules.call_id_style, mint));
-  // Reasoning becomes text, goes, or leaves in larger pieces, after the cut: a cut closes </think>.
-  add_reasoning_form(stages, line);
-  // Text after the last call goes, when the calls that pass and all that is text of the model are known.
-  if (rules.suppress_tail_after_tools || rules.output == CallOutput::json) {
-    add(std::make_unique<policy::SuppressTail>(options.max_held_back, withheld));
-  }
-  // Calls are written into the text, after the tail: that text is none.
-  if (calls_become_text(rules.output)) {
-    add(std::make_unique<policy::CallsAsXml>(rules.output == CallOutput::xml_only,
-                                             options.max_held_back));
-  }
-  // Text leaves in sentences. Last, when all that is text is known; a whole answer has no pieces.
-  if (rules.split == TextSplit::sentences && request.stream) {
-    add(std::make_unique<policy::SplitSentences>(
-        policy::SentenceOptions{.min_characters = rules.split_min_characters,
-                                .max_bytes = std::min(kLongestSentence, options.max_held_back)}));
-  }
+  // How the client sees what is left, after the cut: a cut closes what is open.
+  line.held =
+      engine::add_client_stages(stages, rules, request.stream, options.max_held_back, withheld);
   // The library user's own policies, in the order given.
   for (const auto& make : options.policies) stages.push_back(make());
   return stages;
@@ -237,27 +210,6 @@ void Pipeline::Parts::add_invalid_arguments(std::vector<std::unique_ptr<Stage>>&
     case InvalidArguments::raw:
       stages.push_back(
           std::make_unique<policy::RawArguments>(options.max_held_back, summary.mended_calls));
-      return;
-  }
-}
-
-void Pipeline::Parts::add_reasoning_form(std::vector<std::unique_ptr<Stage>>& stages, Line& line) {
-  switch (options.policy.reasoning) {
-    case ReasoningForm::reasoning_content:
-    case ReasoningForm::reasoning: {  // the encoder's to name
-      const std::uint32_t bytes = options.policy.reasoning_coalesce_bytes;
-      if (bytes == 0 || !request.stream) return;
-      auto stage = std::make_unique<policy::CoalesceReasoning>(bytes);
-      line.coalesce = stage.get();
-      line.coalesce_position = stages.size();
-      stages.push_back(std::move(stage));
-      return;
-    }
-    case ReasoningForm::think_tags:
-      stages.push_back(std::make_unique<policy::ReasoningInText>());
-      return;
-    case ReasoningForm::hide:
-      stages.push_back(std::make_unique<policy::HideReasoning>(withheld));
       return;
   }
 }
@@ -452,8 +404,8 @@ void Pipeline::cut(std::string& out) {
 std::optional<std::uint32_t> Pipeline::held_reasoning() const {
   std::optional<std::uint32_t> pieces;
   for (const Parts::Line& line : parts_->lines) {
-    if (line.coalesce == nullptr) continue;
-    if (const auto held = line.coalesce->held_back()) pieces = pieces.value_or(0) + *held;
+    if (line.held.coalesce == nullptr) continue;
+    if (const auto held = line.held.coalesce->held_back()) pieces = pieces.value_or(0) + *held;
   }
   return pieces;
 }
@@ -461,8 +413,9 @@ std::optional<std::uint32_t> Pipeline::held_reasoning() const {
 void Pipeline::release_reasoning(std::string& out) {
   parts_->encoder->bind(out);
   for (Parts::Line& line : parts_->lines) {
-    if (line.coalesce != nullptr) {
-      line.coalesce->release(line.chain->behind(line.coalesce_position));
+    const engine::HeldWords& held = line.held;
+    if (held.coalesce != nullptr) {
+      held.coalesce->release(line.chain->behind(held.coalesce_position));
     }
   }
 }
