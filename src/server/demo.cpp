@@ -1,10 +1,35 @@
 #include "server/demo.h"
 
+#include <algorithm>
+
 #include "callgate/dialect.h"
 #include "dialect/render.h"
 #include "script/reply_encoder.h"
 
 namespace callgate::server {
+
+namespace {
+
+// A model whose tools the gateway runs: it asks what time it is, and tells.
+void add_loop_demo(Config& config) {
+  if (config.find_model("demo-loop") != nullptr) return;
+  ToolTable clock;
+  clock.name = "demo_clock";
+  clock.kind = "builtin";
+  clock.description = "Gives the current date and time.";
+  clock.parameters.members.push_back({.name = "type", .value = {R"("object")"}});
+  const auto same = [&](const ToolTable& tool) { return tool.name == clock.name; };
+  if (std::any_of(config.tools.begin(), config.tools.end(), same)) return;
+  ModelConfig model;
+  model.name = "demo-loop";
+  model.upstream = {"demo"};
+  model.loop = true;
+  model.loop_tools = {clock.name};
+  config.tools.push_back(std::move(clock));
+  config.models.push_back(std::move(model));
+}
+
+}  // namespace
 
 void add_demo(Config& config) {
   UpstreamConfig upstream;
@@ -23,6 +48,7 @@ void add_demo(Config& config) {
   };
   add_model("demo-text", "");
   add_model("demo-tools", "");
+  add_loop_demo(config);
   // One model per wire format that the model inside the process can write.
   for (const script::ReplyFormat* format : script::reply_formats()) {
     UpstreamConfig spoken;
@@ -56,14 +82,18 @@ void add_codex_demo(Config& config, const std::string& program) {
   }
 }
 
-std::string demo_curl(std::string_view base_url) {
-  return "curl -N " + std::string(base_url) +
-         "/v1/chat/completions -H 'content-type: application/json' -d "
-         "'{\"model\":\"demo-tools\",\"stream\":true,"
+std::string demo_commands(std::string_view base_url) {
+  const std::string curl = "curl -N " + std::string(base_url) +
+                           "/v1/chat/completions -H 'content-type: application/json' -d '";
+  return curl +
+         "{\"model\":\"demo-tools\",\"stream\":true,"
          "\"messages\":[{\"role\":\"user\",\"content\":\"What is the weather in Paris?\"}],"
          "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"get_weather\",\"parameters\":"
          "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"}},\"required\":["
-         "\"city\"]}}}]}'";
+         "\"city\"]}}}]}'\n\nor let the gateway run the tool:\n\n" +
+         curl +
+         "{\"model\":\"demo-loop\",\"stream\":true,\"callgate\":{\"show_tool_calls\":true},"
+         "\"messages\":[{\"role\":\"user\",\"content\":\"What time is it?\"}]}'";
 }
 
 }  // namespace callgate::server

@@ -8,13 +8,14 @@
 namespace callgate::server {
 
 // Adds what is not configured yet: demo-text, demo-tools (calls as the wire format has them) and, for each dialect that
-// writes calls as text, demo-DIALECT. demo-FORMAT speaks another wire format than Chat Completions.
+// writes calls as text, demo-DIALECT. demo-FORMAT speaks another wire format than Chat Completions. demo-loop has a tool that
+// the gateway runs.
 void add_demo(Config& config);
 
 // Adds demo-codex_app_server and demo-codex_proto: `program` is callgate itself, run as the child that codex would be.
 void add_codex_demo(Config& config, const std::string& program);
 
-// A command that streams a tool call from the gateway at that address.
-std::string demo_curl(std::string_view base_url);
+// Commands that stream a tool call from the gateway at that address, and a tool loop.
+std::string demo_commands(std::string_view base_url);
 
 }  // namespace callgate::server

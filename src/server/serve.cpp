@@ -282,7 +282,8 @@ void announce(const std::vector<net::Endpoint>& endpoints, bool tls, bool demo) 
                             net::to_text(endpoint);
     std::printf("listening on %s\n", url.c_str());
     if (demo && !is_unix)
-      std::printf("\nTry it in another terminal:\n\n%s\n\nCtrl-C stops.\n", demo_curl(url).c_str());
+      std::printf("\nTry it in another terminal:\n\n%s\n\nCtrl-C stops.\n",
+                  demo_commands(url).c_str());
   }
   std::fflush(stdout);
 }

@@ -258,5 +258,14 @@ describe('the command line', () => {
     assert.equal(turn.finish_reason, 'tool_calls');
     assert.equal(turn.calls[0].name, 'find');
     assert.equal(typeof JSON.parse(turn.calls[0].arguments).q, 'string');
+
+    const printed = [...demo.stdout.matchAll(/^curl .* -d '(.*)'$/gm)].map(([, body]) => body);
+    assert.equal(printed.length, 2);
+    const [called, looped] = await Promise.all(
+      printed.map(async (body) => check_stream((await stream_chat(demo.url, JSON.parse(body))).data)),
+    );
+    assert.equal(called.finish_reason, 'tool_calls');
+    assert.equal(looped.finish_reason, 'stop');
+    assert.match(looped.text, /demo_clock says: {"utc":"20/);
   });
 });
