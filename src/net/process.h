@@ -26,6 +26,8 @@ struct ProcessLimits {
   std::uint64_t memory_bytes = 0;  // of address space
   std::uint64_t open_files = 0;
   std::uint64_t file_bytes = 0;  // of the largest file that it may write
+
+  bool operator==(const ProcessLimits&) const = default;
 };
 
 struct ProcessOptions {

@@ -60,6 +60,7 @@ std::vector<std::string> secrets_of(const Config& config) {
     add_values(tool.headers);
     add_values(tool.environment);
   }
+  for (const HookTable& hook : config.hooks) add_values(hook.headers);
   return secrets;
 }
 

@@ -246,9 +246,8 @@ Result<void> check_config(const Config& config) {
   }
   if (auto ok = check_otlp(config.otlp); !ok) return ok;
   if (auto ok = check_names(config.tools, "tool"); !ok) return ok;
-  for (const ToolTable& table : config.tools) {
-    if (auto made = to_tool_config(table); !made) return tl::unexpected(made.error());
-  }
+  if (auto ok = check_names(config.hooks, "hook"); !ok) return ok;
+  if (auto made = to_tool_set(config); !made) return tl::unexpected(made.error());
   if (auto made = to_loop_options(config.loop); !made) return tl::unexpected(made.error());
   if (config.threads > 256) return wrong("threads: expected at most 256");
   return check_listeners(config);
@@ -361,6 +360,7 @@ std::string print_config(const Config& config) {
   print_table(out, config.otlp);
   print_table(out, config.loop);
   print_list(out, config.tools);
+  print_list(out, config.hooks);
   print_list(out, config.keys);
   print_list(out, config.upstreams);
   print_list(out, config.models);

@@ -172,6 +172,20 @@ struct ToolTable {
   std::string builtin = "time";
 };
 
+struct HookTable {
+  std::string name;
+  std::string url;
+  std::vector<std::string> when{"before"};
+  std::vector<std::string> tools{"*"};
+  std::vector<std::string> keys{"*"};
+  std::vector<std::pair<std::string, std::string>> headers;
+  Milliseconds timeout{5'000};
+  std::string on_failure = "deny";
+  Bytes answer_bytes{1u << 20};
+  std::vector<std::string> addresses;
+  std::string ca_file;
+};
+
 struct KeyConfig {
   std::string name;
   Secret secret;
@@ -274,6 +288,7 @@ struct Config {
   OtlpConfig otlp;
   LoopConfig loop;
   std::vector<ToolTable> tools;
+  std::vector<HookTable> hooks;
   std::vector<KeyConfig> keys;
   std::vector<UpstreamConfig> upstreams;
   std::vector<ModelConfig> models;

@@ -273,6 +273,25 @@ struct Section<ToolTable> {
   };
 };
 template <>
+struct Section<HookTable> {
+  static constexpr std::string_view name = "hook";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &HookTable::name, "name in logs and metrics"},
+      Field{"url", &HookTable::url, "where the question is sent"},
+      Field{"when", &HookTable::when, "before, after or both: at what time of a call it is asked"},
+      Field{"tools", &HookTable::tools, "glob patterns of tools that it is asked about"},
+      Field{"keys", &HookTable::keys, "glob patterns of keys that it is asked about"},
+      Field{"headers", &HookTable::headers, "request headers, a table of name and value"},
+      Field{"timeout", &HookTable::timeout, "for its answer; the call's own time counts, too"},
+      Field{"on_failure", &HookTable::on_failure,
+            "deny or allow: what it means that the hook fails or answers nonsense"},
+      Field{"answer_bytes", &HookTable::answer_bytes, "a longer answer is a failure"},
+      Field{"addresses", &HookTable::addresses,
+            "private ranges that are allowed, such as 10.1.0.0/16"},
+      Field{"ca_file", &HookTable::ca_file, "PEM certificates to trust instead of the system's"},
+  };
+};
+template <>
 struct Section<KeyConfig> {
   static constexpr std::string_view name = "key";
   static constexpr auto fields = std::tuple{

@@ -71,6 +71,12 @@ parameters = { type = "object" }
   EXPECT_THAT(error_of("[[tool]]\nname = \"a\"\nparameters = \"{\"\n"),
               HasSubstr("a JSON object as a string"));
   EXPECT_THAT(error_of("[loop]\non_limit = \"x\"\n"), HasSubstr("loop.on_limit must be"));
+  const std::string hook = "[[hook]]\nname = \"a\"\nurl = \"http://h/\"\n";
+  EXPECT_EQ(error_of(hook + "when = [\"before\", \"after\"]\non_failure = \"allow\"\n"),
+            "no error");
+  EXPECT_THAT(error_of(hook + "when = [\"during\"]\n"), HasSubstr("when must be before or after"));
+  EXPECT_THAT(error_of(hook + "on_failure = \"ask\"\n"), HasSubstr("must be deny or allow"));
+  EXPECT_THAT(error_of("[[hook]]\nname = \"a\"\n"), HasSubstr("url is missing"));
 }
 
 TEST(Config, names_file_line_key_and_the_nearest_valid_key) {
@@ -259,6 +265,7 @@ TEST(Config, every_key_has_its_row_in_the_docs) {
   expect_documented<OtlpConfig>(docs);
   expect_documented<LoopConfig>(docs);
   expect_documented<ToolTable>(docs);
+  expect_documented<HookTable>(docs);
   expect_documented<KeyConfig>(docs);
   expect_documented<UpstreamConfig>(docs);
   expect_documented<ModelConfig>(docs);

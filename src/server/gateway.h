@@ -149,6 +149,9 @@ class Gateway {
   net::Task<> mcp(Ask& ask);
   net::Task<tool::ToolResult> mcp_run(Ask& ask, const tool::McpRun& run,
                                       const tool::Catalogue& catalogue);
+  // The same with the tool's progress, as a stream.
+  net::Task<> mcp_stream(Ask& ask, const tool::McpServer& server, const tool::McpRun& run,
+                         const tool::Catalogue& catalogue);
   net::Task<> mcp_listen(Ask& ask, const tool::McpServer& server, const tool::McpListen& listen);
   net::Task<> preflight(Ask& ask);
 

@@ -1,5 +1,8 @@
 // POST, GET and DELETE /mcp: the gateway's tools for other MCP clients.
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/glob.h"
 #include "server/gateway.h"
@@ -13,6 +16,7 @@ namespace {
 
 constexpr net::Millis kLook{1'000};  // how soon a change of the tools is noticed
 constexpr std::uint64_t kSilence = 15'000;
+constexpr std::size_t kMostProgress = std::size_t{64} << 10;  // that waits for a slow client
 constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
 
 bool matches(const std::vector<std::string>& patterns, std::string_view name) {
@@ -41,13 +45,44 @@ bool is_foreign_page(const Ask& ask) {
          allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config)).empty();
 }
 
+tool::ToolCall call_of(const Ask& ask, const tool::McpRun& run) {
+  tool::ToolCall call;
+  call.name = run.tool;
+  call.arguments = run.arguments;
+  call.context.request_id = ask.id;
+  if (ask.key != nullptr) call.context.key_name = ask.key->config.name;
+  return call;
+}
+
+// A run whose progress is told while it runs. Either side may end first.
+struct WatchedRun {
+  explicit WatchedRun(net::Loop& loop) : news(loop) {}
+  tool::CancelToken cancel;
+  net::Signal news;
+  std::string frames;  // to be sent
+  std::optional<tool::ToolResult> result;
+};
+
+net::Task<> play(std::shared_ptr<WatchedRun> run, const tool::ToolHost& host, net::Loop& loop,
+                 tool::ToolCall call) {
+  run->result = co_await host.run(loop, std::move(call), net::kNever, run->cancel);
+  run->news.notify();
+}
+
+void observe_run(World& world, std::string_view tool, bool cancelled,
+                 const tool::ToolResult& result) {
+  const std::string_view outcome = cancelled ? "cancelled" : result.is_error ? "error" : "ok";
+  observe_tool_run(world, tool, outcome, result.duration);
+}
+
 }  // namespace
 
 net::Task<> Gateway::mcp(Ask& ask) {
   Error error{.code = ErrorCode::not_found,
               .message = "there is no MCP server here; mcp = true and a [[tool]] make one",
               .upstream_code = "unknown_url"};
-  if (!ask.snapshot->config.mcp || world_.tools == nullptr) co_return co_await refuse(ask, error);
+  if (!ask.snapshot->config.mcp || ask.snapshot->config.tools.empty())
+    co_return co_await refuse(ask, error);
   if (is_foreign_page(ask)) {
     error = {.code = ErrorCode::forbidden, .message = "pages of this origin may not call"};
     co_return co_await refuse(ask, error);
@@ -65,6 +100,9 @@ net::Task<> Gateway::mcp(Ask& ask) {
     co_return co_await mcp_listen(ask, server, *listen);
   }
   if (const auto* run = std::get_if<tool::McpRun>(&action)) {
+    if (!run->progress_token.empty()) {
+      co_return co_await mcp_stream(ask, server, *run, *catalogue);
+    }
     const tool::ToolResult result = co_await mcp_run(ask, *run, *catalogue);
     reply = server.answer(*run, result);
   } else {
@@ -79,20 +117,47 @@ net::Task<tool::ToolResult> Gateway::mcp_run(Ask& ask, const tool::McpRun& run,
   if (const auto checked = catalogue.check(run.tool, run.arguments); !checked) {
     co_return tool::error_result(checked.error().message);
   }
-  tool::ToolCall call;
-  call.name = run.tool;
-  call.arguments = run.arguments;
-  call.context.request_id = ask.id;
-  if (ask.key != nullptr) call.context.key_name = ask.key->config.name;
+  tool::ToolCall call = call_of(ask, run);
   tool::CancelToken cancel;
   ask.exchange.on_client_gone([&cancel] { cancel.cancel(); });
   tool::ToolResult result = co_await world_.tools->run(loop_, std::move(call), net::kNever, cancel);
   ask.exchange.on_client_gone({});
-  const std::string_view outcome = cancel.cancelled() ? "cancelled"
-                                   : result.is_error  ? "error"
-                                                      : "ok";
-  observe_tool_run(world_, run.tool, outcome, result.duration);
+  observe_run(world_, run.tool, cancel.cancelled(), result);
   co_return result;
+}
+
+net::Task<> Gateway::mcp_stream(Ask& ask, const tool::McpServer& server, const tool::McpRun& run,
+                                const tool::Catalogue& catalogue) {
+  for (const auto& [name, value] : server.stream_head().headers) ask.headers.add(name, value);
+  ask.exchange.start(200, ask.headers);
+  const auto watched = std::make_shared<WatchedRun>(loop_);
+  if (const auto checked = catalogue.check(run.tool, run.arguments); !checked) {
+    watched->result = tool::error_result(checked.error().message);
+  } else {
+    tool::ToolCall call = call_of(ask, run);
+    call.on_progress = [server, run, it = watched.get()](std::string_view progress) {
+      if (it->frames.size() < kMostProgress) it->frames += server.progress_frame(run, progress);
+      it->news.notify();
+    };
+    ask.exchange.on_client_gone([it = watched.get()] {
+      it->cancel.cancel();
+      it->news.notify();
+    });
+    loop_.spawn(play(watched, *world_.tools, loop_, std::move(call)));
+  }
+  while (!watched->result) {
+    const bool notified = co_await watched->news.wait(net::Millis(kSilence));
+    std::string out = std::exchange(watched->frames, {});
+    if (!notified) out += kKeepAlive;
+    if (out.empty() || ask.exchange.client_gone()) continue;
+    const auto written = co_await ask.exchange.write(out);
+    if (!written) watched->cancel.cancel();
+  }
+  ask.exchange.on_client_gone({});
+  observe_run(world_, run.tool, watched->cancel.cancelled(), *watched->result);
+  if (ask.exchange.client_gone()) co_return;
+  const std::string last = watched->frames + server.last_frame(run, *watched->result);
+  (void)co_await ask.exchange.end(last);
 }
 
 // Stays open until the client closes it, and tells when the tools have changed.

@@ -113,16 +113,21 @@ Result<std::unique_ptr<telemetry::SpanExporter>> make_span_exporter(const OtlpCo
   return telemetry::SpanExporter::make(std::move(options), log);
 }
 
-// nullptr when there are no tools.
-Result<std::unique_ptr<tool::ToolHost>> start_tools(const Config& config, telemetry::Logger& log) {
-  if (config.tools.empty()) return std::unique_ptr<tool::ToolHost>();
-  std::vector<tool::ToolConfig> configs;
-  for (const ToolTable& table : config.tools) {
-    auto made = to_tool_config(table);
-    if (!made) return tl::unexpected(made.error());
-    configs.push_back(std::move(*made));
-  }
-  return tool::ToolHost::start(configs, [&log](std::string_view what) { log.warning(what); });
+// Also without tools: a reload may bring some.
+Result<std::unique_ptr<tool::ToolHost>> start_tools(const Config& config, telemetry::Logger& log,
+                                                    telemetry::Metrics& metrics) {
+  const auto set = to_tool_set(config);
+  if (!set) return tl::unexpected(set.error());
+  tool::HookObserver observe = [&log, &metrics](const tool::HookNotice& notice) {
+    metrics.hook_questions.with(0, notice.hook, notice.when, notice.outcome).add();
+    if (notice.fault.empty()) return;
+    const std::string hook = "hook " + std::string(notice.hook);
+    const std::string asked = ", " + std::string(notice.when) + " " + std::string(notice.tool);
+    log.repeated(telemetry::LogLevel::warning, hook,
+                 hook + asked + ": " + std::string(notice.fault));
+  };
+  return tool::ToolHost::start(
+      *set, [&log](std::string_view what) { log.warning(what); }, std::move(observe));
 }
 
 // One loop with its gateway and its listeners.
@@ -220,7 +225,12 @@ class Service {
     }
     Access access(config->keys, &snapshot_->access);
     auto next = std::make_shared<Snapshot>(std::move(*config), std::move(access));
-    if (auto applied = workers_[0]->gateway.apply(next); !applied) {
+    Result<void> applied = workers_[0]->gateway.apply(next);
+    if (applied) {
+      applied = world_.tools->replace(*to_tool_set(next->config));
+      if (!applied) static_cast<void>(workers_[0]->gateway.apply(snapshot_));
+    }
+    if (!applied) {
       log_.error("reload failed, nothing changed: " + applied.error().message);
       world_.metrics.config_reloads.with(0, "failed").add();
       return;
@@ -232,8 +242,7 @@ class Service {
           [worker = workers_[i].get(), next] { static_cast<void>(worker->gateway.apply(next)); });
     }
     world_.metrics.config_reloads.with(0, "ok").add();
-    log_.info(
-        "configuration reloaded; listen, threads, tls, log, store, otlp and tool need a restart");
+    log_.info("configuration reloaded; listen, threads, tls, log, store and otlp need a restart");
   }
 
   void drain_or_stop() {
@@ -320,9 +329,9 @@ Result<void> run_serve(const ServeOptions& options) {
   const std::unique_ptr<store::Sessions> sessions = make_sessions(*config, log);
   auto spans = make_span_exporter(config->otlp, log);
   if (!spans) return tl::unexpected(spans.error());
-  const auto tools = start_tools(*config, log);
+  const auto tools = start_tools(*config, log, metrics);
   if (!tools) return tl::unexpected(tools.error());
-  if (*tools != nullptr) (void)(*tools)->wait_until_listed(kToolPatience);
+  (void)(*tools)->wait_until_listed(kToolPatience);
   Service service(options, *config, log, metrics, **requests, sessions.get(), spans->get(),
                   tools->get());
   if (auto started = service.start(*config); !started) return started;

@@ -117,18 +117,43 @@ const ToolTable* find_table(const Config& config, std::string_view name) {
   return found == config.tools.end() ? nullptr : &*found;
 }
 
-loop::Tool loop_tool(const tool::CatalogueEntry& entry, const ToolTable* table) {
+Result<tool::HookConfig> to_hook_config(const HookTable& table) {
+  const auto wrong_hook = [&table](std::string_view message) {
+    return fail(ErrorCode::invalid_request, "hook \"" + table.name + "\": " + std::string(message));
+  };
+  tool::HookConfig hook;
+  hook.name = table.name;
+  hook.url = table.url;
+  if (hook.url.empty()) return wrong_hook("url is missing");
+  hook.before = false;
+  for (const std::string& when : table.when) {
+    if (when != "before" && when != "after") return wrong_hook("when must be before or after");
+    (when == "before" ? hook.before : hook.after) = true;
+  }
+  if (table.on_failure != "deny" && table.on_failure != "allow") {
+    return wrong_hook("on_failure must be deny or allow");
+  }
+  hook.allow_on_failure = table.on_failure == "allow";
+  hook.tools = table.tools;
+  hook.keys = table.keys;
+  hook.headers = table.headers;
+  hook.timeout = net::Millis(table.timeout.count());
+  hook.answer_bytes = table.answer_bytes.count;
+  hook.network = {.hosts = {}, .addresses = table.addresses, .ca_file = table.ca_file};
+  return hook;
+}
+
+loop::Tool loop_tool(const tool::CatalogueEntry& entry, const ToolTable& table) {
   loop::Tool made;
   made.spec = entry.spec;
   made.timeout = entry.limits.timeout.count();
-  if (table == nullptr) return made;
-  made.exclusive = table->exclusive;
-  made.return_direct = table->return_direct;
-  made.approval = table->approval;
-  made.pinned = table->pinned;
-  if (table->max_calls > 0) made.max_calls = count_of(table->max_calls);
-  if (table->on_error == "stop") made.on_error = loop::OnToolError::stop;
-  if (table->on_error == "tell_model") made.on_error = loop::OnToolError::tell_model;
+  made.exclusive = table.exclusive;
+  made.return_direct = table.return_direct;
+  made.approval = table.approval;
+  made.pinned = table.pinned;
+  if (table.max_calls > 0) made.max_calls = count_of(table.max_calls);
+  if (table.on_error == "stop") made.on_error = loop::OnToolError::stop;
+  if (table.on_error == "tell_model") made.on_error = loop::OnToolError::tell_model;
   return made;
 }
 
@@ -146,6 +171,21 @@ Result<tool::ToolConfig> to_tool_config(const ToolTable& table) {
                    .result_bytes = table.result_bytes.count};
   if (auto set = set_how(config, table); !set) return tl::unexpected(set.error());
   return config;
+}
+
+Result<tool::ToolSet> to_tool_set(const Config& config) {
+  tool::ToolSet set;
+  for (const ToolTable& table : config.tools) {
+    auto made = to_tool_config(table);
+    if (!made) return tl::unexpected(made.error());
+    set.tools.push_back(std::move(*made));
+  }
+  for (const HookTable& table : config.hooks) {
+    auto made = to_hook_config(table);
+    if (!made) return tl::unexpected(made.error());
+    set.hooks.push_back(std::move(*made));
+  }
+  return set;
 }
 
 Result<loop::Options> to_loop_options(const LoopConfig& config) {
@@ -190,7 +230,8 @@ std::vector<loop::Tool> loop_tools(const tool::Catalogue& catalogue, const Confi
     const bool wanted = std::any_of(
         patterns.begin(), patterns.end(),
         [&](const std::string& pattern) { return glob_matches(pattern, entry.spec.name); });
-    if (wanted) tools.push_back(loop_tool(entry, find_table(config, entry.source)));
+    const ToolTable* table = find_table(config, entry.source);
+    if (wanted && table != nullptr) tools.push_back(loop_tool(entry, *table));
   }
   return tools;
 }

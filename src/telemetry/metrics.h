@@ -48,6 +48,7 @@ class Metrics {
   Gauges<0>     loops_active{registry_, "callgate_loops_active", "Tool loops that run now."};
   Counters<2>   tool_runs{registry_, "callgate_tool_runs_total", "Runs of tools by the gateway, by outcome: ok, error, cancelled.", {"tool", "outcome"}};
   Histograms<1> tool_duration{registry_, "callgate_tool_duration_seconds", "Time that runs of tools took.", {"tool"}};
+  Counters<3>   hook_questions{registry_, "callgate_hook_questions_total", "Questions to hooks of tools, by time (before, after) and outcome: allow, rewrite, replace, deny, failed, cancelled.", {"hook", "when", "outcome"}};
   Counters<2>   upstream_requests{registry_, "callgate_upstream_requests_total", "Requests sent to upstreams, by result.", {"upstream", "result"}};
   Counters<1>   upstream_retries{registry_, "callgate_upstream_retries_total", "Requests sent again, to the same or the next upstream.", {"upstream"}};
   Counters<2>   upstream_errors{registry_, "callgate_upstream_errors_total", "Failures of upstreams, by error code.", {"upstream", "code"}};

@@ -25,6 +25,8 @@ struct NetworkConfig {
   std::vector<std::string>
       addresses;        // ranges that are not the internet but allowed: `10.1.0.0/16`
   std::string ca_file;  // PEM; empty: the system's certificates
+
+  bool operator==(const NetworkConfig&) const = default;
 };
 
 struct HttpToolConfig {
@@ -41,6 +43,8 @@ struct HttpToolConfig {
   std::size_t preview_bytes = 2048;  // of the body of a failure
   bool pass_context = true;          // as headers `x-callgate-...`
   NetworkConfig network;
+
+  bool operator==(const HttpToolConfig&) const = default;
 };
 
 struct CommandToolConfig {
@@ -55,10 +59,14 @@ struct CommandToolConfig {
   std::uint64_t output_bytes = std::uint64_t{16} << 20;  // it may write; then it is killed
   std::size_t preview_bytes = 2048;                      // of its standard error
   bool pass_context = true;                              // as CALLGATE_... variables
+
+  bool operator==(const CommandToolConfig&) const = default;
 };
 
 struct BuiltinToolConfig {
   std::string builtin;  // `time`
+
+  bool operator==(const BuiltinToolConfig&) const = default;
 };
 
 enum class McpRevision : std::uint8_t { automatic, session_2025_11_25, stateless_2026_07_28 };
@@ -84,6 +92,8 @@ struct McpToolConfig {
   std::size_t message_bytes = std::size_t{8} << 20;  // of one message; more breaks the connection
   std::size_t most_tools = 1000;
   bool pass_context = true;  // in _meta
+
+  bool operator==(const McpToolConfig&) const = default;
 };
 
 struct ToolConfig {
@@ -92,6 +102,31 @@ struct ToolConfig {
   RawJson parameters;       // a JSON schema; not for mcp
   ToolLimits limits;
   std::variant<HttpToolConfig, CommandToolConfig, McpToolConfig, BuiltinToolConfig> how;
+
+  bool operator==(const ToolConfig&) const = default;
+};
+
+// A server of the owner's that is asked before or after calls, and may change what becomes of them.
+struct HookConfig {
+  std::string name;
+  std::string url;
+  bool before = true;
+  bool after = false;
+  std::vector<std::string> tools{"*"};  // patterns of the tools that it is asked about
+  std::vector<std::string> keys{"*"};   // and of the keys
+  NamedValues headers;                  // sent as they are
+  net::Millis timeout{5'000};           // of one question; the call's own time counts, too
+  bool allow_on_failure = false;        // else a hook that fails denies
+  std::size_t answer_bytes = std::size_t{1} << 20;  // a longer answer is a failure
+  NetworkConfig network;
+
+  bool operator==(const HookConfig&) const = default;
+};
+
+// All that a host runs.
+struct ToolSet {
+  std::vector<ToolConfig> tools;
+  std::vector<HookConfig> hooks;  // asked in this order
 };
 
 }  // namespace callgate::tool

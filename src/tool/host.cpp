@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <future>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -60,12 +61,21 @@ struct ToolHost::Core : std::enable_shared_from_this<Core> {
     ToolConfig config;
     std::unique_ptr<ToolSource> source;
   };
+  struct Known {
+    std::shared_ptr<Tool> tool;
+    std::shared_ptr<Place> place;  // a run holds on to it: its source may be replaced meanwhile
+    std::shared_ptr<const ArgumentSchema> schema;
+  };
 
   // Everything down to the mutex belongs to the loop's thread.
   std::unique_ptr<net::Loop> loop = std::make_unique<net::Loop>();
   Log log;
-  std::vector<Place> places;
-  std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools;
+  HookObserver observe;
+  std::vector<std::shared_ptr<Place>> places;
+  std::vector<std::weak_ptr<Place>> retired;  // some may still have runs
+  std::vector<HookConfig> hook_configs;
+  std::shared_ptr<HookChain> hooks;
+  std::map<std::string, Known, std::less<>> tools;
   std::unordered_map<std::string, std::shared_ptr<const ArgumentSchema>> schemas;  // by text
   std::unordered_set<Errand*> running;
   std::size_t untried = 0;
@@ -81,12 +91,62 @@ struct ToolHost::Core : std::enable_shared_from_this<Core> {
     const std::lock_guard lock(mutex);
     if (loop != nullptr) loop->post(std::move(work));
   }
+  // Also before the loop runs.
+  Result<void> use(const ToolSet& set);
+  Result<std::shared_ptr<Place>> place_for(const ToolConfig& config);
   void rebuild();
   CatalogueEntry describe(const ToolConfig& config, const Tool& tool);
-  net::Task<> keep_fresh(std::shared_ptr<Core> self, std::size_t index);
+  std::shared_ptr<const ArgumentSchema> compile(const ToolSpec& spec);
+  net::Task<> keep_fresh(std::shared_ptr<Core> self, std::weak_ptr<Place> place);
   net::Task<> perform(std::shared_ptr<Core> self, std::shared_ptr<Errand> errand);
   net::Task<> shut_down(std::shared_ptr<Core> self);
 };
+
+Result<std::shared_ptr<ToolHost::Core::Place>> ToolHost::Core::place_for(const ToolConfig& config) {
+  const auto same = std::find_if(places.begin(), places.end(),
+                                 [&](const auto& place) { return place->config == config; });
+  if (same != places.end()) return *same;
+  auto source = make_source(*loop, config);
+  if (!source) return tl::unexpected(source.error());
+  (*source)->on_change([this] { rebuild(); });
+  return std::make_shared<Place>(Place{config, std::move(*source)});
+}
+
+Result<void> ToolHost::Core::use(const ToolSet& set) {
+  std::vector<std::shared_ptr<Place>> next;
+  for (const ToolConfig& config : set.tools) {
+    auto place = place_for(config);
+    if (!place) return tl::unexpected(place.error());
+    next.push_back(std::move(*place));
+  }
+  if (hooks == nullptr || hook_configs != set.hooks) {
+    auto chain = HookChain::make(*loop, set.hooks, observe);
+    if (!chain) return tl::unexpected(chain.error());
+    hooks = std::move(*chain);
+    hook_configs = set.hooks;
+  }
+  std::swap(places, next);
+  std::erase_if(retired, [](const auto& place) { return place.expired(); });
+  for (const auto& old : next) {
+    if (std::find(places.begin(), places.end(), old) == places.end()) retired.push_back(old);
+  }
+  for (const auto& place : places) {
+    if (std::find(next.begin(), next.end(), place) != next.end()) continue;
+    ++untried;
+    loop->post([this, place = std::weak_ptr(place)] {
+      loop->spawn(keep_fresh(shared_from_this(), place));
+    });
+  }
+  rebuild();
+  return {};
+}
+
+std::shared_ptr<const ArgumentSchema> ToolHost::Core::compile(const ToolSpec& spec) {
+  Result<ArgumentSchema> compiled = ArgumentSchema::compile(spec.parameters.text);
+  if (compiled) return std::make_shared<const ArgumentSchema>(std::move(*compiled));
+  log("tool " + spec.name + ": its arguments are not checked: " + compiled.error().message);
+  return nullptr;
+}
 
 CatalogueEntry ToolHost::Core::describe(const ToolConfig& config, const Tool& tool) {
   CatalogueEntry entry;
@@ -94,32 +154,30 @@ CatalogueEntry ToolHost::Core::describe(const ToolConfig& config, const Tool& to
   entry.limits = tool.limits();
   entry.source = config.name;
   entry.kind = kind_name(config);
-  const std::string& text = entry.spec.parameters.text;
-  const auto [known, is_new] = schemas.try_emplace(text);
-  if (is_new) {
-    Result<ArgumentSchema> compiled = ArgumentSchema::compile(text);
-    if (compiled) {
-      known->second = std::make_shared<const ArgumentSchema>(std::move(*compiled));
-    } else {
-      log("tool " + entry.spec.name +
-          ": its arguments are not checked: " + compiled.error().message);
-    }
-  }
-  entry.schema = known->second;
   return entry;
 }
 
 void ToolHost::Core::rebuild() {
   std::vector<CatalogueEntry> entries;
   tools.clear();
-  for (const Place& place : places) {
-    for (const std::shared_ptr<Tool>& tool : place.source->tools()) {
-      if (!tools.emplace(tool->spec().name, tool).second) {
-        log("tool " + tool->spec().name + " of " + place.config.name +
+  const auto known = std::exchange(schemas, {});
+  for (const std::shared_ptr<Place>& place : places) {
+    for (const std::shared_ptr<Tool>& tool : place->source->tools()) {
+      if (tools.contains(tool->spec().name)) {
+        log("tool " + tool->spec().name + " of " + place->config.name +
             " is left out: the name is taken");
         continue;
       }
-      entries.push_back(describe(place.config, *tool));
+      CatalogueEntry entry = describe(place->config, *tool);
+      const std::string& text = entry.spec.parameters.text;
+      const auto [schema, is_new] = schemas.try_emplace(text);
+      if (is_new) {
+        const auto compiled = known.find(text);
+        schema->second = compiled == known.end() ? compile(entry.spec) : compiled->second;
+      }
+      entry.schema = schema->second;
+      tools.emplace(entry.spec.name, Known{tool, place, entry.schema});
+      entries.push_back(std::move(entry));
     }
   }
   std::sort(entries.begin(), entries.end(),
@@ -129,21 +187,23 @@ void ToolHost::Core::rebuild() {
   catalogue = std::move(made);
 }
 
+// The place may go while its source answers: sources allow that.
 net::Task<> ToolHost::Core::keep_fresh([[maybe_unused]] std::shared_ptr<Core> self,
-                                       std::size_t index) {
+                                       std::weak_ptr<Place> place) {
   net::Millis pause = kFirstPause;
-  bool fresh = false;
   bool tried = false;
-  while (!fresh && index < places.size()) {
-    const Result<void> refreshed = co_await places[index].source->refresh();
-    fresh = refreshed.has_value();
+  while (true) {
+    Result<void> refreshed;
+    if (ToolSource* source = place.expired() ? nullptr : place.lock()->source.get()) {
+      refreshed = co_await source->refresh();
+    }
     if (!std::exchange(tried, true) && --untried == 0) {
       const std::lock_guard lock(mutex);
       listed = true;
       news.notify_all();
     }
-    if (fresh || index >= places.size()) break;
-    log("tool " + places[index].config.name + ": " + refreshed.error().message);
+    if (refreshed || place.expired()) break;
+    log("tool " + place.lock()->config.name + ": " + refreshed.error().message);
     co_await loop->sleep(pause);
     pause = std::min(pause * 2, kMostPause);
   }
@@ -157,8 +217,10 @@ net::Task<> ToolHost::Core::perform([[maybe_unused]] std::shared_ptr<Core> self,
   if (found == tools.end()) {
     result = error_result("there is no tool \"" + errand->call.name + "\"");
   } else {
-    const std::shared_ptr<Tool> tool = found->second;
-    result = co_await tool->run(errand->call, errand->timeout, errand->cancel);
+    const Known known = found->second;
+    const std::shared_ptr<HookChain> chain = hooks;
+    result = co_await chain->run(*known.tool, known.schema.get(), errand->call, errand->timeout,
+                                 errand->cancel);
   }
   running.erase(errand.get());
   errand->tell([errand, result = std::move(result)]() mutable {
@@ -175,7 +237,10 @@ net::Task<> ToolHost::Core::shut_down([[maybe_unused]] std::shared_ptr<Core> sel
   const std::uint64_t limit = loop->now() + static_cast<std::uint64_t>(kEndTimeout.count());
   while (!running.empty() && loop->now() < limit) co_await loop->sleep(net::Millis(2));
   tools.clear();
-  places.clear();
+  for (const std::weak_ptr<Place>& old : retired) {
+    if (const auto place = old.lock()) place->source.reset();
+  }
+  for (const auto& place : std::exchange(places, {})) place->source.reset();
   co_await loop->sleep(net::Millis(1));
   loop->stop();
 }
@@ -183,25 +248,21 @@ net::Task<> ToolHost::Core::shut_down([[maybe_unused]] std::shared_ptr<Core> sel
 ToolHost::ToolHost(std::shared_ptr<Core> core)
     : core_(std::move(core)), thread_([loop = core_->loop.get()] { loop->run(); }) {}
 
-Result<std::unique_ptr<ToolHost>> ToolHost::start(const std::vector<ToolConfig>& configs, Log log) {
+Result<std::unique_ptr<ToolHost>> ToolHost::start(const ToolSet& set, Log log,
+                                                  HookObserver observe) {
   auto core = std::make_shared<Core>();
   core->log = log ? std::move(log) : [](std::string_view) {};
+  core->observe = std::move(observe);
   core->loop->set_fault_log([raw = core.get()](std::string_view what) { raw->log(what); });
-  for (const ToolConfig& config : configs) {
-    auto source = make_source(*core->loop, config);
-    if (!source) return tl::unexpected(source.error());
-    (*source)->on_change([raw = core.get()] { raw->rebuild(); });
-    core->places.push_back({config, std::move(*source)});
-  }
-  core->rebuild();
-  core->untried = configs.size();
-  core->listed = configs.empty();
-  core->loop->post([raw = core.get()] {
-    for (std::size_t i = 0; i < raw->places.size(); ++i) {
-      raw->loop->spawn(raw->keep_fresh(raw->shared_from_this(), i));
-    }
-  });
+  if (auto used = core->use(set); !used) return tl::unexpected(used.error());
+  core->listed = set.tools.empty();
   return std::unique_ptr<ToolHost>(new ToolHost(std::move(core)));
+}
+
+Result<void> ToolHost::replace(const ToolSet& set) {
+  std::promise<Result<void>> done;
+  core_->post([this, &set, &done] { done.set_value(core_->use(set)); });
+  return done.get_future().get();
 }
 
 ToolHost::~ToolHost() {

@@ -1,6 +1,6 @@
 // ToolHost: all tools of a gateway, on a thread and a loop of their own, so that one child program or one connection
 // serves the callers of every loop.
-//   auto host = ToolHost::start(configs, log);
+//   auto host = ToolHost::start(set, log);
 //   const ToolResult result = co_await (*host)->run(my_loop, call, net::Millis(30'000), cancel);
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "net/task.h"
 #include "tool/argument_schema.h"
 #include "tool/config.h"
+#include "tool/hook_chain.h"
 #include "tool/source.h"
 #include "tool/tool.h"
 
@@ -49,12 +50,18 @@ class ToolHost {
   using Log = std::function<void(std::string_view)>;
 
   // Fails when a configuration makes no sense. Servers that cannot be reached are tried again, and logged.
-  // `log` is called on the host's thread.
-  static Result<std::unique_ptr<ToolHost>> start(const std::vector<ToolConfig>& configs, Log log);
+  // `log` and `observe` are called on the host's thread.
+  static Result<std::unique_ptr<ToolHost>> start(const ToolSet& set, Log log,
+                                                 HookObserver observe = {});
   // Cancels the runs and ends the children. REQUIRES: nobody asks for another run.
   ~ToolHost();
   ToolHost(const ToolHost&) = delete;
   ToolHost& operator=(const ToolHost&) = delete;
+
+  // Other tools and hooks for calls from now on; on failure nothing changes. Runs end as they began. What is
+  // configured as before stays as it is, its connections and children with it.
+  // Any thread but the host's; waits for the host's.
+  Result<void> replace(const ToolSet& set);
 
   // Any thread. Another value whenever the tools change.
   std::shared_ptr<const Catalogue> catalogue() const;

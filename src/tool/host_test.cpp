@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "json/writer.h"
 #include "tool/tool_testing.h"
 
 namespace callgate::tool {
@@ -25,10 +26,31 @@ std::vector<ToolConfig> some_tools() {
   return configs;
 }
 
+std::string text_of(ToolHost& host, net::Loop& loop, const std::string& tool,
+                    const std::string& arguments, net::Millis timeout, int cancel_after_ms = -1) {
+  std::string text;
+  const auto task = [](ToolHost& it, net::Loop& on, ToolCall call, net::Millis limit, int after,
+                       std::string& out) -> net::Task<> {
+    const auto cancel = std::make_shared<CancelToken>();
+    if (after >= 0) {
+      on.spawn([](net::Loop& same, std::shared_ptr<CancelToken> token, int ms) -> net::Task<> {
+        co_await same.sleep(net::Millis(ms));
+        token->cancel();
+      }(on, cancel, after));
+    }
+    const ToolResult result = co_await it.run(on, std::move(call), limit, *cancel);
+    out = result.text;
+  };
+  ToolCall call = call_with(arguments);
+  call.name = tool;
+  net::run_to_end(loop, task(host, loop, std::move(call), timeout, cancel_after_ms, text));
+  return text;
+}
+
 TEST(ToolHost, knows_its_tools_and_runs_them_for_any_loop) {
   std::mutex mutex;
   std::string log;
-  auto host = ToolHost::start(some_tools(), [&](std::string_view line) {
+  auto host = ToolHost::start({.tools = some_tools(), .hooks = {}}, [&](std::string_view line) {
     const std::lock_guard lock(mutex);
     log.append(line).append("\n");
   });
@@ -71,7 +93,7 @@ TEST(ToolHost, knows_its_tools_and_runs_them_for_any_loop) {
 }
 
 TEST(ToolHost, ends_runs_that_are_cancelled_late_or_left) {
-  auto host = std::move(*ToolHost::start(some_tools(), nullptr));
+  auto host = std::move(*ToolHost::start({.tools = some_tools(), .hooks = {}}, nullptr));
   net::Loop loop;
   const auto task = [](ToolHost& it, net::Loop& on) -> net::Task<> {
     CancelToken cancel;
@@ -103,6 +125,144 @@ TEST(ToolHost, ends_runs_that_are_cancelled_late_or_left) {
   const auto began = std::chrono::steady_clock::now();
   host.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
+}
+
+ToolConfig shell_tool(const std::string& script) {
+  return {.name = "it", .how = CommandToolConfig{.command = {"sh", "-c", script}}};
+}
+
+TEST(ToolHost, replaces_its_tools_while_calls_run) {
+  auto host =
+      std::move(*ToolHost::start({.tools = {shell_tool("sleep 0.1; echo old")}, .hooks = {}}, {}));
+  net::Loop loop;
+  std::string first;
+  const auto task = [](ToolHost& it, net::Loop& on, std::string& out) -> net::Task<> {
+    CancelToken never;
+    const ToolResult result = co_await it.run(on, call_with("{}"), net::Millis(5'000), never);
+    out = result.text;
+  };
+  loop.spawn(task(*host, loop, first));
+  const ToolConfig broken{.name = "other", .how = HttpToolConfig{.url = "no url"}};
+  EXPECT_FALSE(host->replace({.tools = {broken}, .hooks = {}}).has_value());
+  EXPECT_NE(host->catalogue()->find("it"), nullptr);
+  HookConfig odd;
+  odd.url = "http://h/{id}";
+  EXPECT_FALSE(host->replace({.tools = {}, .hooks = {odd}}).has_value());
+  EXPECT_NE(host->catalogue()->find("it"), nullptr);
+  ASSERT_TRUE(host->replace({.tools = {shell_tool("echo new")}, .hooks = {}}).has_value());
+  const auto of = [&](const std::string& name) {
+    return text_of(*host, loop, name, "{}", net::Millis(5'000));
+  };
+  EXPECT_EQ(of("it"), "new\n");
+  ASSERT_TRUE(host->replace({}).has_value());
+  EXPECT_EQ(of("it"), "there is no tool \"it\"");
+  while (first.empty())
+    net::run_to_end(loop,
+                    [](net::Loop& on) -> net::Task<> { co_await on.sleep(net::Millis(5)); }(loop));
+  EXPECT_EQ(first, "old\n");
+}
+
+// Says of itself what it should do: the last part of its path.
+net::Task<> hook_server(net::Exchange& exchange) {
+  const auto body = co_await exchange.body();
+  const std::string path(exchange.head().target);
+  const std::string question(body ? *body : "");
+  std::string answer = R"({"action":"allow"})";
+  int status = 200;
+  if (path == "/deny") answer = R"({"action":"deny","reason":"not on a Monday"})";
+  if (path == "/rewrite") answer = R"({"action":"allow","arguments":{"n":2}})";
+  if (path == "/misfit") answer = R"({"action":"allow","arguments":{"m":2}})";
+  if (path == "/replace") answer = R"({"action":"replace","result":"instead"})";
+  if (path == "/garbage") answer = "<html>";
+  if (path == "/long") answer.append(2'000'000, ' ');
+  if (path == "/fault") status = 500;
+  if (path == "/empty") status = 204;
+  if (path == "/hang") co_await exchange.loop().sleep(net::Millis(400));
+  if (path == "/echo") {
+    answer = R"({"action":"replace","is_error":true,"result":)";
+    json::append_string(answer, question);
+    answer.push_back('}');
+  }
+  if (status == 204) answer.clear();
+  co_await exchange.respond(status, "application/json", answer);
+}
+
+struct HookCase {
+  std::vector<std::string> before;
+  std::vector<std::string> after;
+  bool allow_on_failure = false;
+  std::string text;     // of the result
+  std::string noticed;  // by the observer
+};
+
+TEST(ToolHost, asks_hooks_before_and_after_a_call) {
+  const std::string asked =
+      R"({"type":"before_tool_call","tool":"shell","call_id":"call_1","arguments":{"n":1},)"
+      R"("context":{"request":"req_7","key":"alice","model":"m1","session":"s9"}})";
+  const std::string told = R"({"type":"after_tool_call","tool":"shell","call_id":"call_1",)"
+                           R"("arguments":{"n":2},"context":{"request":"req_7","key":"alice",)"
+                           R"("model":"m1","session":"s9"},"result":"{\"n\":2}","is_error":false})";
+  const std::string failed = "the call was denied: the check \"h\" could not be made";
+  const std::string withheld = "the result was withheld: the check \"h\" could not be made";
+  const std::vector<HookCase> cases = {
+      {{"/allow", "/empty"}, {"/allow"}, false, R"({"n":1})", "allow allow allow "},
+      {{"/deny", "/rewrite"}, {"/echo"}, false, "the call was denied: not on a Monday", "deny "},
+      {{"/rewrite"}, {}, false, R"({"n":2})", "rewrite "},
+      {{"/replace", "/deny"}, {"/allow"}, false, "instead", "replace allow "},
+      {{"/echo"}, {}, false, asked, "replace "},
+      {{"/rewrite"}, {"/echo"}, false, told, "rewrite replace "},
+      {{}, {"/replace", "/allow"}, false, "instead", "replace allow "},
+      {{}, {"/deny"}, false, "the result was withheld: not on a Monday", "deny "},
+      {{"/misfit"}, {}, false, failed, "failed "},
+      {{"/misfit"}, {}, true, R"({"n":1})", "failed "},
+      {{"/garbage"}, {}, false, failed, "failed "},
+      {{"/long"}, {}, false, failed, "failed "},
+      {{"/fault"}, {}, true, R"({"n":1})", "failed "},
+      {{"/hang"}, {}, false, failed, "failed "},
+      {{}, {"/hang"}, false, withheld, "failed "},
+      {{}, {"/rewrite"}, false, withheld, "failed "},
+      {{}, {"/garbage"}, true, R"({"n":1})", "failed "},
+  };
+  net::ServerThread server(hook_server);
+  std::string noticed;  // read while nothing runs
+  auto host = std::move(*ToolHost::start(
+      {.tools = some_tools(), .hooks = {}}, nullptr,
+      [&noticed](const HookNotice& notice) { noticed.append(notice.outcome).append(" "); }));
+  net::Loop loop;
+  for (const HookCase& row : cases) {
+    ToolSet set{.tools = some_tools(), .hooks = {}};
+    const auto add = [&](const std::string& path, bool before) {
+      HookConfig hook;
+      hook.name = "h";
+      hook.url = "http://127.0.0.1:" + std::to_string(server.port()) + path;
+      hook.before = before;
+      hook.after = !before;
+      hook.timeout = net::Millis(path == "/hang" ? 60 : 5'000);
+      hook.allow_on_failure = row.allow_on_failure;
+      hook.network.addresses = {"127.0.0.0/8"};
+      set.hooks.push_back(hook);
+    };
+    for (const std::string& path : row.before) add(path, true);
+    for (const std::string& path : row.after) add(path, false);
+    add("/deny", true);
+    set.hooks.back().tools = {"other*"};
+    add("/deny", true);
+    set.hooks.back().keys = {"bob"};
+    ASSERT_TRUE(host->replace(set).has_value());
+    noticed.clear();
+    const std::string text = text_of(*host, loop, "shell", R"({"n":1})", net::Millis(5'000));
+    EXPECT_EQ(text, row.text);
+    EXPECT_EQ(noticed, row.noticed) << row.text;
+  }
+  ToolSet set{.tools = some_tools(), .hooks = {}};
+  set.hooks.push_back({.name = "h",
+                       .url = "http://127.0.0.1:" + std::to_string(server.port()) + "/hang",
+                       .network = {.addresses = {"127.0.0.0/8"}}});
+  ASSERT_TRUE(host->replace(set).has_value());
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(text_of(*host, loop, "shell", R"({"n":1})", net::Millis(50)), "timed out after 50 ms");
+  EXPECT_EQ(text_of(*host, loop, "shell", R"({"n":1})", net::Millis(5'000), 30), kCancelledWords);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(300));
 }
 
 }  // namespace

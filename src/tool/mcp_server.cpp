@@ -253,7 +253,8 @@ McpAction McpServer::call(const Asked& asked, const std::vector<ToolSpec>& tools
   const std::string_view token = member_json(asked.meta(), "progressToken");
   json::Reader in(token);
   const json::Kind kind = in.peek();
-  if (kind == json::Kind::string || kind == json::Kind::number) run.progress_token = token;
+  const bool is_token = kind == json::Kind::string || kind == json::Kind::number;
+  if (is_token && accepts(asked.http, "text/event-stream")) run.progress_token = token;
   return run;
 }
 

@@ -38,7 +38,7 @@ struct McpRun {
   std::string id;              // JSON
   std::string tool;            // its name
   std::string arguments;       // JSON
-  std::string progress_token;  // JSON; empty: no progress is wanted
+  std::string progress_token;  // JSON; empty: no progress is wanted, or no stream
   bool stateless = false;
 };
 

@@ -7,20 +7,6 @@
 #include "tool/bounded_text.h"
 
 namespace callgate::tool {
-namespace {
-
-// What every result keeps to, however it was made.
-void tidy(ToolResult& result, std::size_t limit) {
-  result.bytes = std::max<std::uint64_t>(result.bytes, result.text.size());
-  if (result.text.size() <= limit && utf8::is_valid(result.text)) return;
-  BoundedText text(limit);
-  text.append(result.text);
-  result.truncated = result.truncated || text.truncated();
-  result.text = text.take();
-}
-
-}  // namespace
-
 std::vector<std::pair<std::string, std::string>> ToolContext::fields() const {
   std::vector<std::pair<std::string, std::string>> fields;
   const auto add = [&fields](const char* name, const std::string& value) {
@@ -38,6 +24,15 @@ ToolResult error_result(std::string text) {
   result.text = std::move(text);
   result.is_error = true;
   return result;
+}
+
+void tidy(ToolResult& result, std::size_t limit) {
+  result.bytes = std::max<std::uint64_t>(result.bytes, result.text.size());
+  if (result.text.size() <= limit && utf8::is_valid(result.text)) return;
+  BoundedText text(limit);
+  text.append(result.text);
+  result.truncated = result.truncated || text.truncated();
+  result.text = text.take();
 }
 
 Tool::Tool(net::Loop& loop, ToolSpec spec, ToolLimits limits)

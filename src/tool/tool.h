@@ -48,10 +48,14 @@ struct ToolResult {
 };
 
 ToolResult error_result(std::string text);
+// What every result keeps to, however it was made: valid UTF-8 of at most `limit` bytes.
+void tidy(ToolResult& result, std::size_t limit);
 
 struct ToolLimits {
   net::Millis timeout{30'000};  // the longest that a run may take, whatever the caller allows
   std::size_t result_bytes = std::size_t{256} << 10;  // more is cut
+
+  bool operator==(const ToolLimits&) const = default;
 };
 
 class Tool {

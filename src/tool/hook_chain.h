@@ -1,0 +1,54 @@
+// HookChain: a run of a tool with the hooks before and after it. The hooks' time is part of the run's.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "callgate/result.h"
+#include "net/task.h"
+#include "tool/argument_schema.h"
+#include "tool/tool.h"
+#include "tool/webhook.h"
+
+namespace callgate::tool {
+
+// A question that a hook was asked.
+struct HookNotice {
+  std::string_view hook;     // its name
+  std::string_view when;     // before or after
+  std::string_view outcome;  // allow, rewrite, replace, deny, failed or cancelled
+  std::string_view tool;
+  std::string_view fault;  // of failed
+};
+using HookObserver = std::function<void(const HookNotice&)>;
+
+// Loop thread only. Runs hold on to it.
+class HookChain {
+ public:
+  static Result<std::shared_ptr<HookChain>> make(net::Loop& loop,
+                                                 const std::vector<HookConfig>& configs,
+                                                 HookObserver observe);
+
+  // As Tool::run(). `schema` judges arguments that a hook has rewritten; nullptr takes any object. `call` may be
+  // changed. REQUIRES: everything given outlives the run, and the chain does, too.
+  net::Task<ToolResult> run(Tool& tool, const ArgumentSchema* schema, ToolCall& call,
+                            net::Millis timeout, CancelToken& cancel);
+
+ private:
+  struct Asked;
+  HookChain(net::Loop& loop, std::vector<std::unique_ptr<Webhook>> hooks, HookObserver observe);
+
+  net::Task<std::optional<ToolResult>> before(Asked& asked);
+  net::Task<> after(Asked& asked, ToolResult& result);
+  net::Task<Result<HookVerdict>> ask(Webhook& hook, Asked& asked, const ToolResult* result);
+  bool is_asked(HookMoment moment, const ToolCall& call) const;
+
+  net::Loop& loop_;
+  const std::vector<std::unique_ptr<Webhook>> hooks_;
+  const HookObserver observe_;
+};
+
+}  // namespace callgate::tool

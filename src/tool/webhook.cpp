@@ -1,0 +1,138 @@
+#include "tool/webhook.h"
+
+#include <algorithm>
+
+#include "base/glob.h"
+#include "json/reader.h"
+#include "json/writer.h"
+#include "tool/network_guard.h"
+
+namespace callgate::tool {
+namespace {
+
+bool matches(const std::vector<std::string>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return glob_matches(pattern, name); });
+}
+
+std::string question(const ToolCall& call, const ToolResult* result) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.string("type", result == nullptr ? "before_tool_call" : "after_tool_call");
+  object.string("tool", call.name);
+  object.string("call_id", call.id);
+  object.raw("arguments", call.arguments.empty() ? std::string_view("{}") : call.arguments);
+  json::ObjectWriter context(object.key("context"));
+  context.string("request", call.context.request_id);
+  context.string("key", call.context.key_name);
+  context.string("model", call.context.model);
+  context.string("session", call.context.session);
+  context.close();
+  if (result != nullptr) {
+    object.string("result", result->text);
+    object.boolean("is_error", result->is_error);
+  }
+  object.close();
+  return out;
+}
+
+tl::unexpected<Error> odd(std::string_view what) {
+  return fail(ErrorCode::upstream_failed, "its answer is odd: " + std::string(what));
+}
+
+}  // namespace
+
+Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment) {
+  HookVerdict verdict;
+  std::string action;
+  bool has_result = false;
+  json::Reader in(json);
+  if (in.peek() != json::Kind::object) return odd("expected a JSON object");
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "action") {
+      action = in.string();
+    } else if (key == "reason") {
+      verdict.reason = in.string();
+    } else if (key == "result") {
+      verdict.result = in.string();
+      has_result = true;
+    } else if (key == "is_error") {
+      verdict.is_error = in.boolean();
+    } else if (key == "arguments") {
+      if (in.peek() != json::Kind::object) in.fail("arguments that are an object");
+      verdict.arguments = in.raw();
+    } else {
+      in.skip();
+    }
+  }
+  if (!in.finish()) return odd("expected " + std::string(in.error().message));
+  if (action == "deny") {
+    verdict.action = HookVerdict::Action::deny;
+  } else if (action == "replace") {
+    if (!has_result) return odd("replace without a result");
+    verdict.action = HookVerdict::Action::replace;
+  } else if (action != "allow") {
+    return odd("expected the action allow, deny or replace");
+  }
+  if (verdict.arguments &&
+      (moment == HookMoment::after || verdict.action != HookVerdict::Action::allow)) {
+    return odd("arguments belong to allow, before the tool");
+  }
+  return verdict;
+}
+
+Webhook::Webhook(HookConfig config, UrlTemplate::Place place,
+                 std::unique_ptr<net::HttpClient> client)
+    : config_(std::move(config)), place_(std::move(place)), client_(std::move(client)) {}
+
+Result<std::unique_ptr<Webhook>> Webhook::make(net::Loop& loop, const HookConfig& config) {
+  const auto wrong = [&config](std::string_view what) {
+    return fail(ErrorCode::invalid_request, "hook " + config.name + ": " + std::string(what));
+  };
+  const Result<UrlTemplate> url = UrlTemplate::parse(config.url);
+  if (!url) return wrong(url.error().message);
+  Result<UrlTemplate::Place> place = url->expand({});
+  if (!place) return wrong("url: {arguments} are for tools");
+  const Result<NetworkGuard> guard = NetworkGuard::make(config.network);
+  if (!guard) return wrong(guard.error().message);
+  for (const auto& [name, value] : config.headers) {
+    if (name.empty() || !net::is_sendable({name, value})) {
+      return wrong("headers: a name or a value holds bytes that HTTP forbids");
+    }
+  }
+  return std::unique_ptr<Webhook>(
+      new Webhook(config, std::move(*place), make_guarded_client(loop, config.network, *guard)));
+}
+
+bool Webhook::is_asked(HookMoment moment, const ToolCall& call) const {
+  return (moment == HookMoment::before ? config_.before : config_.after) &&
+         matches(config_.tools, call.name) && matches(config_.keys, call.context.key_name);
+}
+
+net::Task<Result<HookVerdict>> Webhook::ask(const ToolCall& call, const ToolResult* result,
+                                            net::Millis timeout, CancelToken& cancel) {
+  const std::string body = question(call, result);
+  net::ClientRequest request;
+  request.path = place_.path;
+  for (const auto& [name, value] : config_.headers) request.headers.add(name, value);
+  request.headers.add("content-type", "application/json");
+  request.headers.add("accept", "application/json");
+  request.headers.add("user-agent", "callgate");
+  request.body = body;
+  net::Timeouts timeouts{
+      .connect = timeout, .tls = timeout, .first_byte = timeout, .idle = timeout};
+  timeouts.total = timeout;
+  net::ClientExchange exchange(*client_, place_.target, timeouts);
+  const CancelToken::Hook hook(cancel, [&exchange] { exchange.cancel(); });
+  const Result<void> sent = co_await exchange.send(request);
+  if (!sent) co_return tl::unexpected(sent.error());
+  if (exchange.status() == 204) co_return HookVerdict();
+  if (exchange.status() != 200) {
+    co_return fail(ErrorCode::upstream_failed, "HTTP " + std::to_string(exchange.status()));
+  }
+  const Result<std::string> answer = co_await exchange.read_all(config_.answer_bytes);
+  if (!answer) co_return tl::unexpected(answer.error());
+  co_return read_verdict(*answer, result == nullptr ? HookMoment::before : HookMoment::after);
+}
+
+}  // namespace callgate::tool

@@ -1,0 +1,62 @@
+// Webhook: a server of the owner's that is asked about a call before or after its tool runs.
+//   POST {"type":"before_tool_call","tool":"lookup","call_id":"call_1","arguments":{"id":"7"},
+//         "context":{"request":"req_7","key":"alice","model":"m1","session":"s9"}}
+//   200  {"action":"allow","arguments":{"id":"8"}}
+// After the tool the question has `type` after_tool_call, `result` and `is_error`, too. Actions are `allow`, `deny` with
+// a `reason`, and `replace` with a `result` and perhaps `is_error`. A status of 204 allows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "callgate/result.h"
+#include "net/client.h"
+#include "net/loop.h"
+#include "net/task.h"
+#include "tool/cancel.h"
+#include "tool/config.h"
+#include "tool/tool.h"
+#include "tool/url_template.h"
+
+namespace callgate::tool {
+
+enum class HookMoment : std::uint8_t { before, after };
+
+struct HookVerdict {
+  enum class Action : std::uint8_t { allow, deny, replace };
+  Action action = Action::allow;
+  std::string reason;                    // of deny
+  std::optional<std::string> arguments;  // of allow, before the tool: a JSON object
+  std::string result;                    // of replace
+  bool is_error = false;                 // of replace
+};
+
+// Fails when it is no answer that a hook may give at that moment.
+Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment);
+
+// Loop thread only.
+class Webhook {
+ public:
+  // Fails when the configuration makes no sense.
+  static Result<std::unique_ptr<Webhook>> make(net::Loop& loop, const HookConfig& config);
+
+  const HookConfig& config() const { return config_; }
+  bool is_asked(HookMoment moment, const ToolCall& call) const;
+
+  // `result` is given after the tool. Fails when the hook cannot be reached, is late, or answers nonsense.
+  // REQUIRES: everything given outlives the wait; `call.arguments` is a JSON object.
+  net::Task<Result<HookVerdict>> ask(const ToolCall& call, const ToolResult* result,
+                                     net::Millis timeout, CancelToken& cancel);
+
+ private:
+  Webhook(HookConfig config, UrlTemplate::Place place, std::unique_ptr<net::HttpClient> client);
+
+  const HookConfig config_;
+  const UrlTemplate::Place place_;
+  std::unique_ptr<net::HttpClient> client_;
+};
+
+}  // namespace callgate::tool
