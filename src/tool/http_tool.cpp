@@ -147,12 +147,13 @@ net::Task<ToolResult> HttpTool::perform(const ToolCall& call, net::Millis timeou
   const CancelToken::Hook hook(cancel, [&exchange] { exchange.cancel(); });
   const Result<void> sent = co_await exchange.send(request);
   if (!sent) co_return failed(sent.error(), timeout, cancel);
-  ToolResult result = co_await read_answer(exchange);
+  Result<ToolResult> result = co_await read_answer(exchange);
+  if (!result) co_return failed(result.error(), timeout, cancel);
   if (cancel.cancelled()) co_return error_result(kCancelledWords);
-  co_return result;
+  co_return std::move(*result);
 }
 
-net::Task<ToolResult> HttpTool::read_answer(net::ClientExchange& exchange) {
+net::Task<Result<ToolResult>> HttpTool::read_answer(net::ClientExchange& exchange) {
   const int status = exchange.status();
   const std::string type(exchange.headers().find("content-type").value_or(""));
   const std::string coding(exchange.headers().find("content-encoding").value_or("identity"));
@@ -172,7 +173,7 @@ net::Task<ToolResult> HttpTool::read_answer(net::ClientExchange& exchange) {
   // What is over the limit is not waited for: the connection closes with the exchange.
   while (!text.truncated()) {
     const Result<std::string_view> bytes = co_await exchange.read();
-    if (!bytes && !is_error) co_return error_result(bytes.error().message);
+    if (!bytes && !is_error) co_return tl::unexpected(bytes.error());
     if (!bytes || bytes->empty()) break;
     text.append(*bytes);
   }

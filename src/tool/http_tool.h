@@ -26,7 +26,7 @@ class HttpTool : public Tool {
 
   net::Task<ToolResult> perform(const ToolCall& call, net::Millis timeout,
                                 CancelToken& cancel) override;
-  net::Task<ToolResult> read_answer(net::ClientExchange& exchange);
+  net::Task<Result<ToolResult>> read_answer(net::ClientExchange& exchange);
   Result<UrlTemplate::Place> place(const std::vector<Argument>& arguments) const;
   std::string body(const ToolCall& call, const std::vector<Argument>& arguments) const;
   net::Headers headers(const ToolCall& call, bool has_body) const;

@@ -1,5 +1,6 @@
 #include "tool/mcp_message.h"
 
+#include "base/utf8.h"
 #include "json/integer.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -74,6 +75,11 @@ McpMessage read_mcp_message(std::string_view text) {
 }
 
 void read_mcp_messages(std::string_view text, FunctionRef<void(const McpMessage&)> on_message) {
+  std::string clean;
+  if (!utf8::is_valid(text)) {
+    utf8::append_sanitized(clean, text);
+    text = clean;
+  }
   json::Reader in(text);
   if (in.peek() != json::Kind::array) return on_message(read_mcp_message(text));
   while (in.next_element()) on_message(read_mcp_message(in.raw()));

@@ -43,7 +43,8 @@ struct McpMessage {
 
 // Total: what is no message is of kind invalid. Views are into `text`.
 McpMessage read_mcp_message(std::string_view text);
-// Each message of a batch, or the only one.
+// Each message of a batch, or the only one. Bytes that are no UTF-8 become U+FFFD.
+// Views are valid during the call only.
 void read_mcp_messages(std::string_view text, FunctionRef<void(const McpMessage&)> on_message);
 
 // The raw JSON of a member, or the text of one that is a string; empty when there is none or `object` is no object.

@@ -150,5 +150,12 @@ TEST(McpHeaders, reads_annotated_parameters) {
   }
 }
 
+TEST(McpMessage, replaces_what_is_no_text) {
+  std::string seen;
+  read_mcp_messages("{\"id\":1,\"result\":\"ok \xFF\"}",
+                    [&](const McpMessage& message) { seen = message.result; });
+  EXPECT_EQ(seen, "\"ok \uFFFD\"");
+}
+
 }  // namespace
 }  // namespace callgate::tool

@@ -84,7 +84,12 @@ const names = async (client) => (await client.listTools()).tools.map((tool) => t
 
 test('an MCP client lists and calls the tools that its key may use', async () => {
   const client = await connect('all-secret');
-  assert.deepEqual(await names(client), ['local__lookup_order', 'remote__lookup_order', 'time']);
+  assert.deepEqual(
+    await names(client),
+    ['local', 'remote']
+      .flatMap((server) => ['lookup_order', 'pid', 'steps'].map((tool) => `${server}__${tool}`))
+      .concat('time'),
+  );
   const call = { name: 'local__lookup_order', arguments: { id: 'ORD-1' } };
   const result = await client.callTool(call);
   assert.equal(result.content[0].text, 'stdio: ORD-1 shipped');
@@ -92,6 +97,24 @@ test('an MCP client lists and calls the tools that its key may use', async () =>
   assert.equal(wrong.isError, true);
   assert.match(wrong.content[0].text, /arguments\.id/);
   assert.deepEqual(await names(await connect('few-secret')), ['time']);
+});
+
+test('an MCP client hears of the progress of the tools behind us', async () => {
+  const client = await connect('all-secret');
+  for (const server of ['local', 'remote']) {
+    const heard = [];
+    const result = await client.callTool({ name: `${server}__steps`, arguments: {} }, undefined, {
+      onprogress: ({ progress, total, message }) => heard.push([progress, total, message]),
+    });
+    assert.equal(result.content[0].text, 'all steps');
+    assert.deepEqual(
+      heard,
+      [1, 2, 3].map((step) => [step, 3, `step ${step}`]),
+    );
+  }
+  const call = { name: 'local__lookup_order', arguments: {} };
+  const wrong = await client.callTool(call, undefined, { onprogress: () => {} });
+  assert.match(wrong.content[0].text, /arguments\.id/);
 });
 
 test('strangers and foreign pages are refused', async () => {

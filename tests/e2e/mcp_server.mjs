@@ -12,6 +12,26 @@ function make_server(name) {
     { description: 'The state of an order', inputSchema: { id: z.string() } },
     async ({ id }) => ({ content: [{ type: 'text', text: `${name}: ${id} shipped` }] }),
   );
+  server.registerTool('pid', { description: 'Its process' }, async () => ({
+    content: [{ type: 'text', text: `${process.pid}` }],
+  }));
+  server.registerTool(
+    'steps',
+    { description: 'Tells its progress' },
+    async ({ _meta, sendNotification }) => {
+      for (let progress = 1; progress <= 3; ++progress)
+        await sendNotification({
+          method: 'notifications/progress',
+          params: {
+            progressToken: _meta?.progressToken,
+            progress,
+            total: 3,
+            message: `step ${progress}`,
+          },
+        });
+      return { content: [{ type: 'text', text: 'all steps' }] };
+    },
+  );
   return server;
 }
 
