@@ -155,7 +155,8 @@ struct ToolResultNotice {  // show_tool_calls: it has its result
   std::uint64_t bytes = 0;  // of the whole result
   Millis duration = 0;
 };
-struct TextPaused {};      // a call of callgate's begins: whoever holds text back lets it go
+// A call of callgate's begins, or the model's turn is over: whoever holds text back lets it go.
+struct TextPaused {};
 struct LoopEnded {         // right before the client's turn ends, for its last frame
   std::optional<End> end;  // nothing: the loop goes on when the client has run its tools
   std::uint32_t rounds = 0;

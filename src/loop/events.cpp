@@ -81,6 +81,7 @@ void ToolLoop::Parts::end_turn(FinishReason reason) {
         {.code = ErrorCode::upstream_failed, .message = "the upstream failed during the turn"});
   }
   round.over = true;
+  client.notice(TextPaused{});
   add_usage();
   answer = round.text;
   if (reason == FinishReason::length) return finish(End::truncated, reason);

@@ -1,7 +1,6 @@
 #include "server/loop_client.h"
 
 #include "json/writer.h"
-#include "policy/reasoning_form.h"
 
 namespace callgate::server {
 namespace {
@@ -45,7 +44,8 @@ std::string print(const loop::ToolResultNotice& result) {
 }  // namespace
 
 LoopClient::LoopClient(const Request& request, ResponseIdentity identity, const Protocol& protocol,
-                       ReasoningForm reasoning, std::size_t keep, std::string loop_id)
+                       const PolicyOptions& policy, std::size_t max_held_back, std::size_t keep,
+                       std::string loop_id)
     : protocol_(protocol),
       identity_(std::move(identity)),
       loop_id_(std::move(loop_id)),
@@ -53,24 +53,27 @@ LoopClient::LoopClient(const Request& request, ResponseIdentity identity, const 
       encoder_(protocol.make_encoder(shape_, identity_)),
       keeper_(keep > 0 ? std::optional<engine::TurnKeeper>(std::in_place, 1, keep) : std::nullopt),
       tap_(0, tally_, encoder_->choice(0), keeper_ ? &keeper_->choice(0) : nullptr),
-      chain_(std::make_unique<engine::ChoiceChain>(make_stages(reasoning), tap_)) {
+      chain_(std::make_unique<engine::ChoiceChain>(make_stages(policy, max_held_back), tap_)) {
   encoder_->bind(out_);
 }
 
-std::vector<std::unique_ptr<Stage>> LoopClient::make_stages(ReasoningForm reasoning) {
+// The tail is known to the rounds alone, which see every call.
+std::vector<std::unique_ptr<Stage>> LoopClient::make_stages(PolicyOptions policy,
+                                                            std::size_t max_held_back) {
+  policy.suppress_tail_after_tools = false;
+  if (policy.output == CallOutput::json) policy.output = CallOutput::tool_calls;
   std::vector<std::unique_ptr<Stage>> stages;
-  switch (reasoning) {
-    case ReasoningForm::reasoning_content:
-    case ReasoningForm::reasoning:
-      break;
-    case ReasoningForm::think_tags:
-      stages.push_back(std::make_unique<policy::ReasoningInText>());
-      break;
-    case ReasoningForm::hide:
-      stages.push_back(std::make_unique<policy::HideReasoning>(withheld_));
-      break;
-  }
+  held_ = engine::add_client_stages(stages, policy, shape_.stream, max_held_back, withheld_);
   return stages;
+}
+
+std::optional<std::uint32_t> LoopClient::held_reasoning() const {
+  return held_.coalesce == nullptr ? std::nullopt : held_.coalesce->held_back();
+}
+
+void LoopClient::release_reasoning() {
+  if (held_.coalesce == nullptr) return;
+  held_.coalesce->release(chain_->behind(held_.coalesce_position));
 }
 
 void LoopClient::note(std::string json) {
@@ -86,7 +89,10 @@ void LoopClient::notice(const loop::Notice& notice) {
   std::visit(Overloaded{
                  [&](const loop::ToolCallNotice& call) { note(print(call)); },
                  [&](const loop::ToolResultNotice& result) { note(print(result)); },
-                 [](const loop::TextPaused&) {},
+                 [&](const loop::TextPaused&) {
+                   if (held_.split == nullptr) return;
+                   held_.split->release(chain_->behind(held_.split_position));
+                 },
                  [&](const loop::LoopEnded& ended) {
                    std::string json;
                    json::ObjectWriter object(json);

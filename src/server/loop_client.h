@@ -14,6 +14,7 @@
 #include "callgate/pipeline.h"
 #include "client/protocol.h"
 #include "engine/choice_chain.h"
+#include "engine/client_stages.h"
 #include "engine/turn_keeper.h"
 #include "engine/turn_tap.h"
 #include "policy/passed_calls.h"
@@ -22,9 +23,11 @@ namespace callgate::server {
 
 class LoopClient final : public loop::ClientSink {
  public:
-  // `keep`: bytes of the answer for kept(); 0: none. REQUIRES: protocol outlives it.
+  // Of the policies those apply that say how a client sees a turn. `keep`: bytes of the answer for kept(); 0: none.
+  // REQUIRES: protocol outlives it.
   LoopClient(const Request& request, ResponseIdentity identity, const Protocol& protocol,
-             ReasoningForm reasoning, std::size_t keep, std::string loop_id);
+             const PolicyOptions& policy, std::size_t max_held_back, std::size_t keep,
+             std::string loop_id);
 
   void accept(const Event& event) override { chain_->first().accept(event); }
   void notice(const loop::Notice& notice) override;
@@ -32,6 +35,10 @@ class LoopClient final : public loop::ClientSink {
   // The turn is over: the rest of the answer.
   void finish(const AnswerEnd& end) { encoder_->finish(end); }
   void fail(const Error& error) { encoder_->fail(error); }
+
+  // As of a pipeline.
+  std::optional<std::uint32_t> held_reasoning() const;
+  void release_reasoning();
 
   // Bytes for the client, to be taken away.
   std::string& out() { return out_; }
@@ -43,7 +50,7 @@ class LoopClient final : public loop::ClientSink {
 
  private:
   void note(std::string json);
-  std::vector<std::unique_ptr<Stage>> make_stages(ReasoningForm reasoning);
+  std::vector<std::unique_ptr<Stage>> make_stages(PolicyOptions policy, std::size_t max_held_back);
 
   const Protocol& protocol_;
   const ResponseIdentity identity_;
@@ -56,6 +63,7 @@ class LoopClient final : public loop::ClientSink {
   engine::TurnTally tally_{.summary = summary_};
   policy::Withheld withheld_;
   engine::TurnTap tap_;
+  engine::HeldWords held_;
   std::unique_ptr<engine::ChoiceChain> chain_;
   bool noted_ = false;
   std::string notes_;  // of a whole answer: elements of an array

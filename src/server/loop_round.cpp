@@ -1,6 +1,9 @@
 #include "server/loop_round.h"
 
+#include "engine/answer_notes.h"
+#include "engine/client_stages.h"
 #include "server/attempt.h"
+#include "server/grace_timer.h"
 #include "server/observe.h"
 
 // After every wait the run may be gone: `round->run` says so, and nothing of it is touched then.
@@ -22,6 +25,15 @@ void add_round(TurnSummary& all, const TurnSummary& round) {
   all.withheld_calls += round.withheld_calls;
   all.withheld_bytes += round.withheld_bytes;
   all.mended_calls += round.mended_calls;
+}
+
+void add_usage(Usage& all, const Usage& round) {
+  all.prompt_tokens += round.prompt_tokens;
+  all.completion_tokens += round.completion_tokens;
+  all.total_tokens += round.total_tokens;
+  all.cached_tokens += round.cached_tokens;
+  all.cache_write_tokens += round.cache_write_tokens;
+  all.reasoning_tokens += round.reasoning_tokens;
 }
 
 }  // namespace
@@ -105,6 +117,16 @@ net::Task<Result<void>> LoopRun::attempt(std::shared_ptr<Round> round,
   co_return done;
 }
 
+// Before the loop hears of the turn's end: it may be the end of the answer.
+void LoopRun::count_usage(const Round& round, const TurnSummary& summary) {
+  const bool estimated = !summary.usage && work_.options.policy.estimate_usage;
+  if (summary.usage) add_usage(usage_, *summary.usage);
+  if (estimated) {
+    add_usage(usage_, engine::estimate_usage(engine::prompt_bytes(round.asked.request), summary));
+  }
+  if (estimated || usage_estimate_) usage_estimate_ = usage_;
+}
+
 // What belongs to the client's side stays off: the loop needs all that the model says.
 PipelineOptions LoopRun::round_options(const WireFormat& wire, UpstreamCall& call) {
   PipelineOptions options =
@@ -112,10 +134,16 @@ PipelineOptions LoopRun::round_options(const WireFormat& wire, UpstreamCall& cal
   options.protocol = work_.protocol;
   options.dialect = work_.dialect.dialect;
   options.dialect_is_default = work_.dialect.is_default;
-  options.policy.call_whitespace = work_.options.policy.call_whitespace;
-  options.policy.dedupe_calls = work_.options.policy.dedupe_calls;
-  options.policy.invalid_arguments = work_.options.policy.invalid_arguments;
-  options.policy.call_id_style = work_.options.policy.call_id_style;
+  const PolicyOptions& asked = work_.options.policy;
+  options.policy.stop_after_tools = asked.stop_after_tools;
+  options.policy.suppress_tail_after_tools =
+      asked.suppress_tail_after_tools || asked.output == CallOutput::json;
+  options.policy.call_whitespace =
+      asked.call_whitespace && !engine::calls_become_text(asked.output);
+  options.policy.dedupe_calls = asked.dedupe_calls;
+  options.policy.invalid_arguments = asked.invalid_arguments;
+  options.policy.call_id_style = asked.call_id_style;
+  options.policy.error_after_tools = asked.error_after_tools;
   options.policy.tool_call_max = 0;  // the loop has limits of its own
   options.policy.estimate_usage = false;
   options.observer = &observer_;
@@ -130,12 +158,21 @@ net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round, const WireF
   auto made = Pipeline::make(round->asked.request, std::move(options));
   if (!made) co_return tl::unexpected(made.error());
   Pipeline pipeline = std::move(*made);
+  round->pipeline = &pipeline;
+  GraceTimer grace(self.model().stop_after_tools_grace);
   std::string nothing;
   while (!pipeline.finished()) {
-    const auto piece = co_await call.read(net::kNever);
+    const auto left = grace.left(pipeline.grace(), self.loop_.now());
+    const bool cut = left && left->count() == 0;
+    Result<UpstreamCall::Piece> piece;
+    if (!cut) piece = co_await call.read(left.value_or(net::kNever));
     if (round->run == nullptr) co_return Result<void>();
     self.tool_loop_->on_time(self.now());
-    if (!piece) {
+    if (cut) {
+      pipeline.cut(nothing);
+    } else if (piece && piece->waiting) {
+      continue;
+    } else if (!piece) {
       pipeline.fail(piece.error(), nothing);
     } else if (piece->bytes.empty()) {
       pipeline.finish(nothing);
@@ -156,6 +193,7 @@ net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round, const WireF
   round->settling = true;
   co_await call.settle();
   round->settling = false;
+  if (pipeline.cut_short()) call.cancel();  // nobody wants what the upstream is still writing
   co_return Result<void>();
 }
 

@@ -18,6 +18,10 @@ struct LoopRun::Round final : EventSink {
   void accept(const Event& event) override {
     if (run == nullptr) return;
     heard = true;
+    if (const auto* end = std::get_if<TurnFinished>(&event)) {
+      if (end->reason == FinishReason::upstream_error) return;  // told with its error
+      run->count_usage(*this, pipeline->summary());
+    }
     run->tool_loop_->accept(event);
   }
 
@@ -27,6 +31,7 @@ struct LoopRun::Round final : EventSink {
   std::shared_ptr<UpstreamTarget> target;
   std::unique_ptr<UpstreamCall> call;  // goes before its target
   net::Signal go;                      // the client took what was there
+  const Pipeline* pipeline = nullptr;  // whose events these are
   bool heard = false;                  // an event went to the loop
   bool settling = false;
   bool over = false;

@@ -88,6 +88,8 @@ class LoopRun {
   // How long the client waited for the first of them.
   std::optional<std::uint64_t> first_token_ms() const { return first_token_ms_; }
   std::uint64_t elapsed_ms() const { return loop_.now() - work_.started_ms; }
+  // The usage of all rounds so far, if that of one of them had to be estimated and policies want it.
+  const std::optional<Usage>& usage_estimate() const { return usage_estimate_; }
 
   // What the client got, for the log.
   struct Delivery {
@@ -136,6 +138,7 @@ class LoopRun {
   static net::Task<Result<void>> relay(std::shared_ptr<Round> round, const WireFormat& wire);
   PipelineOptions round_options(const WireFormat& wire, UpstreamCall& call);
   void fail_round(const Round& round, const Error& error);
+  void count_usage(const Round& round, const TurnSummary& summary);
   static net::Task<> play_tool(std::shared_ptr<Run> run, tool::ToolHost& host, net::Loop& loop,
                                tool::ToolCall call, net::Millis timeout);
 
@@ -174,6 +177,8 @@ class LoopRun {
   std::optional<std::uint64_t> first_byte_ms_;
   std::optional<std::uint64_t> first_token_ms_;
   TurnSummary rounds_;  // of all of them
+  Usage usage_;         // of all of them, estimates included
+  std::optional<Usage> usage_estimate_;
 };
 
 }  // namespace callgate::server

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/answer_notes.h"
 #include "server/attempt.h"
 #include "server/event_stream.h"
 #include "server/observe.h"
@@ -46,13 +47,16 @@ LoopTurn::LoopTurn(Gateway& gateway, Ask& ask, Request request, const Snapshot::
       ask_(ask),
       protocol_(protocol),
       stream_(request.stream),
-      timing_(options.timing),
+      include_usage_(!request.stream || request.include_usage),
+      options_(options),
+      coalesce_(model.config->reasoning_coalesce),
       keepalive_(wants_keepalive(ask.exchange.head().headers)),
       run_(gateway,
            work_of(ask, protocol, std::move(request), model, dialect, options, std::move(choice)),
            ask.exchange.head().headers, *this),
       client_(run_.request(), identity_of(gateway.mint_, run_.request(), options.policy), protocol,
-              options.policy.reasoning, run_.max_logged(), run_.id()) {
+              options.policy, ask.snapshot->config.limits.max_held_back.count, run_.max_logged(),
+              run_.id()) {
   ask_.headers.add("x-callgate-loop", run_.id());
 }
 
@@ -74,14 +78,30 @@ net::Task<> LoopTurn::run() {
   run_.record_end(std::move(delivery));
 }
 
+void LoopTurn::accept(const Event& event) {
+  // A sum with an estimate in it is told as one, at the end.
+  const bool usage = std::holds_alternative<UsageReported>(event);
+  if (usage && run_.usage_estimate()) return;
+  client_.accept(event);
+  if (coalesce_.count() == 0 || client_.held_reasoning() == held_) return;
+  held_ = client_.held_reasoning();
+  held_until_ = gateway_.loop_.now() + static_cast<std::uint64_t>(coalesce_.count());
+}
+
 net::Millis LoopTurn::patience() const {
-  if (silence() == 0 || !ask_.exchange.started()) return net::kNever;
+  std::optional<std::uint64_t> due;
+  if (silence() > 0 && ask_.exchange.started()) due = last_write_ + silence();
+  if (held_) due = std::min(due.value_or(held_until_), held_until_);
+  if (!due) return net::kNever;
   const std::uint64_t now = gateway_.loop_.now();
-  const std::uint64_t due = last_write_ + silence();
-  return net::Millis(due > now ? due - now : 1);
+  return net::Millis(*due > now ? *due - now : 1);
 }
 
 net::Task<> LoopTurn::on_time() {
+  if (held_ && gateway_.loop_.now() >= held_until_) {
+    client_.release_reasoning();
+    held_.reset();
+  }
   if (silence() == 0 || !ask_.exchange.started()) co_return;
   if (gateway_.loop_.now() < last_write_ + silence()) co_return;
   last_write_ = gateway_.loop_.now();
@@ -133,15 +153,26 @@ net::Task<> LoopTurn::deliver(LoopRun::Delivery& delivery) {
     written = co_await ask_.exchange.end(out);
   } else {
     ask_.headers.add("content-type", "application/json");
+    add_counters(ask_.headers, summary(), options_.policy);
     delivery.body = out;
     written = co_await ask_.exchange.respond(200, ask_.headers, out);
   }
   if (written) delivery.how = TurnEnd::How::answered;
 }
 
+TurnSummary LoopTurn::summary() const {
+  TurnSummary summary = client_.summary();
+  summary.usage_estimated = include_usage_ && run_.usage_estimate().has_value();
+  return summary;
+}
+
 AnswerEnd LoopTurn::answer_end() const {
   AnswerEnd end;
-  if (timing_) {
+  if (include_usage_) end.estimate = run_.usage_estimate();
+  if (options_.policy.trailing_counters) {
+    end.counters = engine::print_counters(summary(), options_.policy);
+  }
+  if (options_.timing) {
     const auto elapsed = static_cast<std::int64_t>(run_.elapsed_ms());
     const auto first = static_cast<std::int64_t>(run_.first_token_ms().value_or(elapsed));
     end.timing = {first, elapsed};

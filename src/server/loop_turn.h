@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "client/protocol.h"
@@ -21,7 +22,7 @@ class LoopTurn final : LoopAudience {
   net::Task<> run();
 
  private:
-  void accept(const Event& event) override { client_.accept(event); }
+  void accept(const Event& event) override;
   void notice(const loop::Notice& notice) override { client_.notice(notice); }
   bool gone() const override { return ask_.exchange.client_gone(); }
   bool waits() const override { return stream_ && client_.has_out(); }
@@ -32,6 +33,8 @@ class LoopTurn final : LoopAudience {
   net::Task<> deliver(LoopRun::Delivery& delivery);
   void start_stream();
   AnswerEnd answer_end() const;
+  // What the client got, as counters tell it.
+  TurnSummary summary() const;
   // Silence before a comment is sent; 0: none is.
   std::uint64_t silence() const;
 
@@ -39,13 +42,17 @@ class LoopTurn final : LoopAudience {
   Ask& ask_;
   const Protocol& protocol_;
   const bool stream_;
-  const bool timing_;
+  const bool include_usage_;
+  const RequestOptions options_;
+  const Milliseconds coalesce_;
   const bool keepalive_;
   LoopRun run_;
   LoopClient client_;
   std::string sending_;
   std::uint64_t bytes_out_ = 0;
   std::uint64_t last_write_ = 0;
+  std::optional<std::uint32_t> held_;  // the piece of reasoning that waits
+  std::uint64_t held_until_ = 0;
 };
 
 }  // namespace callgate::server

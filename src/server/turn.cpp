@@ -144,16 +144,6 @@ void Turn::add_notices() {
   }
 }
 
-// The end of a whole answer is known before its head is written.
-void Turn::add_counters() {
-  if (summary_.usage_estimated) ask_.headers.add("x-callgate-usage", "estimated");
-  ask_.headers.add("x-callgate-tool-call-count", std::to_string(summary_.calls));
-  ask_.headers.add("x-callgate-tool-call-truncated",
-                   summary_.withheld_calls > 0 ? "true" : "false");
-  ask_.headers.add("x-callgate-stop-after-tools-mode",
-                   callgate::to_string(options_.policy.stop_after_tools));
-}
-
 PipelineOptions Turn::pipeline_options(const WireFormat& wire, UpstreamCall& call) const {
   PipelineOptions options =
       reading_options(wire, model_, ask_.snapshot->config.limits, call, gateway_.mint_);
@@ -282,7 +272,7 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
   } else {
     ask_.headers.add("content-type", "application/json");
     add_notices();
-    add_counters();
+    add_counters(ask_.headers, summary_, options_.policy);
     if (ask_.capture) ask_.capture->client_got(200, ask_.headers, out);
     record_.responded(out);
     written = co_await ask_.exchange.respond(200, ask_.headers, out);

@@ -39,7 +39,6 @@ class Turn {
   bool is_held(const Pipeline& pipeline) const;
   // Headers that tell the client what was done to its request.
   void add_notices();
-  void add_counters();
   net::Task<Step> relay(UpstreamCall& call, const WireFormat& wire);
   // Reads until the answer is complete. False when the client left.
   net::Task<bool> pump(UpstreamCall& call, Pipeline& pipeline, std::string& out);

@@ -25,6 +25,14 @@ store::RequestRecord make_record(const TurnSubject& subject, const ModelConfig& 
   return record;
 }
 
+// The end of a whole answer is known before its head is written.
+void add_counters(net::Headers& headers, const TurnSummary& summary, const PolicyOptions& policy) {
+  if (summary.usage_estimated) headers.add("x-callgate-usage", "estimated");
+  headers.add("x-callgate-tool-call-count", std::to_string(summary.calls));
+  headers.add("x-callgate-tool-call-truncated", summary.withheld_calls > 0 ? "true" : "false");
+  headers.add("x-callgate-stop-after-tools-mode", callgate::to_string(policy.stop_after_tools));
+}
+
 store::RequestOutcome make_outcome(const TurnEnd& end, const TurnSummary& summary) {
   using store::RequestState;
   using How = TurnEnd::How;

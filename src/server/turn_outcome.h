@@ -21,6 +21,9 @@ std::size_t max_logged(const Snapshot& snapshot, const KeyState* key, const Mode
 store::RequestRecord make_record(const TurnSubject& subject, const ModelConfig& model,
                                  std::string_view protocol);
 
+// What a whole answer says of itself in its head.
+void add_counters(net::Headers& headers, const TurnSummary& summary, const PolicyOptions& policy);
+
 struct TurnEnd {
   enum class How : std::uint8_t {
     answered,  // the client has its answer, or part of it and an error frame
