@@ -139,3 +139,57 @@ test('coalesced reasoning leaves when its time is over, though the upstream is s
     .filter(Boolean);
   assert.deepEqual(pieces, ['abbb']);
 });
+
+describe('split = sentences', () => {
+  const kPieces = ['Dr. Who pa', 'id it all. Th', 'en he left. ', 'O', 'k'];
+  const kSentences = ['Dr. Who paid it all. ', 'Then he left. ', 'Ok'];
+  const texts = (data, choice = 0) =>
+    data
+      .filter((line) => line !== '[DONE]')
+      .flatMap((line) => JSON.parse(line).choices)
+      .filter((part) => part.index === choice)
+      .map((part) => part.delta.content)
+      .filter(Boolean);
+  const start = async (t, model = {}) => {
+    const upstream = await start_upstream(t, async (request, response) => {
+      const { n } = JSON.parse(request.text);
+      response.writeHead(200, kEventStream);
+      for (const piece of kPieces)
+        for (let index = 0; index < (n ?? 1); ++index)
+          response.write(chunk({ content: piece }, { index }));
+      for (let index = 0; index < (n ?? 1); ++index)
+        response.write(chunk({}, { index, finish_reason: 'stop' }));
+      response.end('data: [DONE]\n\n');
+    });
+    return gateway_for(t, upstream, model);
+  };
+  const kAsked = { callgate: { split: 'sentences' } };
+
+  test('is asked for in the body, the query, a header or by the model', async (t) => {
+    const gateway = await start(t);
+    const plain = await stream_chat(gateway.url, ask('x'));
+    assert.deepEqual(texts(plain.data).length, kPieces.length);
+    const by_body = await stream_chat(gateway.url, ask('x', kAsked));
+    assert.deepEqual(texts(by_body.data), kSentences);
+    const header = { headers: { 'x-callgate-split': 'sentences' } };
+    assert.deepEqual(texts((await stream_chat(gateway.url, ask('x'), header)).data), kSentences);
+    const url = `${gateway.v1}/chat/completions?split=`;
+    const by_query = await post(`${url}sentences`, ask('x', { stream: true }));
+    assert.match(by_query.text, /"Dr\. Who paid it all\. "/);
+    const wrong = await post(`${url}words`, ask('x'));
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.json().error.message, /query split: "words", expected none or sentences/);
+    const by_model = await start(t, { split: 'sentences', split_min_characters: 3 });
+    assert.deepEqual(texts((await stream_chat(by_model.url, ask('x'))).data), kSentences);
+    const none = ask('x', { callgate: { split: 'none' } });
+    assert.deepEqual(texts((await stream_chat(by_model.url, none)).data).length, kPieces.length);
+  });
+
+  test('splits each choice, and leaves a whole answer alone', async (t) => {
+    const gateway = await start(t);
+    const { data } = await stream_chat(gateway.url, ask('x', { n: 2, ...kAsked }));
+    for (const choice of [0, 1]) assert.deepEqual(texts(data, choice), kSentences);
+    const whole = await post(`${gateway.v1}/chat/completions`, ask('x', kAsked));
+    assert.equal(whole.json().choices[0].message.content, kPieces.join(''));
+  });
+});
