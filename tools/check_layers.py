@@ -27,7 +27,7 @@ LANDLORDS = [
     (re.compile(r"^(spdlog|fmt)/"), {"telemetry"}),
     (re.compile(r"^toml\+\+/"), {"server"}),
     (re.compile(r"^CLI/"), {"cli"}),
-    (re.compile(r"^unicode/"), {"loop"}),
+    (re.compile(r"^unicode/"), {"policy"}),
     (re.compile(r"^valijson/"), {"tool"}),
     (re.compile(r"^sys/socket\.h|^netinet/|^arpa/|^netdb\.h|^sys/epoll\.h"), {"net"}),
 ]
