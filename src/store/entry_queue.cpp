@@ -10,8 +10,10 @@ namespace callgate::store {
 std::size_t body_bytes(const Entry& entry) {
   if (const auto* record = std::get_if<RequestRecord>(&entry)) return record->received.size();
   const auto& outcome = std::get<RequestOutcome>(entry);
-  return outcome.sent.size() + outcome.response.size() + outcome.events.size() +
-         outcome.search.size();
+  std::size_t bytes =
+      outcome.sent.size() + outcome.response.size() + outcome.events.size() + outcome.search.size();
+  for (const CallRow& call : outcome.call_rows) bytes += call.result ? call.result->text.size() : 0;
+  return bytes;
 }
 
 void shed_bodies(Entry& entry) {
@@ -22,6 +24,9 @@ void shed_bodies(Entry& entry) {
   auto& outcome = std::get<RequestOutcome>(entry);
   for (std::string* body : {&outcome.sent, &outcome.response, &outcome.events, &outcome.search}) {
     body->clear();
+  }
+  for (CallRow& call : outcome.call_rows) {
+    if (call.result) call.result->text.clear();
   }
 }
 

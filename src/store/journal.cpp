@@ -141,6 +141,33 @@ constexpr std::array kCounts = {&Usage::prompt_tokens,      &Usage::completion_t
                                 &Usage::total_tokens,       &Usage::cached_tokens,
                                 &Usage::cache_write_tokens, &Usage::reasoning_tokens};
 
+// The results of calls, by the call's number. They come last: journals of older versions end before them.
+void write_results(PayloadWriter& out, const RequestOutcome& outcome, bool with_bodies) {
+  for (std::size_t i = 0; i < outcome.call_rows.size(); ++i) {
+    const std::optional<CallResult>& result = outcome.call_rows[i].result;
+    if (!result) continue;
+    out.number(static_cast<std::int64_t>(i));
+    out.number(result->round);
+    out.number(result->is_error ? 1 : 0);
+    out.number(result->duration_ms);
+    out.number(result->bytes);
+    out.text(with_bodies ? result->text : std::string());
+  }
+}
+
+void read_results(PayloadReader& in, RequestOutcome& outcome) {
+  while (!in.done() && !in.failed()) {
+    const auto number = in.as<std::uint64_t>();
+    CallResult result;
+    in.number(result.round);
+    result.is_error = in.as<std::int64_t>() != 0;
+    in.number(result.duration_ms);
+    in.number(result.bytes);
+    in.text(result.text);
+    if (number < outcome.call_rows.size()) outcome.call_rows[number].result = std::move(result);
+  }
+}
+
 void write_outcome(PayloadWriter& out, const RequestOutcome& outcome, bool with_bodies) {
   visit_outcome(out, outcome);
   out.number(static_cast<std::int64_t>(outcome.state));
@@ -159,6 +186,7 @@ void write_outcome(PayloadWriter& out, const RequestOutcome& outcome, bool with_
        {&outcome.sent, &outcome.response, &outcome.events, &outcome.search}) {
     out.text(with_bodies ? *body : std::string());
   }
+  write_results(out, outcome, with_bodies);
 }
 
 RequestOutcome read_outcome(PayloadReader& in) {
@@ -182,6 +210,7 @@ RequestOutcome read_outcome(PayloadReader& in) {
   for (std::string* body : {&outcome.sent, &outcome.response, &outcome.events, &outcome.search}) {
     in.text(*body);
   }
+  read_results(in, outcome);
   return outcome;
 }
 

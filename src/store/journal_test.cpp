@@ -30,7 +30,10 @@ TEST_F(JournalFile, gives_back_every_field) {
   outcome.error_code = "code";
   outcome.error_message = "message";
   outcome.cut = "stop_after_tools";
-  outcome.call_rows = {{"c", "search", CallOutcome::truncated}};
+  outcome.call_rows = {
+      {"c", "search", CallOutcome::truncated, std::nullopt},
+      {"d", "fetch", CallOutcome::complete,
+       CallResult{.round = 1, .is_error = true, .duration_ms = 7, .bytes = 9, .text = "gone"}}};
   outcome.sent = "1";
   outcome.response = "2";
   outcome.events = "3";
@@ -44,10 +47,19 @@ TEST_F(JournalFile, gives_back_every_field) {
   EXPECT_EQ(read.record->received, record.received);
   EXPECT_EQ(read.outcome->call_rows[0].name, "search");
   EXPECT_EQ(read.outcome->call_rows[0].outcome, CallOutcome::truncated);
+  EXPECT_FALSE(read.outcome->call_rows[0].result);
+  ASSERT_TRUE(read.outcome->call_rows[1].result);
+  EXPECT_TRUE(read.outcome->call_rows[1].result->is_error);
+  EXPECT_EQ(read.outcome->call_rows[1].result->duration_ms, 7);
+  EXPECT_EQ(read.outcome->call_rows[1].result->text, "gone");
   // Written again it is the same, so nothing else is missing either.
   const Write again{.record = &*read.record, .outcome = &*read.outcome, .key = read.key};
   EXPECT_EQ(encode_write(again, true), payload);
+  const std::size_t results = 5 * 8 + 4 + 4;  // of the one call; older versions wrote none
+  EXPECT_FALSE(
+      decode_write(payload.substr(0, payload.size() - results))->outcome->call_rows[1].result);
   for (std::size_t cut = 0; cut < payload.size(); ++cut) {
+    if (cut == payload.size() - results) continue;
     EXPECT_FALSE(decode_write(payload.substr(0, cut))) << cut;
   }
   EXPECT_EQ(decode_write(encode_write(both, false))->outcome->response, "");

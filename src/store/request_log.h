@@ -60,11 +60,21 @@ struct RequestRecord {
   std::string received;  // the body as it came; empty: content is not kept
 };
 
-// A call as the client got it.
+// What a tool that callgate ran gave back.
+struct CallResult {
+  std::int64_t round = 0;
+  bool is_error = false;
+  std::int64_t duration_ms = 0;
+  std::int64_t bytes = 0;  // of the whole result
+  std::string text;        // its beginning; empty: content is not kept
+};
+
+// A call as the client got it, or as callgate ran it.
 struct CallRow {
   std::string id;
   std::string name;
   CallOutcome outcome = CallOutcome::complete;
+  std::optional<CallResult> result;  // of a tool that callgate ran
 };
 
 // What is known when its answer has ended.

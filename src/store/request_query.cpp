@@ -234,7 +234,9 @@ Attempt<std::vector<CallRow>> calls(Database& database, std::string_view id) {
   if (found->empty()) return calls;
   const Value values[] = {(*found)[0].integer(0), (*found)[0].integer(1)};
   const Attempt<Rows> rows = database.query(
-      "SELECT id, name, outcome FROM call WHERE seq = $1 AND received_at = $2 ORDER BY number",
+      "SELECT id, name, outcome, round, is_error, duration_ms, result_bytes, result FROM call "
+      "WHERE "
+      "seq = $1 AND received_at = $2 ORDER BY number",
       values);
   if (!rows) return tl::unexpected(rows.error());
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -242,6 +244,12 @@ Attempt<std::vector<CallRow>> calls(Database& database, std::string_view id) {
     calls.push_back({.id = row.text(0),
                      .name = row.text(1),
                      .outcome = find_call_outcome(row.text(2)).value_or(CallOutcome::malformed)});
+    if (row.is_null(3)) continue;
+    calls.back().result = CallResult{.round = row.integer(3),
+                                     .is_error = row.integer(4) != 0,
+                                     .duration_ms = row.integer(5),
+                                     .bytes = row.integer(6),
+                                     .text = row.text(7)};
   }
   return calls;
 }

@@ -34,6 +34,8 @@ class RequestQueryContract : public StoreContract {
         outcome.call_rows = {{"c0", "read_file", CallOutcome::complete},
                              {"c1", "search", CallOutcome::truncated},
                              {"c2", "read_file", CallOutcome::malformed}};
+        outcome.call_rows[0].result = {
+            .round = 2, .is_error = true, .duration_ms = 15, .bytes = 3000, .text = "no such file"};
       }
       if (i == 5) {
         outcome.state = RequestState::failed;
@@ -146,6 +148,13 @@ TEST_P(RequestQueryContract, keeps_calls_in_their_order) {
   EXPECT_EQ(calls[1].name, "search");
   EXPECT_EQ(calls[1].outcome, CallOutcome::truncated);
   EXPECT_EQ(calls[2].outcome, CallOutcome::malformed);
+  ASSERT_TRUE(calls[0].result);
+  EXPECT_EQ(calls[0].result->round, 2);
+  EXPECT_TRUE(calls[0].result->is_error);
+  EXPECT_EQ(calls[0].result->duration_ms, 15);
+  EXPECT_EQ(calls[0].result->bytes, 3000);
+  EXPECT_EQ(calls[0].result->text, "no such file");
+  EXPECT_FALSE(calls[1].result);
   EXPECT_TRUE(log_->calls("r1").value().empty());
   EXPECT_TRUE(log_->calls("unknown").value().empty());
 }

@@ -29,8 +29,10 @@ RequestWriter::RequestWriter(Engine engine) : update_(update_sql()) {
   };
   begun_ = {.many = insert_begun_sql(engine, kRowsTogether), .one = insert_begun_sql(engine, 1)};
   whole_ = {.many = insert_whole_sql(engine, kRowsTogether), .one = insert_whole_sql(engine, 1)};
-  call_ = insert("INSERT INTO call (seq, number, received_at, id, name, outcome, repeats)", 7,
-                 " ON CONFLICT DO NOTHING");
+  call_ = insert(
+      "INSERT INTO call (seq, number, received_at, id, name, outcome, repeats, round, "
+      "is_error, duration_ms, result_bytes, result)",
+      12, " ON CONFLICT DO NOTHING");
   content_ =
       insert("INSERT INTO content (place, received_at, codec, body)", 4, " ON CONFLICT DO NOTHING");
   search_ = sqlite ? insert("INSERT OR REPLACE INTO request_search (rowid, text)", 2, "")
@@ -104,7 +106,20 @@ void RequestWriter::plan_calls(const Write& write) {
     call_.values.emplace_back(std::string_view(calls[i].name));
     call_.values.emplace_back(to_string(calls[i].outcome));
     call_.values.emplace_back(std::int64_t{repeats});
+    plan_result(calls[i].result);
   }
+}
+
+void RequestWriter::plan_result(const std::optional<CallResult>& result) {
+  if (!result) {
+    call_.values.resize(call_.values.size() + 5);
+    return;
+  }
+  call_.values.emplace_back(result->round);
+  call_.values.emplace_back(std::int64_t{result->is_error});
+  call_.values.emplace_back(result->duration_ms);
+  call_.values.emplace_back(result->bytes);
+  call_.values.push_back(text_or_null(result->text));
 }
 
 void RequestWriter::plan_body(const RowKey& key, int part, std::string_view body) {

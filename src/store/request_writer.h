@@ -47,6 +47,7 @@ class RequestWriter {
   void plan(Write& write);
   void plan_children(const Write& write);
   void plan_calls(const Write& write);
+  void plan_result(const std::optional<CallResult>& result);
   void plan_body(const RowKey& key, int part, std::string_view body);
   void finish_plan();
   void plan_inserts(Insert& insert);

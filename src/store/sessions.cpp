@@ -12,6 +12,7 @@ using std::chrono::steady_clock;
 constexpr int kTries = 4;
 constexpr std::chrono::milliseconds kBetweenTries{5};
 constexpr std::size_t kSweepRows = 500;
+constexpr std::size_t kSweepMemories = 20;  // each with all its messages
 constexpr int kSweepSteps = 20;
 
 bool is_shared(std::string_view url) { return !url.starts_with("sqlite:"); }
@@ -167,7 +168,8 @@ Attempt<Sessions::Tables*> Sessions::open(Lane& lane) {
     return tl::unexpected(database.error());
   }
   lane.database = std::move(*database);
-  lane.tables.reset(new Tables{SessionTable(*lane.database), NodeTable(*lane.database, node_)});
+  lane.tables.reset(new Tables{SessionTable(*lane.database), NodeTable(*lane.database, node_),
+                               MemoryTable(*lane.database)});
   lane.trouble.reset();
   lane.pause = std::chrono::milliseconds(0);
   note_problem({});
@@ -243,7 +245,12 @@ void Sessions::sweep(Lane& lane) {
   for (int step = 0; step < kSweepSteps && !closing_; ++step) {
     const auto swept = (*tables)->sessions.sweep(kSweepRows);
     if (!swept) return after_fault(lane, swept.error());
-    if (*swept < static_cast<std::int64_t>(kSweepRows)) break;
+    const auto forgotten = (*tables)->memory.sweep(kSweepMemories);
+    if (!forgotten) return after_fault(lane, forgotten.error());
+    if (*swept < static_cast<std::int64_t>(kSweepRows) &&
+        *forgotten < static_cast<std::int64_t>(kSweepMemories)) {
+      break;
+    }
   }
   if (!shared_) return;
   const auto swept = (*tables)->nodes.sweep();

@@ -25,6 +25,7 @@
 #include "net/loop.h"
 #include "net/task.h"
 #include "store/database.h"
+#include "store/memory_table.h"
 #include "store/node_table.h"
 #include "store/session_table.h"
 
@@ -50,6 +51,7 @@ class Sessions {
   struct Tables {
     SessionTable sessions;
     NodeTable nodes;
+    MemoryTable memory;
   };
   struct Health {
     bool healthy = true;

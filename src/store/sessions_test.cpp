@@ -28,7 +28,8 @@ class SessionContract : public testing::TestWithParam<Engine> {
         database_(open_migrated(url_, {}).value()),
         sessions_(*database_),
         first_(*database_, "first"),
-        second_(*database_, "second") {}
+        second_(*database_, "second"),
+        memory_(*database_) {}
   ~SessionContract() override {
     if (GetParam() == Engine::postgresql) shared_postgres().give_back(url_);
   }
@@ -69,6 +70,7 @@ class SessionContract : public testing::TestWithParam<Engine> {
   SessionTable sessions_;
   NodeTable first_;
   NodeTable second_;
+  MemoryTable memory_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Engines, SessionContract,
@@ -195,8 +197,71 @@ TEST_P(SessionContract, lists_page_by_page) {
   EXPECT_EQ(sessions_.list(filter).error().kind, FaultKind::bad_row);
 }
 
+MemoryStep memory_step(std::string after, std::string step, std::int64_t from,
+                       std::vector<std::string> messages) {
+  MemoryStep made;
+  made.after = std::move(after);
+  made.step = std::move(step);
+  made.from = from;
+  made.messages = std::move(messages);
+  made.bytes = 10 * (from + static_cast<std::int64_t>(made.messages.size()));
+  made.prompt = "[\"be kind\"]";
+  return made;
+}
+
+TEST_P(SessionContract, remembers_a_conversation_step_by_step) {
+  const MemoryName mine{"dev", "c1"};
+  const MemoryName other{"ops", "c1"};
+  EXPECT_FALSE(memory_.load(mine).value());
+  const MemoryStep first = memory_step("", "a", 0, {"{\"role\":\"user\"}", "Hal\xc3\xb6"});
+  EXPECT_TRUE(memory_.append(mine, first, kKeep).value());
+  EXPECT_TRUE(memory_.append(mine, first, kKeep).value()) << "the same again is no harm";
+  EXPECT_FALSE(memory_.append(mine, memory_step("", "b", 0, {"x"}), kKeep).value())
+      << "it has begun already";
+  EXPECT_TRUE(memory_.append(other, memory_step("", "c", 0, {"theirs"}), kKeep).value());
+  MemoryStep second = memory_step("a", "d", 2, {"three"});
+  second.pending = std::string("p\0q", 3);
+  EXPECT_TRUE(memory_.append(mine, second, kKeep).value());
+  EXPECT_FALSE(memory_.append(mine, memory_step("a", "e", 2, {"late"}), kKeep).value())
+      << "it has gone on";
+  const Memory kept = memory_.load(mine).value().value();
+  EXPECT_THAT(kept.messages, ElementsAre("{\"role\":\"user\"}", "Hal\xc3\xb6", "three"));
+  EXPECT_EQ(kept.head.step, "d");
+  EXPECT_EQ(kept.head.messages, 3);
+  EXPECT_EQ(kept.head.bytes, 30);
+  EXPECT_EQ(kept.head.prompt, "[\"be kind\"]");
+  EXPECT_EQ(kept.head.pending, second.pending);
+  EXPECT_EQ(kept.head.expires_at, kept.head.used_at + kKeep.count());
+  EXPECT_THAT(memory_.load(other).value()->messages, ElementsAre("theirs"));
+}
+
+TEST_P(SessionContract, forgets_conversations_with_all_their_messages) {
+  const MemoryName name{"dev", "c1"};
+  const auto rows = [&] {
+    return database_->integer("SELECT count(*) FROM memory_message").value();
+  };
+  ASSERT_TRUE(memory_.append(name, memory_step("", "a", 0, {"1", "2"}), kKeep).value());
+  EXPECT_TRUE(memory_.erase(name).value());
+  EXPECT_FALSE(memory_.erase(name).value());
+  EXPECT_EQ(rows(), 0);
+  EXPECT_FALSE(memory_.append(name, memory_step("a", "b", 2, {"3"}), kKeep).value())
+      << "one that was deleted does not come back";
+  ASSERT_TRUE(memory_.append(name, memory_step("", "c", 0, {"1"}), milliseconds(-1)).value());
+  EXPECT_FALSE(memory_.load(name).value());
+  EXPECT_FALSE(memory_.append(name, memory_step("c", "d", 1, {"2"}), kKeep).value());
+  ASSERT_TRUE(memory_.append(name, memory_step("", "e", 0, {"new"}), kKeep).value());
+  EXPECT_THAT(memory_.load(name).value()->messages, ElementsAre("new"));
+  ASSERT_TRUE(
+      memory_.append({"dev", "c2"}, memory_step("", "f", 0, {"1", "2"}), milliseconds(-1)).value());
+  EXPECT_EQ(memory_.sweep(10).value(), 1);
+  EXPECT_EQ(memory_.sweep(10).value(), 0);
+  EXPECT_EQ(rows(), 1);
+}
+
 TEST_P(SessionContract, moves_to_the_other_engine_and_goes_on_there) {
   ASSERT_TRUE(remember("r1", "s1", 0));
+  const MemoryName name{"dev", "c1"};
+  ASSERT_TRUE(memory_.append(name, memory_step("", "a", 0, {"1", "2"}), kKeep).value());
   SessionAnswer cut = answer("r2", "s2");
   cut.identity = "before r2";
   cut.state = AnswerState::cut;
@@ -220,6 +285,9 @@ TEST_P(SessionContract, moves_to_the_other_engine_and_goes_on_there) {
     ASSERT_TRUE(moved) << moved.error().message;
     SessionTable there(*other);
     EXPECT_EQ(there.candidates("", "before r2").value().front().said, cut.said);
+    MemoryTable memory(*other);
+    EXPECT_TRUE(memory.append(name, memory_step("a", "b", 2, {"3"}), kKeep).value());
+    EXPECT_THAT(memory.load(name).value()->messages, ElementsAre("1", "2", "3"));
     EXPECT_TRUE(there.follow(find("r1")).value());
     EXPECT_TRUE(there.remember(session("s1", "r3", 2), answer("r3", "s1"), kKeep).value());
   }

@@ -12,6 +12,8 @@ constexpr StoreTable kTables[] = {
     {"session", "id"},
     {"session_answer", "upstream,chat,answer"},
     {"usage_hour", "hour,model,key_name"},
+    {"memory", "key_name,conversation"},
+    {"memory_message", "key_name,conversation,number"},
 };
 
 }  // namespace

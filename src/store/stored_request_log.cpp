@@ -121,6 +121,7 @@ void StoredRequestLog::complete(RequestOutcome outcome) {
   for (CallRow& call : outcome.call_rows) {
     limit_text(call.id);
     limit_text(call.name);
+    if (call.result) limit_text(call.result->text);
   }
   queue_.push(std::move(outcome));
 }
