@@ -88,8 +88,9 @@ struct State {
 std::string encode_state(const State& state);
 Result<State> decode_state(std::string_view json);
 
-// The model's next turn. With Memory::inside `request.messages` are only what is new: the owner stores the first
-// `remember` of them in one step, then sends all that its memory holds, and after it the rest, which is for this turn only.
+// The model's next turn. With Memory::inside `request.messages` are only what is new since the last one: the owner stores
+// the first `remember` of them in one step, then sends all that its memory holds, and after it the rest, which is for this
+// turn only.
 struct CallModel {
   std::uint32_t turn = 0;   // counts every CallModel from 1
   std::uint32_t round = 0;  // rounds of tools before it
@@ -175,8 +176,8 @@ using ArgumentCheck = std::function<Result<void>(const Tool& tool, std::string_v
 
 class ToolLoop final : public EventSink {
  public:
-  // REQUIRES: `client` outlives the loop. With Memory::inside the request's messages are what the memory lacks. `state`
-  // comes from the ReturnToClient that the request answers. Fails when the request wants more than one choice.
+  // REQUIRES: `client` outlives the loop. With Memory::inside the request's messages behind Options::in_memory are what
+  // the memory lacks. `state` comes from the ReturnToClient that the request answers. Fails when the request wants more than one choice.
   static Result<ToolLoop> make(Request request, Options options, std::vector<Tool> tools,
                                ClientSink& client, ArgumentCheck check = {},
                                std::optional<State> state = {});

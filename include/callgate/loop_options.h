@@ -66,6 +66,9 @@ struct Options {
   OnLimit on_limit = OnLimit::stop;
   OnToolError on_tool_error = OnToolError::tell_model;
   Memory memory = Memory::outside;
+  // So many of the request's first messages are in the owner's memory already, the rest is new. Nothing: the caller sends
+  // the whole conversation, and what is new is the user's last messages.
+  std::optional<std::size_t> in_memory;
   bool show_tool_calls = false;
 
   std::string key;  // the name of the caller's key, for the rules

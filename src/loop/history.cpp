@@ -127,6 +127,13 @@ Messages last_user_messages(const Messages& history) {
   return Messages(begin, end);
 }
 
+Messages all_user_messages(const Messages& history) {
+  Messages said;
+  std::copy_if(history.begin(), history.end(), std::back_inserter(said),
+               [](const Message& message) { return message.role == Role::user; });
+  return said;
+}
+
 std::string history_arguments(std::string_view arguments) {
   json::Reader in(arguments);
   if (in.peek() == json::Kind::object) {

@@ -23,6 +23,9 @@ void repair_calls(std::vector<Message>& history);
 // The user's words that the answer is for: the last messages of the user.
 std::vector<Message> last_user_messages(const std::vector<Message>& history);
 
+// All of them.
+std::vector<Message> all_user_messages(const std::vector<Message>& history);
+
 // Arguments as history may hold them: what is not JSON is put into an object.
 std::string history_arguments(std::string_view arguments);
 

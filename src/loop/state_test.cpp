@@ -62,6 +62,43 @@ TEST(ToolLoop, answers_with_one_choice_only) {
   EXPECT_EQ(made.error().param, "n");
 }
 
+TEST(ToolLoop, what_is_in_memory_already_is_not_given_back_and_its_ids_are_taken) {
+  Request request;
+  request.messages = {message_of(Role::user, "One"),
+                      {.role = Role::assistant, .content = {"null"}},
+                      message_of(Role::tool, "1"),
+                      message_of(Role::user, "Two"),
+                      message_of(Role::user, "Three")};
+  request.messages[1].calls.push_back({"tc1", "a", "{}", {}});
+  request.messages[2].tool_call_id = "tc1";
+  for (const Memory memory : {Memory::inside, Memory::outside}) {
+    std::string out;
+    PrintedClient client(out);
+    Result<ToolLoop> loop =
+        ToolLoop::make(request, {.memory = memory, .in_memory = 4, .id_seed = 1},
+                       {{.spec = {.name = "a"}}}, client);
+    loop->start(0);
+    const auto first = loop->take_actions();
+    const auto& call = std::get<CallModel>(first[0]);
+    const bool inside = memory == Memory::inside;
+    EXPECT_EQ(call.request.messages.size(), inside ? 1u : 5u);
+    EXPECT_EQ(call.remember, inside ? 1u : 0u);
+    loop->accept(CallStarted{0, "a", "tc1"});
+    loop->accept(CallFinished{0, CallOutcome::complete});
+    const auto ran = loop->take_actions();
+    EXPECT_NE(std::get<RunTool>(ran[0]).call_id, "tc1") << "that one is taken";
+    loop->accept(TurnFinished{FinishReason::tool_calls});
+    loop->finish_run(1, {.text = "2"}, 1);
+    const auto second = loop->take_actions();
+    EXPECT_EQ(std::get<CallModel>(second[0]).remember, inside ? 2u : 0u);
+    loop->accept(TextDelta{"Done."});
+    loop->accept(TurnFinished{FinishReason::stop});
+    const auto last = loop->take_actions();
+    EXPECT_EQ(print_messages(std::get<Finish>(last[0]).remember),
+              inside ? "assistant \"Done.\"" : "user \"Three\"\n  assistant \"Done.\"");
+  }
+}
+
 TEST(ToolLoop, tells_the_first_deadline) {
   std::string out;
   PrintedClient client(out);

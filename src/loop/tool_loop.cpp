@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -9,6 +10,14 @@ namespace callgate::loop {
 namespace {
 
 constexpr Millis kNever = std::numeric_limits<Millis>::max();
+
+std::vector<Message> take_first(std::vector<Message>& messages, std::size_t count) {
+  const auto end = messages.begin() + static_cast<std::ptrdiff_t>(std::min(count, messages.size()));
+  std::vector<Message> first(std::make_move_iterator(messages.begin()),
+                             std::make_move_iterator(end));
+  messages.erase(messages.begin(), end);
+  return first;
+}
 
 }  // namespace
 
@@ -46,6 +55,7 @@ ToolLoop::Parts::Parts(Request request_in, Options options_in, std::vector<Tool>
       evicted(options),
       mint(options.id_seed),
       history(std::exchange(request.messages, {})) {
+  const std::vector<Message> known = take_first(history, options.in_memory.value_or(0));
   if (state) {
     for (const State::Leg& leg : state->legs) restore_leg(history, leg);
     rounds = state->rounds;
@@ -60,8 +70,12 @@ ToolLoop::Parts::Parts(Request request_in, Options options_in, std::vector<Tool>
     if (options.memory != Memory::inside) legs = std::move(state->legs);
   }
   repair_calls(history);
+  user_messages = options.in_memory ? all_user_messages(history) : last_user_messages(history);
+  if (options.in_memory)
+    user_messages.insert(user_messages.end(), injected.begin(), injected.end());
+  history.insert(history.begin(), known.begin(), known.end());
   own_from = history.size();
-  user_messages = last_user_messages(history);
+  remembered = known.size();
   for (const Message& message : history) {
     for (const CallRecord& call : message.calls) ids.insert(call.id);
   }
