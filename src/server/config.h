@@ -130,6 +130,11 @@ struct LoopConfig {
   std::string round_separator;
   Bytes state_bytes{256u << 20};
   Milliseconds state_ttl{3'600'000};
+  std::string memory = "outside";
+  std::int64_t memory_messages = 2'000;
+  Bytes memory_bytes{16u << 20};
+  Milliseconds memory_ttl{86'400'000};
+  Bytes memory_unstored_bytes{256u << 20};
 };
 
 // A tool that the gateway runs, or an MCP server with many.

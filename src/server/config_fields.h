@@ -213,6 +213,15 @@ struct Section<LoopConfig> {
       Field{"state_bytes", &LoopConfig::state_bytes,
             "all loops that are kept while their clients run tools of their own"},
       Field{"state_ttl", &LoopConfig::state_ttl, "how long such a loop is kept"},
+      Field{"memory", &LoopConfig::memory,
+            "outside, inside or none: what is remembered of a request that names its conversation"},
+      Field{"memory_messages", &LoopConfig::memory_messages, "messages of a conversation"},
+      Field{"memory_bytes", &LoopConfig::memory_bytes, "all messages of a conversation"},
+      Field{"memory_ttl", &LoopConfig::memory_ttl,
+            "how long a conversation is remembered after its last use"},
+      Field{
+          "memory_unstored_bytes", &LoopConfig::memory_unstored_bytes,
+          "without a store: all conversations; what was not used for the longest time goes first"},
   };
 };
 template <>

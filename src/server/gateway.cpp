@@ -171,7 +171,7 @@ Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
 
 Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
   using Guard = Route::Guard;
-  static constexpr std::array<Route, 21> kRoutes{{
+  static constexpr std::array<Route, 23> kRoutes{{
       {"POST", "/v1/chat/completions", &Gateway::chat_completions, Guard::model},
       {"GET", "/v1/models", &Gateway::models, Guard::key},
       {"GET", "/v1/models/*", &Gateway::models, Guard::key},
@@ -184,6 +184,8 @@ Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
       {"DELETE", "/v1/sessions/*", &Gateway::delete_session, Guard::admin},
       {"GET", "/v1/loops", &Gateway::list_loops, Guard::key},
       {"POST", "/v1/loops/*", &Gateway::steer_loop, Guard::key},
+      {"GET", "/v1/conversations/*", &Gateway::show_conversation, Guard::key},
+      {"DELETE", "/v1/conversations/*", &Gateway::delete_conversation, Guard::key},
       {"POST", "/mcp", &Gateway::mcp, Guard::model},
       {"GET", "/mcp", &Gateway::mcp, Guard::key},
       {"DELETE", "/mcp", &Gateway::mcp, Guard::key},

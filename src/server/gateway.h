@@ -21,6 +21,7 @@
 #include "server/capture_writer.h"
 #include "server/child_host.h"
 #include "server/config.h"
+#include "server/loop_memories.h"
 #include "server/loop_states.h"
 #include "server/query_pool.h"
 #include "server/qwen_web_upstream.h"
@@ -71,6 +72,7 @@ struct World {
   QueryPool* queries = nullptr;     // nullptr: the store is not asked
   tool::ToolHost* tools = nullptr;  // nullptr: there are none
   LoopStates loop_states;
+  LoopMemories memories;
   RunningLoops loops;
 };
 
@@ -146,6 +148,8 @@ class Gateway {
   net::Task<> delete_session(Ask& ask);
   net::Task<> list_loops(Ask& ask);
   net::Task<> steer_loop(Ask& ask);
+  net::Task<> show_conversation(Ask& ask);
+  net::Task<> delete_conversation(Ask& ask);
   net::Task<> mcp(Ask& ask);
   net::Task<tool::ToolResult> mcp_run(Ask& ask, const tool::McpRun& run,
                                       const tool::Catalogue& catalogue);

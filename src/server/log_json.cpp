@@ -90,6 +90,16 @@ void add_row(ObjectWriter& object, const store::RequestRow& row) {
   if (outcome.state != store::RequestState::running) add_outcome(object, outcome);
 }
 
+void add_result(ObjectWriter& call, const store::CallResult& result) {
+  ObjectWriter object(call.key("result"));
+  object.integer("round", result.round);
+  object.boolean("is_error", result.is_error);
+  object.integer("duration_ms", result.duration_ms);
+  object.integer("bytes", result.bytes);
+  text_or_null(object, "text", result.text);
+  object.close();
+}
+
 void add_calls(ObjectWriter& object, const std::vector<store::CallRow>& calls) {
   std::string& out = object.key("calls");
   out.push_back('[');
@@ -99,6 +109,7 @@ void add_calls(ObjectWriter& object, const std::vector<store::CallRow>& calls) {
     one.string("id", call.id);
     one.string("name", call.name);
     one.string("outcome", to_string(call.outcome));
+    if (call.result) add_result(one, *call.result);
     one.close();
   }
   out.push_back(']');

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/utf8.h"
 #include "json/reader.h"
 #include "server/tool_config.h"
 
@@ -18,7 +19,11 @@ struct Asked {
   std::optional<std::int64_t> calls;
   std::optional<TextSplit> split;
   std::optional<std::uint32_t> split_min_characters;
+  std::string conversation;
+  std::string memory;
 };
+
+constexpr std::size_t kLongestConversation = 200;
 
 tl::unexpected<Error> expected(std::string_view name, std::string_view what) {
   const std::string field = "callgate." + std::string(name);
@@ -53,8 +58,13 @@ Result<void> read_member(json::Reader& in, const std::string& name, Asked& asked
       if (in.peek() != json::Kind::string) return expected(name, "a list of names");
       asked.tools->emplace_back(in.string());
     }
+  } else if (name == "conversation" || name == "memory") {
+    if (kind != json::Kind::string) return expected(name, "some text");
+    (name == "memory" ? asked.memory : asked.conversation) = in.string();
   } else {
-    return expected(name, "loop, tools, show_tool_calls, max_tool_rounds, max_calls or split here");
+    return expected(name,
+                    "loop, tools, show_tool_calls, max_tool_rounds, max_calls, split, conversation "
+                    "or memory here");
   }
   return {};
 }
@@ -76,6 +86,25 @@ Result<Asked> read_asked(Request& request) {
     }
   }
   return asked;
+}
+
+// What the request remembers, if it names a conversation and wants that.
+Result<void> choose_memory(const Asked& asked, const std::string& name, const Config& config,
+                           LoopChoice& choice) {
+  const bool odd = std::any_of(name.begin(), name.end(), [](unsigned char letter) {
+    return letter < 0x20 || letter == 0x7f;
+  });
+  if (odd || name.size() > kLongestConversation || !utf8::is_valid(name)) {
+    return expected("conversation", "up to 200 bytes without control characters");
+  }
+  loop::Options chosen;
+  const std::string& mode = asked.memory.empty() ? config.loop.memory : asked.memory;
+  if (!loop::set_option(chosen, "memory", mode)) {
+    return expected("memory", "outside, inside or none");
+  }
+  choice.options.memory = name.empty() ? loop::Memory::none : chosen.memory;
+  if (choice.options.memory != loop::Memory::none) choice.conversation = name;
+  return {};
 }
 
 // 0 is no limit for calls, but no round for rounds.
@@ -122,8 +151,16 @@ Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, co
     choice.on = header == "1" || header == "true";
   }
   choice.on = asked->on.value_or(choice.on);
-  if (!choice.on) return choice;
+  std::string conversation = asked->conversation;
+  if (conversation.empty()) conversation = headers.find("x-callgate-conversation").value_or("");
+  if (!choice.on && conversation.empty()) return choice;
   choice.options = *to_loop_options(config.loop);
+  if (auto chosen = choose_memory(*asked, conversation, config, choice); !chosen) {
+    return tl::unexpected(chosen.error());
+  }
+  const bool with_tools = choice.on;
+  choice.on = choice.on || !choice.conversation.empty();
+  if (!choice.on) return choice;
   choice.options.show_tool_calls = asked->show.value_or(choice.options.show_tool_calls);
   if (asked->rounds) lower(choice.options.max_tool_rounds, *asked->rounds, false);
   if (asked->calls) lower(choice.options.max_calls, *asked->calls, true);
@@ -131,7 +168,7 @@ Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, co
     choice.options.key = key->name;
     choice.options.rules.push_back({.key = "*", .allow = key->tools, .deny = key->deny_tools});
   }
-  if (tools != nullptr) choice.tools = loop_tools(*tools, config, model.loop_tools);
+  if (tools != nullptr && with_tools) choice.tools = loop_tools(*tools, config, model.loop_tools);
   for (loop::Tool& tool : choice.tools) {
     const loop::Millis most = choice.options.tool_timeout;
     if (tool.timeout == 0 || (most > 0 && most < tool.timeout)) tool.timeout = most;

@@ -3,6 +3,9 @@
 //
 //   {"model": "m", "messages": [...], "callgate": {"loop": true, "tools": ["lookup_order"], "show_tool_calls": true}}
 //   x-callgate-loop: 1
+//
+// A request that names its conversation ("conversation": "c1" or x-callgate-conversation) is a loop, too: where nothing else
+// asks for one it has no tools.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +25,7 @@ namespace callgate::server {
 
 struct LoopChoice {
   bool on = false;
+  std::string conversation;  // what is remembered; empty: nothing is
   loop::Options options;
   std::vector<loop::Tool> tools;
   // Of the same member, with or without a loop.

@@ -41,6 +41,8 @@ struct LoopRun::Run {
   LoopRun* run = nullptr;  // nullptr: nobody wants the result
   loop::RunId id = 0;
   std::string name;
+  std::string call;  // its id
+  std::uint32_t round = 0;
   tool::CancelToken cancel;
 };
 

@@ -20,7 +20,14 @@ LoopRun::LoopRun(Gateway& gateway, LoopWork work, const net::Headers& headers,
       id_(mint_.mint("loop_")),
       news_(gateway.loop_),
       trace_(world_, mint_, headers, subject()),
-      record_(work_.snapshot->mask, server::max_logged(*work_.snapshot, work_.key, model())) {
+      record_(work_.snapshot->mask, server::max_logged(*work_.snapshot, work_.key, model())),
+      held_end_(audience) {
+  if (!work_.choice.conversation.empty()) {
+    store::MemoryName name{std::string(key_name()), work_.choice.conversation};
+    memory_ =
+        std::make_unique<LoopMemory>(world_.memories, world_.conversations.claims, loop_,
+                                     std::move(name), work_.choice.options.memory, mint_.next());
+  }
   record_.observer(trace_.observer());
 }
 
@@ -32,7 +39,12 @@ LoopRun::~LoopRun() {
 
 net::Task<bool> LoopRun::run() {
   record_begin();
-  auto made = make_loop();
+  auto state = co_await recall();
+  if (!state) {
+    error_ = state.error();
+    co_return true;
+  }
+  auto made = make_loop(std::move(*state));
   if (!made) {
     error_ = made.error();
     co_return true;
@@ -41,20 +53,31 @@ net::Task<bool> LoopRun::run() {
   const LoopGauge gauge(world_);
   const bool stayed = co_await drive();
   entry_.reset();
+  if (memory_ != nullptr) co_await store_end();
   co_return stayed;
 }
 
-Result<loop::ToolLoop> LoopRun::make_loop() {
+// What an answer that ended with calls for the client left behind.
+net::Task<Result<std::optional<loop::State>>> LoopRun::recall() {
+  if (memory_ == nullptr) {
+    co_return world_.loop_states.find(key_name(), work_.request, static_cast<std::uint64_t>(now()));
+  }
+  auto opened = co_await memory_->open(work_.request, work_.choice.options);
+  if (!opened) memory_->release();
+  co_return opened;
+}
+
+Result<loop::ToolLoop> LoopRun::make_loop(std::optional<loop::State> state) {
   work_.choice.options.id_seed = mint_.next();
   work_.request.stream = true;  // tools start early, whatever the client wants
-  auto state =
-      world_.loop_states.find(key_name(), work_.request, static_cast<std::uint64_t>(now()));
   const auto catalogue = world_.tools == nullptr ? nullptr : world_.tools->catalogue();
   loop::ArgumentCheck check = [catalogue](const loop::Tool& tool, std::string_view arguments) {
     return catalogue == nullptr ? Result<void>() : catalogue->check(tool.spec.name, arguments);
   };
+  loop::ClientSink* client = &audience_;
+  if (memory_ != nullptr) client = &held_end_;
   return loop::ToolLoop::make(std::move(work_.request), std::move(work_.choice.options),
-                              std::move(work_.choice.tools), audience_, std::move(check),
+                              std::move(work_.choice.tools), *client, std::move(check),
                               std::move(state));
 }
 
@@ -88,6 +111,10 @@ net::Task<bool> LoopRun::drive() {
       if (round_ != nullptr) round_->go.notify();
       continue;
     }
+    if (next_call_) {
+      co_await store_step();
+      continue;
+    }
     (void)co_await news_.wait(patience());
     tool_loop_->on_time(now());
     co_await audience_.on_time();
@@ -111,7 +138,7 @@ void LoopRun::perform(loop::Action& action) {
                  [&](const loop::ReturnToClient& back) {
                    returned_ = true;
                    rounds_.usage = back.usage;
-                   world_.loop_states.keep(key_name(), back, static_cast<std::uint64_t>(now()));
+                   keep_state(back);
                  },
                  [&](loop::Finish& finish) {
                    rounds_.usage = finish.usage;
@@ -122,14 +149,47 @@ void LoopRun::perform(loop::Action& action) {
              action);
 }
 
+void LoopRun::keep_state(const loop::ReturnToClient& back) {
+  if (memory_ != nullptr) return memory_->give_back(back);
+  world_.loop_states.keep(key_name(), back, static_cast<std::uint64_t>(now()));
+}
+
 void LoopRun::call_model(loop::CallModel& call) {
+  if (memory_ != nullptr) memory_->take(call);
   if (call.retry && given_up_) return tool_loop_->fail_turn(call.turn, *given_up_, now());
   drop_round();
+  if (memory_ == nullptr || !memory_->unsaved()) return start_round(std::move(call));
+  next_call_ = std::move(call);
+}
+
+net::Task<> LoopRun::store_step() {
+  const auto saved = co_await memory_->save();
+  loop::CallModel call = std::move(*next_call_);
+  next_call_.reset();
+  if (saved) co_return start_round(std::move(call));
+  given_up_ = saved.error();
+  tool_loop_->fail_turn(call.turn, saved.error(), now());
+}
+
+net::Task<> LoopRun::store_end() {
+  if (finish_) memory_->finish(*finish_);
+  const auto saved = co_await memory_->save();
+  memory_->release();
+  if (saved || failed()) co_return held_end_.release();
+  error_ = saved.error();
+  if (!finish_) finish_.emplace();
+  finish_->end = loop::End::error;
+  finish_->reason = FinishReason::upstream_error;
+  held_end_.fail();
+}
+
+void LoopRun::start_round(loop::CallModel call) {
   round_ = std::make_shared<Round>(*this, std::move(call));
   loop_.spawn(play(round_));
 }
 
 void LoopRun::drop_round() {
+  next_call_.reset();
   if (round_ == nullptr) return;
   round_->run = nullptr;
   if (round_->call != nullptr && !round_->over) round_->call->cancel();
@@ -145,11 +205,13 @@ void LoopRun::run_tool(loop::RunTool& asked) {
   call.context = {.request_id = work_.request_id,
                   .key_name = std::string(key_name()),
                   .model = model().name,
-                  .session = work_.session};
+                  .session = session()};
   const auto run = std::make_shared<Run>();
   run->run = this;
   run->id = asked.run;
   run->name = call.name;
+  run->call = call.id;
+  run->round = tool_loop_->rounds();
   runs_[asked.run] = run;
   const net::Millis timeout(std::max<loop::Millis>(1, asked.deadline - now()));
   loop_.spawn(play_tool(run, *world_.tools, loop_, std::move(call), timeout));
@@ -173,6 +235,12 @@ void LoopRun::cancel_tool(loop::RunId id) {
 
 void LoopRun::finish_run(Run& run, tool::ToolResult result) {
   observe_tool_run(world_, run.name, result.is_error ? "error" : "ok", result.duration);
+  record_.call_result(run.call, run.name,
+                      {.round = run.round,
+                       .is_error = result.is_error,
+                       .duration_ms = result.duration.count(),
+                       .bytes = static_cast<std::int64_t>(result.text.size()),
+                       .text = result.text});
   loop::ToolResult given{
       .text = std::move(result.text), .is_error = result.is_error, .truncated = result.truncated};
   const loop::RunId id = run.id;
@@ -228,6 +296,10 @@ std::string_view LoopRun::key_name() const {
   return work_.key == nullptr ? std::string_view() : work_.key->config.name;
 }
 
+std::string LoopRun::session() const {
+  return work_.session.empty() ? work_.choice.conversation : work_.session;
+}
+
 std::string_view LoopRun::dialect_name() const {
   return work_.dialect.dialect == nullptr ? "native" : work_.dialect.dialect->name;
 }
@@ -252,7 +324,7 @@ TurnLabels LoopRun::labels() const {
 void LoopRun::record_begin() {
   store::RequestRecord record = make_record(subject(), model(), work_.protocol);
   record.client_address = work_.peer;
-  record.session = work_.session;
+  record.session = session();
   record.trace_id = trace_.trace_text();
   record_.begin(record, std::move(work_.received), work_.request);
   observe_begin(world_, std::move(record));

@@ -14,7 +14,9 @@
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
 #include "server/gateway.h"
+#include "server/held_end.h"
 #include "server/loop_choice.h"
+#include "server/loop_memory.h"
 #include "server/request_options.h"
 #include "server/running_loops.h"
 #include "server/turn_outcome.h"
@@ -119,11 +121,18 @@ class LoopRun {
     LoopRun& run_;
   };
 
-  Result<loop::ToolLoop> make_loop();
+  net::Task<Result<std::optional<loop::State>>> recall();
+  Result<loop::ToolLoop> make_loop(std::optional<loop::State> state);
   net::Task<bool> drive();
   void perform_all();
   void perform(loop::Action& action);
   void call_model(loop::CallModel& call);
+  void start_round(loop::CallModel call);
+  // The turn that waits for it begins when what came before is stored.
+  net::Task<> store_step();
+  // Tells the audience of the end when that is stored, too.
+  net::Task<> store_end();
+  void keep_state(const loop::ReturnToClient& back);
   void drop_round();
   void run_tool(loop::RunTool& run);
   void cancel_tool(loop::RunId run);
@@ -145,6 +154,7 @@ class LoopRun {
   loop::Millis now() const { return static_cast<loop::Millis>(loop_.now()); }
   const ModelConfig& model() const { return *work_.model.config; }
   std::string_view key_name() const;
+  std::string session() const;
   std::string_view dialect_name() const;
   TurnSubject subject() const;
   TurnLabels labels() const;
@@ -163,6 +173,9 @@ class LoopRun {
   TurnTrace trace_;
   TurnRecord record_;
   Observer observer_{*this};
+  std::unique_ptr<LoopMemory> memory_;  // nullptr: the loop remembers nothing
+  HeldEnd held_end_;
+  std::optional<loop::CallModel> next_call_;  // waits for the memory
   std::optional<loop::ToolLoop> tool_loop_;
   std::optional<RunningLoops::Entry> entry_;
   std::shared_ptr<Round> round_;

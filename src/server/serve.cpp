@@ -156,6 +156,7 @@ class Service {
     world_.tools = tools;
     const bool closed = config.store.when_down == "closed";
     world_.conversations.answers.set_store(sessions, closed);
+    world_.memories.set_store(sessions);
     if (sessions != nullptr && sessions->shared()) {
       world_.conversations.claims.set_leases(sessions, closed);
       shared_limits_ = std::make_unique<SharedLimits>(*sessions);
@@ -192,6 +193,10 @@ class Service {
     const LoopConfig& loop = snapshot.config.loop;
     world_.loop_states.set_limits(loop.state_bytes.count,
                                   static_cast<std::uint64_t>(loop.state_ttl.count()));
+    world_.memories.set_limits({.messages = loop.memory_messages,
+                                .bytes = static_cast<std::int64_t>(loop.memory_bytes.count),
+                                .ttl = loop.memory_ttl,
+                                .unstored_bytes = loop.memory_unstored_bytes.count});
     if (store::Sessions* sessions = world_.conversations.answers.store()) {
       sessions->set_keep(limits.conversation_ttl);
     }

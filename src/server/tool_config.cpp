@@ -213,12 +213,14 @@ Result<loop::Options> to_loop_options(const LoopConfig& config) {
   options.notice_preview_bytes = config.notice_preview_bytes.count;
   options.return_reasoning = config.return_reasoning;
   options.round_separator = config.round_separator;
-  options.memory = loop::Memory::none;
   if (!loop::set_option(options, "on_limit", config.on_limit)) {
     return fail(ErrorCode::invalid_request, "loop.on_limit must be stop or tell_model");
   }
   if (!loop::set_option(options, "on_tool_error", config.on_tool_error)) {
     return fail(ErrorCode::invalid_request, "loop.on_tool_error must be tell_model or stop");
+  }
+  if (!loop::set_option(options, "memory", config.memory)) {
+    return fail(ErrorCode::invalid_request, "loop.memory must be outside, inside or none");
   }
   return options;
 }

@@ -65,6 +65,28 @@ void TurnRecord::ended(KeptTurn kept) {
   kept_ = std::move(kept);
 }
 
+// A loop gives a call another id where the model's own was taken: then it is the first one of that name without a result.
+void TurnRecord::call_result(std::string_view id, std::string_view name, store::CallResult result) {
+  const auto find = [&](auto same) {
+    return std::find_if(calls_.begin(), calls_.end(), [&](const Call& call) {
+      return !call.row.result && call.row.name == name && same(call);
+    });
+  };
+  auto call = find([&](const Call& each) { return each.row.id == id; });
+  if (call == calls_.end()) call = find([](const Call&) { return true; });
+  if (call == calls_.end()) return;
+  call->row.id = id;
+  if (keeps_content()) {
+    // A secret that the end cuts in two is masked first.
+    result.text = cut_to(result.text, 2 * store::kLongestText);
+    mask_.apply(result.text);
+    result.text = cut_to(result.text, store::kLongestText);
+  } else {
+    result.text.clear();
+  }
+  call->row.result = std::move(result);
+}
+
 void TurnRecord::complete(store::RequestOutcome& outcome) {
   for (Call& call : calls_) outcome.call_rows.push_back(std::move(call.row));
   mask_.apply(outcome.error_message);

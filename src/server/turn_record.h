@@ -37,6 +37,8 @@ class TurnRecord final : public TurnObserver {
   TurnObserver* observer(TurnObserver* next);
   // What the client got in one piece.
   void responded(std::string_view body);
+  // What callgate's own run of a call gave. `result.text` is all of it.
+  void call_result(std::string_view id, std::string_view name, store::CallResult result);
   void ended(KeptTurn kept);
   void complete(store::RequestOutcome& outcome);
 

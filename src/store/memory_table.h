@@ -24,7 +24,7 @@ struct MemoryName {
 struct MemoryHead {
   std::string step;  // names the last write; empty: there is none yet
   std::int64_t messages = 0;
-  std::int64_t bytes = 0;  // of messages, prompt and pending
+  std::int64_t bytes = 0;  // of the messages
   std::string prompt;
   std::string pending;
   // Unix milliseconds of the database's clock.

@@ -63,7 +63,9 @@ void append_call(std::string& out, const CallRecord& call) {
   object.close();
 }
 
-void append_message(std::string& out, const Message& message) {
+}  // namespace
+
+void append_openai_message(std::string& out, const Message& message) {
   json::ObjectWriter object(out);
   object.string("role", role_name(message.role));
   if (!message.content.empty()) object.raw("content", message.content.text);
@@ -76,6 +78,8 @@ void append_message(std::string& out, const Message& message) {
   append_extra(object, message.extra);
   object.close();
 }
+
+namespace {
 
 void append_tool(std::string& out, const ToolSpec& tool) {
   json::ObjectWriter object(out);
@@ -143,7 +147,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   json::ObjectWriter object(out);
   object.string("model", options.model.empty() ? std::string_view(request.model) : options.model);
   append_list(object.key("messages"), request.messages,
-              [&](const Message& message) { append_message(out, message); });
+              [&](const Message& message) { append_openai_message(out, message); });
   append_tools(object, request);
   append_tool_choice(object, request.tool_choice);
   if (request.parallel_tool_calls) {

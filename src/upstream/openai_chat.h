@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "upstream/request_parts.h"
 #include "upstream/wire_format.h"
@@ -17,5 +18,8 @@ namespace callgate::upstream {
 extern const WireFormat kOpenaiChat;
 
 std::span<const RequestField> openai_chat_fields();
+
+// A message as it stands in a request, such as {"role":"user","content":"hi"}.
+void append_openai_message(std::string& out, const Message& message);
 
 }  // namespace callgate::upstream

@@ -4,7 +4,7 @@ CREATE TABLE memory (
   conversation text COLLATE "C" NOT NULL,  -- the client's own name for it
   step text COLLATE "C" NOT NULL,  -- of the last write; whoever writes says which one it has seen
   messages bigint NOT NULL,  -- how many there are
-  bytes bigint NOT NULL,  -- of all that is kept
+  bytes bigint NOT NULL,  -- of all of them
   prompt bytea NOT NULL,  -- system messages, a JSON array
   pending bytea NOT NULL,  -- of an answer that ended with calls for the client; empty: none
   created_at bigint NOT NULL,

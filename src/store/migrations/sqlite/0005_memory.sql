@@ -4,7 +4,7 @@ CREATE TABLE memory (
   conversation TEXT    NOT NULL,  -- the client's own name for it
   step         TEXT    NOT NULL,  -- of the last write; whoever writes says which one it has seen
   messages     INTEGER NOT NULL,  -- how many there are
-  bytes        INTEGER NOT NULL,  -- of all that is kept
+  bytes        INTEGER NOT NULL,  -- of all of them
   prompt       BLOB    NOT NULL,  -- system messages, a JSON array
   pending      BLOB    NOT NULL,  -- of an answer that ended with calls for the client; empty: none
   created_at   INTEGER NOT NULL,
