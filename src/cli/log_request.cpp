@@ -69,6 +69,35 @@ void read_events(Reader& in, LoggedRequest& request) {
   }
 }
 
+void read_result(Reader& in, LoggedRequest::ToolResult& result) {
+  each_member(in, [&](const std::string& key) {
+    if (key == "text") return take_text(in, result.text);
+    if (key == "round") return take_count(in, result.round);
+    if (key == "duration_ms") return take_count(in, result.duration_ms);
+    if (key == "bytes") return take_count(in, result.bytes);
+    if (key != "is_error" || in.peek() != Kind::boolean) return false;
+    result.is_error = in.boolean();
+    return true;
+  });
+}
+
+void read_calls(Reader& in, LoggedRequest& request) {
+  if (in.peek() != Kind::array) return in.skip();
+  while (in.next_element()) {
+    LoggedRequest::ToolResult result;
+    bool ran = false;
+    each_member(in, [&](const std::string& key) {
+      if (key == "id") return take_text(in, result.id);
+      if (key == "name") return take_text(in, result.name);
+      if (key != "result" || in.peek() != Kind::object) return false;
+      ran = true;
+      read_result(in, result);
+      return true;
+    });
+    if (ran) request.results.push_back(std::move(result));
+  }
+}
+
 bool take_json(Reader& in, std::string& to) {
   if (in.peek() == Kind::null) return false;
   to = in.raw();
@@ -116,6 +145,7 @@ bool read_member(Reader& in, const std::string& key, LoggedRequest& request) {
   if (key == "usage") return read_usage(in, request), true;
   if (key == "error") return read_error(in, request), true;
   if (key == "events") return read_events(in, request), true;
+  if (key == "calls") return read_calls(in, request), true;
   return false;
 }
 

@@ -25,6 +25,14 @@ struct LoggedRequest {
     std::int64_t choice = 0, bytes = 0;
   };
   std::vector<Event> events;
+
+  // What a tool that the gateway ran gave back.
+  struct ToolResult {
+    std::string id, name, text;
+    std::optional<std::int64_t> round, duration_ms, bytes;
+    bool is_error = false;
+  };
+  std::vector<ToolResult> results;
 };
 
 // What is missing or of another kind stays empty.

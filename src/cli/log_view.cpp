@@ -186,6 +186,21 @@ std::string answer_of(const LoggedRequest& request, const Style& style) {
   return out;
 }
 
+std::string results_of(const LoggedRequest& request, const Style& style) {
+  if (request.results.empty()) return "";
+  std::string out = style.bold("tools") + "\n";
+  for (const LoggedRequest::ToolResult& result : request.results) {
+    Joined how(", ");
+    how.add("call " + one_line(result.name) + " " + one_line(result.id));
+    how.add("round " + std::to_string(result.round.value_or(0)));
+    how.add(std::to_string(result.duration_ms.value_or(0)) + " ms");
+    how.add(std::to_string(result.bytes.value_or(0)) + " bytes");
+    out += "  " + style.cyan(how.text()) + (result.is_error ? style.red(" error") : "") + "\n";
+    if (!result.text.empty()) out += indented(harmless(shortened(result.text)), "    ");
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<LogPage> read_log_page(std::string_view json) {
@@ -233,6 +248,8 @@ std::string print_log_turn(std::string_view json, bool colours) {
   const std::string conversation = conversation_of(request, style);
   const std::string answer = answer_of(request, style);
   if (!conversation.empty()) out += "\n" + conversation;
+  const std::string results = results_of(request, style);
+  if (!results.empty()) out += "\n" + results;
   if (!answer.empty()) out += "\n" + answer;
   if (request.received.empty() && request.events.empty()) {
     out += "\n" + style.dim("no content is kept of it") + "\n";

@@ -54,6 +54,25 @@ answer
   EXPECT_NE(print_log_turn(turn, true).find("  \033[2mHm.\033[0m\n"), std::string::npos);
 }
 
+TEST(LogView, shows_what_tools_gave_back) {
+  const std::string turn =
+      "{" + std::string(kRow) +
+      R"(,"calls":[{"id":"c0","name":"ask","outcome":"complete"},{"id":"c1","name":"find","outcome":"complete","result":{"round":1,"is_error":true,"duration_ms":12,"bytes":9,"text":"not\nthere"}},{"id":"c2","name":"list","outcome":"complete","result":{"round":1,"is_error":false,"duration_ms":3,"bytes":4,"text":null}}],"events":[{"type":"text","text":"No."}]})";
+  const std::string shown = print_log_turn(turn, false);
+  EXPECT_NE(shown.find(R"(
+tools
+  call find c1, round 1, 12 ms, 9 bytes error
+    not
+    there
+  call list c2, round 1, 3 ms, 4 bytes
+
+answer
+  No.
+)"),
+            std::string::npos)
+      << shown;
+}
+
 TEST(LogView, says_what_failed_and_that_nothing_is_kept) {
   const std::string turn =
       R"({"id":"req_1","received_at":"2026-11-16T03:00:00.123Z","state":"failed","model":"m","upstream":"u","stream":false,"status":502,"error":{"code":"upstream_failed","message":"broke\nhere"},"received":null,"events":null})";

@@ -62,6 +62,26 @@ TEST_F(LoopChoiceTest, takes_the_split_of_text_with_and_without_a_loop) {
   EXPECT_EQ(error_of(R"({"split": "words"})"), "callgate.split: expected none or sentences");
 }
 
+TEST_F(LoopChoiceTest, a_conversation_is_a_loop_that_has_tools_only_where_asked) {
+  const auto named = choose(R"({"conversation": "c1"})");
+  EXPECT_TRUE(named->on);
+  EXPECT_EQ(named->conversation, "c1");
+  EXPECT_EQ(named->options.memory, loop::Memory::outside);
+  EXPECT_TRUE(named->tools.empty());
+  EXPECT_FALSE(choose(R"({"conversation": "c1", "memory": "none"})")->on);
+  headers_.add("x-callgate-conversation", "c2");
+  config_.loop.memory = "inside";
+  const auto looped = choose(R"({"loop": true})");
+  EXPECT_EQ(looped->conversation, "c2");
+  EXPECT_EQ(looped->options.memory, loop::Memory::inside);
+  EXPECT_EQ(looped->tools.size(), 2u);
+  const auto none = choose(R"({"loop": true, "memory": "none"})");
+  EXPECT_EQ(none->conversation, "");
+  EXPECT_EQ(none->options.memory, loop::Memory::none);
+  EXPECT_EQ(error_of(R"({"memory": "all"})"), "callgate.memory: expected outside, inside or none");
+  EXPECT_THAT(error_of(R"({"conversation": "a\u0000b"})"), HasSubstr("control characters"));
+}
+
 TEST_F(LoopChoiceTest, takes_what_the_tables_say_of_tools) {
   model_.loop = true;
   const auto all = choose("");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "server/loop_round.h"
 #include "server/observe.h"
@@ -95,6 +96,7 @@ net::Task<bool> LoopRun::drive() {
   entry_.emplace(world_.loops, loop_, std::move(sight),
                  [this](const LoopCommand& command) { steer(command); });
   tool_loop_->start(now());
+  for (const LoopCommand& command : std::exchange(early_, {})) steer(command);
   for (;;) {
     if (audience_.gone()) tool_loop_->cancel(now());
     // What an upstream must keep of a round is kept before anything follows it.
@@ -250,6 +252,7 @@ void LoopRun::finish_run(Run& run, tool::ToolResult result) {
 }
 
 void LoopRun::steer(const LoopCommand& command) {
+  if (!tool_loop_) return early_.push_back(command);
   switch (command.kind) {
     case LoopCommand::Kind::cancel:
       tool_loop_->cancel(now());

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "callgate/loop.h"
 #include "callgate/pipeline.h"
@@ -176,6 +177,7 @@ class LoopRun {
   std::unique_ptr<LoopMemory> memory_;  // nullptr: the loop remembers nothing
   HeldEnd held_end_;
   std::optional<loop::CallModel> next_call_;  // waits for the memory
+  std::vector<LoopCommand> early_;            // before what is remembered was there
   std::optional<loop::ToolLoop> tool_loop_;
   std::optional<RunningLoops::Entry> entry_;
   std::shared_ptr<Round> round_;

@@ -70,6 +70,28 @@ TEST(TurnRecord, forgets_the_calls_of_an_attempt_that_was_thrown_away) {
   EXPECT_EQ(outcome.finish_reason, FinishReason::tool_calls);
 }
 
+TEST(TurnRecord, keeps_results_of_its_own_runs_bounded_and_masked) {
+  for (const bool content : {true, false}) {
+    TurnRecord record(kMask, content ? 100 : 0);
+    record.call_started({.call = 0, .name = "f", .id = "c0"});
+    record.call_started({.call = 1, .name = "f", .id = "c0"});
+    record.call_result("c0", "f", {.round = 1, .bytes = 5'000, .text = std::string(5'000, 'x')});
+    record.call_result("call_2", "f", {.is_error = true, .text = "key top-secret is wrong"});
+    record.call_result("c9", "g", {.text = "unknown"});
+    store::RequestOutcome outcome;
+    record.complete(outcome);
+    ASSERT_EQ(outcome.call_rows.size(), 2u);
+    const store::CallRow& first = outcome.call_rows[0];
+    const store::CallRow& second = outcome.call_rows[1];
+    EXPECT_EQ(first.result->bytes, 5'000);
+    EXPECT_EQ(first.result->text.size(), content ? store::kLongestText : 0);
+    EXPECT_EQ(second.id, "call_2") << "the loop gave it another id";
+    EXPECT_TRUE(second.result->is_error);
+    EXPECT_EQ(second.result->text.find("top-secret"), std::string::npos);
+    EXPECT_EQ(second.result->text.empty(), !content);
+  }
+}
+
 TEST(TurnRecord, cuts_what_is_searched_at_whole_characters) {
   std::string umlauts;
   for (int i = 0; i < 3000; ++i) umlauts += "ü";
