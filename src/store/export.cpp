@@ -229,6 +229,9 @@ Attempt<CheckReport> check_store(Database& database) {
       {"SELECT count(*) FROM request WHERE state <> 'completed' AND state = 'running' AND run IN "
        "(SELECT id FROM run WHERE ended_at IS NOT NULL)",
        " requests run although their process has ended"},
+      {"SELECT count(*) FROM memory m WHERE m.messages <> (SELECT count(*) FROM memory_message s "
+       "WHERE s.key_name = m.key_name AND s.conversation = m.conversation)",
+       " conversations lack messages"},
   };
   for (const Question& question : questions) {
     const Attempt<void> looked = look(database, question, report);

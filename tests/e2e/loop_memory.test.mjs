@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { Postgres } from './cluster.mjs';
 import { defer, eventually, file_scope, make_folder, start_gateway } from './harness.mjs';
-import { fetch_text, post, SseReader } from './http.mjs';
+import { ChatStream, fetch_text, post, SseReader } from './http.mjs';
 import { chunk, kEventStream, kHead, start_upstream } from './upstream.mjs';
 
 const scope = file_scope();
@@ -289,6 +289,30 @@ test('a gateway that is killed while a tool runs leaves a whole history', async 
   assert.match(next.text, /^I know/);
   const said = [...kRemembered.inside, 'user: hang on', 'user: Are you there?'];
   assert.deepEqual(sent(), said);
+});
+
+test('what ends a loop early leaves a whole history', async () => {
+  const callgate = { conversation: new_conversation(), memory: 'inside' };
+  tools.hanging.length = 0;
+  const body = { model: 'm', stream: true, messages: [user('hang on')], callgate };
+  const left = await ChatStream.open(gateways.sqlite.url, body);
+  await eventually('the tool runs', () => tools.hanging.length === 1);
+  left.leave();
+  const next = async () => (await ask(gateways.sqlite, [user('Go on')], callgate)).text;
+  await eventually('the conversation is free', async () => /^I know/.test(await next()));
+  const round = ['user: hang on', 'calls', 'result', 'user: Go on'];
+  assert.deepEqual(sent(), round);
+
+  tools.hanging.length = 0;
+  const deleted = ask(gateways.sqlite, [user('hang on')], callgate);
+  await eventually('the tool runs', () => tools.hanging.length === 1);
+  const url = `${gateways.sqlite.v1}/conversations/${encodeURIComponent(callgate.conversation)}`;
+  assert.equal((await fetch_text(url, { method: 'DELETE' })).status, 200);
+  tools.hanging[0].writeHead(200, { 'content-type': 'text/plain' }).end('late');
+  const told = await deleted;
+  assert.equal(told.error.code, 'conversation_moved');
+  assert.equal(told.reason, undefined);
+  assert.equal((await fetch_text(url)).status, 404, 'it does not come back');
 });
 
 test('a conversation that is full takes no more', async () => {
