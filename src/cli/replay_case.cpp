@@ -81,6 +81,30 @@ void add_line(ReplayCase& into, const CaptureLine& line) {
   }
 }
 
+// All of a single turn. Gives the client's request.
+std::string add_lines(ReplayCase& into, const CaptureRecord& record) {
+  std::string body;
+  for (const CaptureLine& line : record.lines) {
+    if (line.direction == Direction::client_in && line.kind == Kind::bytes) body += line.bytes;
+    add_line(into, line);
+  }
+  return body;
+}
+
+// Of a tool loop the answer of an upstream that was read as this round.
+void add_round(ReplayCase& into, const CaptureRecord& record, std::size_t round) {
+  std::size_t seen = 0;
+  for (const CaptureLine& line : record.lines) {
+    if (line.kind == Kind::round) {
+      ++seen;
+      continue;
+    }
+    const bool begins = line.direction == Direction::upstream_out && line.kind == Kind::head;
+    if (begins && seen == round) return;
+    if (line.direction != Direction::client_out) add_line(into, line);
+  }
+}
+
 // Logs the events of one choice on their way to the client.
 class EventTap final : public Stage {
  public:
@@ -138,6 +162,7 @@ void push_steps(Pipeline& pipeline, const std::vector<CaptureLine>& steps, std::
         pipeline.fail(step.error, client);
         break;
       case Kind::head:
+      case Kind::round:
         break;
     }
   }
@@ -162,15 +187,22 @@ std::string excerpt(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-Result<ReplayCase> to_replay_case(const CaptureRecord& record) {
+Result<ReplayCase> to_replay_case(const CaptureRecord& record, std::size_t round) {
+  if (round > record.rounds.size()) {
+    return wrong("the capture has " + std::to_string(record.rounds.size()) + " rounds");
+  }
   ReplayCase made;
   made.name = record.request_id;
   made.version = record.version;
   made.status = 0;
+  made.rounds = record.rounds.size();
   std::string body;
-  for (const CaptureLine& line : record.lines) {
-    if (line.direction == Direction::client_in && line.kind == Kind::bytes) body += line.bytes;
-    add_line(made, line);
+  if (made.rounds == 0) {
+    body = add_lines(made, record);
+  } else {
+    const std::size_t wanted = round == 0 ? made.rounds : round;
+    add_round(made, record, wanted);
+    body = record.rounds[wanted - 1].request;
   }
   auto request = to_request(body, record.protocol);
   if (!request) {
@@ -183,8 +215,10 @@ Result<ReplayCase> to_replay_case(const CaptureRecord& record) {
   // A client that leaves makes its upstream fail; nobody was told.
   if (gone && !made.steps.empty() && made.steps.back().kind == Kind::failed) made.steps.pop_back();
   if (made.steps.empty()) return wrong("the capture has no answer of an upstream");
-  if (record.pipeline) {
-    auto options = to_options(*record.pipeline);
+  const CapturedPipeline* pipeline = record.pipeline ? &*record.pipeline : nullptr;
+  if (made.rounds > 0) pipeline = &record.rounds[(round == 0 ? made.rounds : round) - 1].pipeline;
+  if (pipeline != nullptr) {
+    auto options = to_options(*pipeline);
     if (!options) return tl::unexpected(options.error());
     made.options = std::move(*options);
   } else if (made.status >= 200 && made.status < 300) {

@@ -27,10 +27,12 @@ struct ReplayCase {
   bool has_end = true;            // false: the client left, or the capture was truncated
   std::string captured;           // what the client got
   std::string captured_comments;  // the same with the comments in between
+  std::size_t rounds = 0;         // of the tool loop that it is a turn of; 0: none
 };
 
-// Of several attempts the last one counts, as it did then.
-Result<ReplayCase> to_replay_case(const server::CaptureRecord& record);
+// Of several attempts the last one counts, as it did then. A tool loop has several turns of the model: `round` says which
+// one, from 1; 0 is the last. What its client got is made of all of them, and is not compared.
+Result<ReplayCase> to_replay_case(const server::CaptureRecord& record, std::size_t round = 0);
 // Upstream bytes that came whole and were closed. `request` is a client's request as openai_chat; when it is empty the
 // usual one of golden cases is taken, streamed if the bytes are frames.
 Result<ReplayCase> to_replay_case(std::string_view upstream_bytes, std::string_view wire,

@@ -130,6 +130,34 @@ TEST(Replay, shows_events_and_the_summary) {
   EXPECT_EQ(replayed.summary, "finish stop\ncalls 0\n");
 }
 
+TEST(Replay, shows_each_round_of_a_tool_loop) {
+  CaptureRecord record = streamed();
+  const server::CapturedPipeline made = *record.pipeline;
+  record.pipeline.reset();
+  record.lines.resize(1);
+  const auto add_round = [&](std::string_view text) {
+    begin_attempt(record, 200);
+    add_mark(record, Direction::upstream_in, Kind::round);
+    record.rounds.push_back({made, std::string(kRequest)});
+    add(record, Direction::client_out, "data: {}");
+    add(record, Direction::upstream_in,
+        frame("{\"content\":\"" + std::string(text) + "\"}", "\"stop\"") + "data: [DONE]\n\n");
+  };
+  begin_attempt(record, 500);
+  add(record, Direction::upstream_in, "{}");
+  add_round("first");
+  add_round("second");
+  const auto events = [&](std::size_t round) {
+    return run_replay(*to_replay_case(record, round), std::nullopt).events;
+  };
+  EXPECT_EQ(events(1), "text \"first\"\nfinish stop\n");
+  EXPECT_EQ(events(2), "text \"second\"\nfinish stop\n");
+  EXPECT_EQ(events(0), events(2));
+  EXPECT_EQ(to_replay_case(record, 1)->rounds, 2u);
+  EXPECT_EQ(to_replay_case(record, 3).error().message, "the capture has 2 rounds");
+  EXPECT_EQ(to_replay_case(streamed(), 1).error().message, "the capture has 0 rounds");
+}
+
 TEST(Replay, tells_the_first_difference) {
   CaptureRecord record = streamed();
   std::string answer = run_replay(replay_case(record), std::nullopt).client;

@@ -20,6 +20,7 @@ constexpr std::size_t kLargeCase = 32 * 1024;
 
 struct ReplayArguments {
   std::string file;
+  std::size_t round = 0;
   std::string wire = "openai_chat";
   std::string request;
   std::string tools;
@@ -52,7 +53,7 @@ Result<ReplayCase> load(const ReplayArguments& arguments) {
   if (!text) return tl::unexpected(text.error());
   if (server::looks_like_capture(*text)) {
     auto record = server::read_capture(*text);
-    if (record) return to_replay_case(*record);
+    if (record) return to_replay_case(*record, arguments.round);
     record.error().message = arguments.file + ": " + record.error().message;
     return tl::unexpected(record.error());
   }
@@ -87,6 +88,11 @@ Result<void> change(const ReplayArguments& arguments, ReplayCase& input) {
 
 int check(const ReplayCase& input, const Replayed& replayed, bool original_cuts) {
   if (input.version.empty()) return report({.message = "--check needs a capture"});
+  if (input.rounds > 0) {
+    return report({.message = "--check: the client of a tool loop got an answer of " +
+                              std::to_string(input.rounds) +
+                              " rounds and of tools, which are not run again"});
+  }
   const auto difference = first_difference(input, replayed, original_cuts);
   if (!difference) {
     std::cout << "the same " << input.captured.size() << " bytes\n";
@@ -172,6 +178,8 @@ void add_replay(CLI::App& app, int& exit_code) {
       ->add_option("--split", arguments->split,
                    "cut the upstream's bytes: original, whole, byte, N, or random:SEED")
       ->capture_default_str();
+  command->add_option("--round", arguments->round,
+                      "capture of a tool loop: which turn of the model, from 1; else the last");
   command->add_option("--protocol", arguments->protocol, "answer in this protocol instead");
   command->add_option("--dialect", arguments->dialect,
                       "read the text in this dialect instead, a name from `callgate dialects`");

@@ -6,6 +6,7 @@
 #include "callgate/version.h"
 #include "server/capture_mask.h"
 #include "server/gateway.h"
+#include "upstream/wire_format.h"
 
 namespace callgate::server {
 namespace {
@@ -28,6 +29,21 @@ CapturedPipeline in_words(const PipelineOptions& options) {
   if (options.dialect != nullptr) words.dialect = options.dialect->name;
   if (options.commit) words.commit = *options.commit == Commit::eager ? "eager" : "whole_call";
   return words;
+}
+
+// What shapes the model's turn; the conversation is in what the upstream was sent.
+std::string shape_of(const Request& request) {
+  Request shape;
+  shape.model = request.model;
+  shape.messages.push_back({.role = Role::user, .content = {"\"hi\""}});
+  shape.tools = request.tools;
+  shape.other_tools = request.other_tools;
+  shape.tool_choice = request.tool_choice;
+  shape.parallel_tool_calls = request.parallel_tool_calls;
+  shape.include_usage = request.include_usage;
+  const auto encoded =
+      upstream::find("openai_chat")->encode(shape, {.model = request.model, .stream = true});
+  return encoded ? encoded->body : std::string();
 }
 
 void copy_headers(CapturedHead& head, const net::Headers& headers) {
@@ -125,6 +141,13 @@ void Capture::made_pipeline(PipelineOptions& options) {
     if (!finished_) job_.record.pipeline->elapsed_ms->push_back(value);
     return value;
   };
+}
+
+void Capture::begin_round(const Request& request, const PipelineOptions& options) {
+  CapturedRound round{.pipeline = in_words(options), .request = shape_of(request)};
+  if (!take(sizeof(CapturedRound) + round.request.size())) return;
+  job_.record.rounds.push_back(std::move(round));
+  add(Direction::upstream_in, {.kind = CaptureLine::Kind::round});
 }
 
 void Capture::cut() { add_mark(CaptureLine::Kind::cut); }

@@ -46,6 +46,8 @@ class Capture {
   // What the pipeline of this attempt is made with. The times that it asks for are captured, too: the capture outlives
   // the pipeline.
   void made_pipeline(PipelineOptions& options);
+  // The same for a turn of a tool loop.
+  void begin_round(const Request& request, const PipelineOptions& options);
   // The gateway ended the turn, or let held back reasoning go, because it was time to.
   void cut();
   void release_reasoning();

@@ -9,6 +9,9 @@
 //   {"t":400,"dir":"client_out","comment":": keep-alive\n\n"}    sent, but no part of the answer
 //   {"t":511,"dir":"upstream_in","closed":true}                  or "cut", "released" (the gateway did), "error":{...}
 //   {"end":"completed","truncated":false}
+//
+// A tool loop has several turns of the model; what each of them was made with stands before its bytes:
+//   {"t":320,"dir":"upstream_in","round":{"pipeline":{...},"request":"{...}"}}
 #pragma once
 
 #include <cstdint>
@@ -50,6 +53,14 @@ struct CapturedPipeline {
   bool operator==(const CapturedPipeline&) const = default;
 };
 
+// One turn of the model in a tool loop.
+struct CapturedRound {
+  CapturedPipeline pipeline;
+  std::string request;  // what shaped it, as Chat Completions JSON without the conversation
+
+  bool operator==(const CapturedRound&) const = default;
+};
+
 enum class Direction : std::uint8_t { client_in, upstream_out, upstream_in, client_out };
 
 // The head of a request or of an answer; what does not apply is empty.
@@ -64,7 +75,7 @@ struct CapturedHead {
 };
 
 struct CaptureLine {
-  enum class Kind : std::uint8_t { head, bytes, comment, closed, cut, released, failed };
+  enum class Kind : std::uint8_t { head, bytes, comment, closed, cut, released, failed, round };
 
   std::int64_t time_us = 0;
   Direction direction = Direction::client_in;
@@ -82,6 +93,7 @@ struct CaptureRecord {
   std::string protocol;
   // Of the last attempt that got as far as a pipeline.
   std::optional<CapturedPipeline> pipeline;
+  std::vector<CapturedRound> rounds;  // of a tool loop: one for each line of kind round, in order
   std::vector<CaptureLine> lines;
   std::string
       end;  // completed, failed, disconnected or interrupted; empty: the file has no last line

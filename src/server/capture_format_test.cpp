@@ -65,7 +65,9 @@ CaptureRecord sample() {
       {.time_us = 7, .direction = Direction::upstream_in, .kind = Kind::cut},
       {.time_us = 8, .direction = Direction::upstream_in, .kind = Kind::closed},
       {.time_us = 9, .direction = Direction::upstream_in, .kind = Kind::released},
+      {.time_us = 10, .direction = Direction::upstream_in, .kind = Kind::round},
   };
+  record.rounds.push_back({*record.pipeline, "{\"model\":\"m\"}"});
   return record;
 }
 
@@ -77,6 +79,7 @@ TEST(CaptureFormat, reads_back_what_it_prints) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(print_capture(*read), text);
   EXPECT_EQ(read->pipeline, record.pipeline);
+  EXPECT_EQ(read->rounds, record.rounds);
   EXPECT_EQ(read->request_id, "req_1");
   EXPECT_EQ(read->end, "completed");
   EXPECT_TRUE(read->truncated);

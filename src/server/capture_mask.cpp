@@ -87,6 +87,7 @@ void mask_secrets(CaptureRecord& record, const std::vector<std::string>& secrets
     mask.apply(line.error.type);
     mask.apply(line.error.upstream_code);
   }
+  for (CapturedRound& round : record.rounds) mask.apply(round.request);
   using enum Direction;
   for (const Direction direction : {client_in, upstream_out, upstream_in, client_out}) {
     mask_bytes(record, direction, mask);

@@ -167,7 +167,16 @@ void print_error(std::string& out, const Error& error) {
   object.close();
 }
 
-void print_line(std::string& out, const CaptureLine& line) {
+void print_round(std::string& out, const CapturedRound& round) {
+  json::ObjectWriter object(out);
+  print_pipeline(object.key("pipeline"), round.pipeline);
+  object.string("request", round.request);
+  object.close();
+}
+
+// `round` is the next one that a line speaks of.
+void print_line(std::string& out, const CaptureLine& line, const CaptureRecord& record,
+                std::size_t& round) {
   json::ObjectWriter object(out);
   object.integer("t", line.time_us);
   object.string("dir", word_of(line.direction));
@@ -199,6 +208,9 @@ void print_line(std::string& out, const CaptureLine& line) {
       break;
     case CaptureLine::Kind::failed:
       print_error(object.key("error"), line.error);
+      break;
+    case CaptureLine::Kind::round:
+      print_round(object.key("round"), record.rounds[round++]);
       break;
   }
   object.close();
@@ -243,7 +255,8 @@ std::string print_capture(const CaptureRecord& record) {
   if (record.pipeline) print_pipeline(head.key("pipeline"), *record.pipeline);
   head.close();
   out += '\n';
-  for (const CaptureLine& line : record.lines) print_line(out, line);
+  std::size_t round = 0;
+  for (const CaptureLine& line : record.lines) print_line(out, line, record, round);
   if (record.end.empty()) return out;
   json::ObjectWriter end(out);
   end.string("end", record.end);

@@ -198,6 +198,18 @@ bool read_content(json::Reader& in, std::string_view key, CaptureLine& line) {
   return true;
 }
 
+void read_round(json::Reader& in, CapturedRound& round) {
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "pipeline") {
+      read_pipeline(in, round.pipeline);
+    } else if (key == "request") {
+      read_string(in, round.request);
+    } else {
+      in.skip();
+    }
+  }
+}
+
 void read_line(json::Reader& in, CaptureRecord& record) {
   CaptureLine line;
   bool has_direction = false;
@@ -215,6 +227,10 @@ void read_line(json::Reader& in, CaptureRecord& record) {
       if (record.end.empty()) return in.fail("expected how it ended");
     } else if (key == "truncated") {
       record.truncated = in.boolean();
+    } else if (key == "round") {
+      line.kind = CaptureLine::Kind::round;
+      read_round(in, record.rounds.emplace_back());
+      ++contents;
     } else if (read_content(in, key, line)) {
       ++contents;
     } else {

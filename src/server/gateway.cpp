@@ -327,10 +327,8 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
                           *model->config, key, catalogue.get());
   if (!loop) co_return co_await refuse(ask, loop.error());
   loop->apply_to(options->policy);
-  if (!loop->on) {
-    const auto captured = begin_capture(ask, request->model, *body);
-    if (!captured) co_return co_await refuse(ask, captured.error());
-  }
+  const auto captured = begin_capture(ask, request->model, *body);
+  if (!captured) co_return co_await refuse(ask, captured.error());
   ask.received_bytes = body->size();
   if (logs_content(ask.snapshot->config, key, *model->config)) ask.received = *body;
   ask.exchange.drop_body();

@@ -89,21 +89,19 @@ net::Task<Result<void>> LoopRun::attempt(std::shared_ptr<Round> round,
     co_return tl::unexpected(std::move(missing));
   }
   self.trace_.begin_attempt(upstream, encoded->request.headers);
-  round->call.reset();
-  round->target = target->second;
-  round->call = round->target->call(self.model());
+  round->begin_call(target->second, upstream);
   const Origin origin{.prompt = encoded->prepared ? *encoded->prepared : request,
                       .key_name = self.key_name(),
                       .session = self.work_.session,
                       .request = self.work_.request_id};
   round->call->set_origin(origin);
-  const auto sent = co_await round->call->send(request, encoded->request);
+  const auto sent = co_await round->wire().send(request, encoded->request);
   if (round->run == nullptr) co_return Result<void>();
   Result<void> done;
   if (!sent) {
     done = tl::unexpected(sent.error());
   } else if (round->call->status() >= 300 || round->call->status() < 200) {
-    Error refusal = co_await read_refusal(*round->call, wire);
+    Error refusal = co_await read_refusal(round->wire(), wire);
     done = tl::unexpected(std::move(refusal));
   } else {
     done = co_await relay(round, wire);
@@ -152,8 +150,9 @@ PipelineOptions LoopRun::round_options(const WireFormat& wire, UpstreamCall& cal
 
 net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round, const WireFormat& wire) {
   LoopRun& self = *round->run;
-  UpstreamCall& call = *round->call;
+  UpstreamCall& call = round->wire();
   PipelineOptions options = self.round_options(wire, call);
+  if (round->capture) round->capture->begin_round(round->asked.request, options);
   options.sink = round.get();
   auto made = Pipeline::make(round->asked.request, std::move(options));
   if (!made) co_return tl::unexpected(made.error());
@@ -170,6 +169,7 @@ net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round, const WireF
     self.tool_loop_->on_time(self.now());
     if (cut) {
       pipeline.cut(nothing);
+      if (round->capture) round->capture->cut();
     } else if (piece && piece->waiting) {
       continue;
     } else if (!piece) {

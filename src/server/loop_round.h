@@ -13,7 +13,21 @@ namespace callgate::server {
 // One turn of the model: its events go to the loop as long as anybody wants them.
 struct LoopRun::Round final : EventSink {
   Round(LoopRun& owner, loop::CallModel call_in)
-      : run(&owner), asked(std::move(call_in)), snapshot(owner.work_.snapshot), go(owner.loop_) {}
+      : run(&owner),
+        asked(std::move(call_in)),
+        snapshot(owner.work_.snapshot),
+        capture(owner.work_.capture),
+        go(owner.loop_) {}
+
+  // A new attempt; nothing of the last one is used any more.
+  void begin_call(std::shared_ptr<UpstreamTarget> used, const UpstreamConfig& upstream) {
+    captured.reset();
+    call.reset();
+    target = std::move(used);
+    call = target->call(*run->work_.model.config);
+    if (capture != nullptr) captured.emplace(*call, *capture, upstream);
+  }
+  UpstreamCall& wire() { return captured ? static_cast<UpstreamCall&>(*captured) : *call; }
 
   void accept(const Event& event) override {
     if (run == nullptr) return;
@@ -28,8 +42,10 @@ struct LoopRun::Round final : EventSink {
   LoopRun* run;  // nullptr: nobody wants it any more
   loop::CallModel asked;
   std::shared_ptr<const Snapshot> snapshot;  // models and upstreams live there
+  std::shared_ptr<Capture> capture;
   std::shared_ptr<UpstreamTarget> target;
   std::unique_ptr<UpstreamCall> call;  // goes before its target
+  std::optional<CapturedCall> captured;
   net::Signal go;                      // the client took what was there
   const Pipeline* pipeline = nullptr;  // whose events these are
   bool heard = false;                  // an event went to the loop

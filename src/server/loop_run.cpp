@@ -361,6 +361,7 @@ void LoopRun::record_end(Delivery delivery) {
   }
   record_.complete(outcome);
   trace_.end(outcome, all);
+  if (work_.capture) work_.capture->finish(store::to_string(outcome.state));
   if (!reason.empty()) observe_loop(world_, model().name, std::string_view(reason).substr(5));
   observe_end(world_, labels(), std::move(outcome), all);
 }

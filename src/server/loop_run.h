@@ -58,6 +58,7 @@ struct LoopWork {
   DialectChoice dialect;
   RequestOptions options;
   LoopChoice choice;
+  std::shared_ptr<Capture> capture;  // rounds may outlive the run; nullptr: it is not captured
 };
 
 class LoopRun {

@@ -19,7 +19,8 @@ ResponseIdentity identity_of(IdMint& mint, const Request& request, const PolicyO
 }
 
 LoopWork work_of(Ask& ask, const Protocol& protocol, Request request, const Snapshot::Model& model,
-                 DialectChoice dialect, const RequestOptions& options, LoopChoice choice) {
+                 DialectChoice dialect, const RequestOptions& options, LoopChoice choice,
+                 std::shared_ptr<Capture> capture) {
   LoopWork work;
   work.snapshot = ask.snapshot;
   work.key = ask.key;
@@ -35,6 +36,7 @@ LoopWork work_of(Ask& ask, const Protocol& protocol, Request request, const Snap
   work.dialect = dialect;
   work.options = options;
   work.choice = std::move(choice);
+  work.capture = std::move(capture);
   return work;
 }
 
@@ -51,8 +53,10 @@ LoopTurn::LoopTurn(Gateway& gateway, Ask& ask, Request request, const Snapshot::
       options_(options),
       coalesce_(model.config->reasoning_coalesce),
       keepalive_(wants_keepalive(ask.exchange.head().headers)),
+      capture_(std::move(ask.capture)),
       run_(gateway,
-           work_of(ask, protocol, std::move(request), model, dialect, options, std::move(choice)),
+           work_of(ask, protocol, std::move(request), model, dialect, options, std::move(choice),
+                   capture_),
            ask.exchange.head().headers, *this),
       client_(run_.request(), identity_of(gateway.mint_, run_.request(), options.policy), protocol,
               options.policy, ask.snapshot->config.limits.max_held_back.count, run_.max_logged(),
@@ -105,6 +109,7 @@ net::Task<> LoopTurn::on_time() {
   if (silence() == 0 || !ask_.exchange.started()) co_return;
   if (gateway_.loop_.now() < last_write_ + silence()) co_return;
   last_write_ = gateway_.loop_.now();
+  if (capture_) capture_->client_got_comment(kKeepAlive);
   (void)co_await ask_.exchange.write(kKeepAlive);
 }
 
@@ -117,6 +122,7 @@ void LoopTurn::start_stream() {
   if (ask_.exchange.started()) return;
   add_event_stream_headers(ask_.headers);
   ask_.exchange.start(200, ask_.headers);
+  if (capture_) capture_->client_got(200, ask_.headers, "");
 }
 
 net::Task<bool> LoopTurn::send() {
@@ -124,6 +130,7 @@ net::Task<bool> LoopTurn::send() {
   sending_.clear();
   std::swap(sending_, client_.out());
   run_.wrote();
+  if (capture_) capture_->client_got(sending_);
   const auto written = co_await ask_.exchange.write(sending_);
   bytes_out_ += sending_.size();
   last_write_ = gateway_.loop_.now();
@@ -136,6 +143,7 @@ net::Task<> LoopTurn::deliver(LoopRun::Delivery& delivery) {
     delivery.how = TurnEnd::How::failed;
     delivery.status = client::status_of(run_.error());
     delivery.body = protocol_.error_body(run_.error());
+    if (capture_) capture_->client_got(delivery.status, ask_.headers, delivery.body);
     co_return co_await gateway_.refuse(ask_, run_.error());
   }
   if (run_.failed()) {
@@ -150,11 +158,13 @@ net::Task<> LoopTurn::deliver(LoopRun::Delivery& delivery) {
   if (stream_) {
     start_stream();
     run_.wrote();
+    if (capture_) capture_->client_got(out);
     written = co_await ask_.exchange.end(out);
   } else {
     ask_.headers.add("content-type", "application/json");
     add_counters(ask_.headers, summary(), options_.policy);
     delivery.body = out;
+    if (capture_) capture_->client_got(200, ask_.headers, out);
     written = co_await ask_.exchange.respond(200, ask_.headers, out);
   }
   if (written) delivery.how = TurnEnd::How::answered;

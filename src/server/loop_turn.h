@@ -46,6 +46,7 @@ class LoopTurn final : LoopAudience {
   const RequestOptions options_;
   const Milliseconds coalesce_;
   const bool keepalive_;
+  const std::shared_ptr<Capture> capture_;
   LoopRun run_;
   LoopClient client_;
   std::string sending_;

@@ -25,6 +25,14 @@ rule tools
   text "I was told ${kUpstreamKey}. Let me look."
   call f {"city": "Zürich"}
   usage prompt=20 completion=9
+rule loop_call
+  when user contains "loop"
+  when turn 0
+  text "Let me look."
+  call f {} id=c1
+rule loop_answer
+  when user contains "loop"
+  text "found"
 rule think
   when user contains "think"
   reasoning "Hm, what now."
@@ -65,6 +73,7 @@ async function start(t, more = {}) {
         { name: 'user', secret: kUserKey },
       ],
       capture: { dir, models: ['traced-*'], ...more.capture },
+      ...more.more,
     }),
   );
   return { dir, gateway };
@@ -201,6 +210,31 @@ describe('a captured request', () => {
     assert.ok(text.length < 32 * 1024);
     await assert_replays(t, file);
   });
+});
+
+test('of a tool loop every round is captured, and replays', async (t) => {
+  const { dir, gateway } = await start(t, {
+    model: { loop: true },
+    more: { tool: [{ name: 'f', kind: 'builtin', builtin: 'time', description: 'f' }] },
+  });
+  for (const stream of [true, false]) {
+    const answer = await post(`${gateway.v1}/chat/completions`, ask('loop', { stream }), asked());
+    assert.match(answer.text, /found/);
+    const { file, lines, bytes, end, text } = await capture_of(dir, answer);
+    assert_no_secret(text);
+    assert.equal(end.end, 'completed');
+    assert.equal(bytes('client_out'), answer.text);
+    assert.equal(lines.filter((line) => line.round).length, 2);
+    assert.match(bytes('upstream_out'), /"tool_call_id":"c1"/);
+    const events = async (...args) => (await replay(t, file, '--emit', 'events', ...args)).out;
+    assert.match(await events('--round', '1'), /^text "Let me look\."\ncall 0 f/);
+    assert.match(await events('--round', '2'), /^text "found"/);
+    assert.equal(await events('--split', 'byte'), await events('--round', '2'));
+    const checked = await replay(t, file, '--check');
+    assert.equal(checked.code, 2);
+    assert.match(checked.err, /2 rounds and of tools/);
+    assert.equal((await replay(t, file, '--round', '3')).code, 2);
+  }
 });
 
 describe('who may capture', () => {
