@@ -31,7 +31,7 @@ std::optional<HandshakeFault> check_handshake(const RequestHead& head) {
 }
 
 WebSocket::WebSocket(Exchange& exchange, Options options)
-    : exchange_(exchange), options_(options) {}
+    : exchange_(exchange), options_(options), flushed_(exchange.loop()) {}
 
 Task<Result<void>> WebSocket::accept(Headers headers) {
   const Headers& asked = exchange_.head().headers;
@@ -110,8 +110,17 @@ void WebSocket::queue(Opcode opcode, std::string_view payload) {
   }
 }
 
+void WebSocket::queue_frame(std::string_view frame) {
+  if (!closing_) queued_.append(frame);
+}
+
+void WebSocket::queue_close(std::uint16_t code, std::string_view reason) {
+  if (std::exchange(closing_, true)) return;
+  append_close_frame(queued_, code, reason);
+}
+
 Task<Result<void>> WebSocket::flush() {
-  if (flushing_) co_return Result<void>();
+  while (flushing_) (void)co_await flushed_.wait();
   flushing_ = true;
   Result<void> sent;
   while (!queued_.empty() && sent) {
@@ -121,14 +130,23 @@ Task<Result<void>> WebSocket::flush() {
   }
   sending_.clear();
   flushing_ = false;
+  flushed_.notify();
   co_return sent;
 }
 
-Task<> WebSocket::close(std::uint16_t code, std::string_view reason) {
-  if (!closing_) {
-    closing_ = true;
-    append_close_frame(queued_, code, reason);
+Task<> WebSocket::leave() {
+  constexpr Millis kSilence{50};
+  const std::uint64_t limit =
+      exchange_.loop().now() + static_cast<std::uint64_t>(options_.close_timeout.count());
+  while (reader_->fault() && exchange_.loop().now() < limit) {
+    auto bytes = co_await exchange_.read(kSilence);
+    if (!bytes || !*bytes || (*bytes)->empty()) break;
   }
+  (void)co_await exchange_.end({});
+}
+
+Task<> WebSocket::close(std::uint16_t code, std::string_view reason) {
+  queue_close(code, reason);
   Result<void> sent = co_await flush();
   const std::uint64_t limit =
       exchange_.loop().now() + static_cast<std::uint64_t>(options_.close_timeout.count());

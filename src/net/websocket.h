@@ -49,14 +49,22 @@ class WebSocket {
 
   // Puts a message behind those that wait to be sent.
   void queue(Opcode opcode, std::string_view payload);
+  // The same with a message that is a frame already, made by append_frame() or, if deflates(), append_deflated_frame().
+  void queue_frame(std::string_view frame);
   void queue_ping() { append_frame(queued_, Opcode::ping, {}); }
-  // Sends all that is queued. While one flush() runs another one returns at once: the first sends for both.
+  // Goodbye, behind what waits. Nothing is queued after it; read() goes on until the client says so, too.
+  void queue_close(std::uint16_t code, std::string_view reason);
+  bool deflates() const { return deflated_; }
+  // Sends all that is queued. While one flush() runs another one waits for it. REQUIRES: two tasks at most.
   Task<Result<void>> flush();
   // Bytes that wait, and those that are on their way.
   std::size_t backlog() const { return queued_.size() + sending_.size(); }
 
   // Says goodbye, and waits for the client to do so.
   Task<> close(std::uint16_t code, std::string_view reason);
+  // Ends the connection after read() has failed. What the client still sends is passed over for a moment, since a close
+  // with bytes unread would take the last frames away from it.
+  Task<> leave();
   // Milliseconds of the loop's clock when the client was heard last.
   std::uint64_t heard_at() const { return heard_at_; }
 
@@ -72,6 +80,7 @@ class WebSocket {
   std::string queued_;
   std::string sending_;
   bool flushing_ = false;
+  Signal flushed_;
   std::uint16_t close_code_ = 0;  // the client's
   bool closing_ = false;          // our close frame is queued or sent
   std::uint64_t heard_at_ = 0;

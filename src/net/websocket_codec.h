@@ -30,6 +30,7 @@ inline constexpr std::uint16_t kCloseProtocolError = 1002;
 inline constexpr std::uint16_t kCloseInvalidText = 1007;
 inline constexpr std::uint16_t kClosePolicy = 1008;
 inline constexpr std::uint16_t kCloseTooBig = 1009;
+inline constexpr std::uint16_t kCloseTryAgainLater = 1013;
 
 struct WebSocketLimits {
   std::size_t frame = std::size_t{1} << 20;

@@ -137,6 +137,23 @@ struct LoopConfig {
   Bytes memory_unstored_bytes{256u << 20};
 };
 
+// Rooms over WebSocket, docs/rooms.md.
+struct RoomsConfig {
+  std::int64_t max_rooms = 10'000;
+  std::int64_t max_subscribers = 100;
+  Bytes backlog{1u << 20};
+  std::int64_t history_frames = 10'000;
+  Bytes history_bytes{1u << 20};
+  std::int64_t max_messages = 200;
+  Bytes message_history{1u << 20};
+  std::int64_t queue = 16;
+  Milliseconds idle_timeout{600'000};
+  Milliseconds ping_interval{20'000};
+  Milliseconds pong_timeout{10'000};
+  Bytes max_frame{256u << 10};
+  Bytes max_message{1u << 20};
+};
+
 // A tool that the gateway runs, or an MCP server with many.
 struct ToolTable {
   std::string name;
@@ -292,6 +309,7 @@ struct Config {
   CaptureConfig capture;
   OtlpConfig otlp;
   LoopConfig loop;
+  RoomsConfig rooms;
   std::vector<ToolTable> tools;
   std::vector<HookTable> hooks;
   std::vector<KeyConfig> keys;

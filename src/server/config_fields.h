@@ -164,6 +164,33 @@ struct Section<OtlpConfig> {
   };
 };
 template <>
+struct Section<RoomsConfig> {
+  static constexpr std::string_view name = "rooms";
+  static constexpr auto fields = std::tuple{
+      Field{"max_rooms", &RoomsConfig::max_rooms,
+            "rooms at a time; beyond it the one that has been empty longest goes, else joining is "
+            "refused"},
+      Field{"max_subscribers", &RoomsConfig::max_subscribers, "connections of one room"},
+      Field{"backlog", &RoomsConfig::backlog,
+            "frames that wait for one slow subscriber; beyond it the subscriber is dropped"},
+      Field{"history_frames", &RoomsConfig::history_frames,
+            "frames that a room keeps for subscribers that come back"},
+      Field{"history_bytes", &RoomsConfig::history_bytes, "bytes of those"},
+      Field{"max_messages", &RoomsConfig::max_messages,
+            "messages of the conversation that a room keeps and the model gets"},
+      Field{"message_history", &RoomsConfig::message_history, "bytes of those"},
+      Field{"queue", &RoomsConfig::queue, "messages that may wait while a turn runs"},
+      Field{"idle_timeout", &RoomsConfig::idle_timeout,
+            "how long a room without subscribers is kept"},
+      Field{"ping_interval", &RoomsConfig::ping_interval,
+            "silence of a subscriber before it is pinged"},
+      Field{"pong_timeout", &RoomsConfig::pong_timeout,
+            "how long it may take to answer; then the connection is closed"},
+      Field{"max_frame", &RoomsConfig::max_frame, "one WebSocket frame of a subscriber"},
+      Field{"max_message", &RoomsConfig::max_message, "one message of a subscriber"},
+  };
+};
+template <>
 struct Section<LoopConfig> {
   static constexpr std::string_view name = "loop";
   static constexpr auto fields = std::tuple{

@@ -266,9 +266,9 @@ class Loader {
     }
   }
 
-  static constexpr std::array<std::string_view, 13> kSections{
-      "tls",  "limits", "log",  "cors", "store",    "capture", "otlp",
-      "loop", "tool",   "hook", "key",  "upstream", "model"};
+  static constexpr std::array<std::string_view, 14> kSections{
+      "tls",  "limits", "log",  "cors", "store", "capture",  "otlp",
+      "loop", "rooms",  "tool", "hook", "key",   "upstream", "model"};
   std::string_view file_;
   std::optional<Error> error_;
 };
@@ -352,6 +352,7 @@ Result<Config> decode(toml::parse_result parsed, std::string_view name,
   loader.read_table(config.capture, root);
   loader.read_table(config.otlp, root);
   loader.read_table(config.loop, root);
+  loader.read_table(config.rooms, root);
   loader.read_list(config.tools, root);
   loader.read_list(config.hooks, root);
   loader.read_list(config.keys, root);

@@ -13,6 +13,7 @@
 #include "server/loop_turn.h"
 #include "server/observe.h"
 #include "server/request_options.h"
+#include "server/room_socket.h"
 #include "server/shared_limits.h"
 #include "server/turn.h"
 #include "server/turn_record.h"
@@ -171,7 +172,7 @@ Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
 
 Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
   using Guard = Route::Guard;
-  static constexpr std::array<Route, 23> kRoutes{{
+  static constexpr std::array<Route, 24> kRoutes{{
       {"POST", "/v1/chat/completions", &Gateway::chat_completions, Guard::model},
       {"GET", "/v1/models", &Gateway::models, Guard::key},
       {"GET", "/v1/models/*", &Gateway::models, Guard::key},
@@ -186,6 +187,7 @@ Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
       {"POST", "/v1/loops/*", &Gateway::steer_loop, Guard::key},
       {"GET", "/v1/conversations/*", &Gateway::show_conversation, Guard::key},
       {"DELETE", "/v1/conversations/*", &Gateway::delete_conversation, Guard::key},
+      {"GET", "/v1/rooms/*", &Gateway::room, Guard::key},
       {"POST", "/mcp", &Gateway::mcp, Guard::model},
       {"GET", "/mcp", &Gateway::mcp, Guard::key},
       {"DELETE", "/mcp", &Gateway::mcp, Guard::key},
@@ -249,8 +251,9 @@ static Result<void> admit_admin(const Ask& ask) {
 Result<void> Gateway::admit(Ask& ask, const Route& route) {
   if (route.guard == Route::Guard::open) return {};
   const net::Headers& headers = ask.exchange.head().headers;
+  const std::string offered = offered_key(headers);  // browsers cannot set headers of WebSockets
   const auto key = ask.snapshot->access.authenticate(headers.find("authorization").value_or(""),
-                                                     headers.find("x-api-key").value_or(""));
+                                                     headers.find("x-api-key").value_or(offered));
   if (!key) {
     observe_auth_failure(world_);
     return tl::unexpected(key.error());
@@ -258,60 +261,71 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
   ask.key = *key;
   if (route.guard == Route::Guard::admin) return admit_admin(ask);
   if (route.guard != Route::Guard::model) return {};
-  if (ask.snapshot->config.maintenance || world_.draining.load(std::memory_order_relaxed)) {
-    ask.headers.add("retry-after", "5");
+  return admit_turn(*ask.snapshot, ask.key, ask.headers);
+}
+
+Result<void> Gateway::admit_turn(const Snapshot& snapshot, KeyState* key, net::Headers& headers) {
+  if (snapshot.config.maintenance || world_.draining.load(std::memory_order_relaxed)) {
+    headers.add("retry-after", "5");
     return fail(ErrorCode::unavailable,
                 world_.draining ? "the gateway is shutting down" : "the gateway is in maintenance");
   }
-  if (ask.snapshot->config.store.when_down == "closed" && world_.requests.is_down()) {
-    ask.headers.add("retry-after", "5");
+  if (snapshot.config.store.when_down == "closed" && world_.requests.is_down()) {
+    headers.add("retry-after", "5");
     return fail(ErrorCode::unavailable, "the store is down");
   }
-  if (ask.key == nullptr || !ask.key->rate.limited()) return {};
-  const RateLimit::Verdict verdict = ask.key->rate.take(monotonic_now());
+  if (key == nullptr || !key->rate.limited()) return {};
+  const RateLimit::Verdict verdict = key->rate.take(monotonic_now());
   if (verdict.low && world_.limits != nullptr) world_.limits->want_more();
-  add_rate_headers(ask.headers, verdict);
+  add_rate_headers(headers, verdict);
   if (verdict.allowed) return {};
-  observe_rate_limited(world_, ask.key->config.name);
+  observe_rate_limited(world_, key->config.name);
   return tl::unexpected(Error{.code = ErrorCode::rate_limited,
                               .message = "rate limit of " + std::to_string(verdict.limit) +
                                          " requests per minute reached for key \"" +
-                                         ask.key->config.name + "\"",
+                                         key->config.name + "\"",
                               .upstream_code = "rate_limit_exceeded"});
 }
 
-Result<Snapshot::Model> Gateway::choose_model(const Ask& ask, std::string_view name) const {
-  const Config& config = ask.snapshot->config;
-  const auto found = ask.snapshot->models.find(name);
-  if (found == ask.snapshot->models.end()) return tl::unexpected(unknown_model(config, name));
-  if (ask.key != nullptr && !ask.key->may_use(name)) {
-    return fail(
-        ErrorCode::forbidden,
-        "key \"" + ask.key->config.name + "\" may not use model \"" + std::string(name) + "\"",
-        "model");
+Result<Snapshot::Model> Gateway::choose_model(const Snapshot& snapshot, const KeyState* key,
+                                              std::string_view name) {
+  const auto found = snapshot.models.find(name);
+  if (found == snapshot.models.end()) {
+    return tl::unexpected(unknown_model(snapshot.config, name));
+  }
+  if (key != nullptr && !key->may_use(name)) {
+    return fail(ErrorCode::forbidden,
+                "key \"" + key->config.name + "\" may not use model \"" + std::string(name) + "\"",
+                "model");
   }
   return found->second;
 }
 
+TurnSlots::TurnSlots(World& world, KeyState* key) : slot_(world.streams) {
+  if (key == nullptr) return;
+  key_slot_.emplace(key->streams);
+  if (world.limits != nullptr && key->streams.full()) world.limits->want_more();
+}
+
+std::optional<Error> TurnSlots::refusal() const {
+  if (slot_ && (!key_slot_ || *key_slot_)) return std::nullopt;
+  return Error{.code = ErrorCode::rate_limited,
+               .message = slot_ ? "this key has too many requests running"
+                                : "the gateway has too many requests running",
+               .upstream_code = "too_many_streams",
+               .retry_after = "1"};
+}
+
 net::Task<> Gateway::chat_completions(Ask& ask) {
   const Protocol& protocol = *client::find("openai_chat");
-  ConcurrencySlot slot(world_.streams);
-  std::optional<ConcurrencySlot> key_slot;
-  if (ask.key != nullptr) key_slot.emplace(ask.key->streams);
-  if (key_slot && world_.limits != nullptr && ask.key->streams.full()) world_.limits->want_more();
-  if (!slot || (key_slot && !*key_slot)) {
-    ask.headers.add("retry-after", "1");
-    const Error busy{.code = ErrorCode::rate_limited,
-                     .message = slot ? "this key has too many requests running"
-                                     : "the gateway has too many requests running",
-                     .upstream_code = "too_many_streams"};
-    co_return co_await refuse(ask, busy);
-  }
+  const TurnSlots slots(world_, ask.key);
+  const std::optional<Error> busy = slots.refusal();
+  if (busy) co_return co_await refuse(ask, *busy);
   auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
   if (!body) co_return co_await refuse(ask, body.error());
   auto request = protocol.decode(*body);
   if (!request) co_return co_await refuse(ask, request.error());
-  const auto model = choose_model(ask, request->model);
+  const auto model = choose_model(*ask.snapshot, ask.key, request->model);
   if (!model) co_return co_await refuse(ask, model.error());
   const std::string_view header =
       ask.exchange.head().headers.find("x-callgate-dialect").value_or("");
@@ -368,7 +382,7 @@ net::Task<> Gateway::models(Ask& ask) {
   std::string body;
   if (path.starts_with(kPrefix)) {
     const std::string name = percent_decoded(path.substr(kPrefix.size()));
-    const auto model = choose_model(ask, name);
+    const auto model = choose_model(*ask.snapshot, ask.key, name);
     if (!model) co_return co_await refuse(ask, model.error());
     append_model(body, *model->config);
   } else {
@@ -455,10 +469,10 @@ net::Task<> Gateway::respond_json(Ask& ask, int status, std::string_view body) {
   co_await ask.exchange.respond(status, ask.headers, body);
 }
 
-net::Task<> Gateway::refuse(Ask& ask, const Error& error) {
+net::Task<> Gateway::refuse(Ask& ask, const Error& error, int status) {
   if (!error.retry_after.empty()) ask.headers.add("retry-after", error.retry_after);
   if (error.upstream_code == "insufficient_quota") ask.headers.add("x-should-retry", "false");
-  const int status = client::status_of(error);
+  if (status == 0) status = client::status_of(error);
   if (!ask.in_turn) {
     observe_refusal(world_, ask, status, error);
     const Milliseconds waited(loop_.now() - ask.started_ms);

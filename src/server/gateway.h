@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,6 +26,7 @@
 #include "server/loop_states.h"
 #include "server/query_pool.h"
 #include "server/qwen_web_upstream.h"
+#include "server/rooms.h"
 #include "server/running_loops.h"
 #include "server/secret_mask.h"
 #include "server/upstream_call.h"
@@ -74,6 +76,7 @@ struct World {
   LoopStates loop_states;
   LoopMemories memories;
   RunningLoops loops;
+  Rooms rooms;
 };
 
 struct DialectChoice {
@@ -118,6 +121,19 @@ struct Ask {
   std::unique_ptr<Capture> capture;  // nullptr: it is not captured
 };
 
+// The places that a turn takes, of the gateway and of its key. Leaves them when it goes.
+class TurnSlots {
+ public:
+  // `key` is nullptr on an open gateway.
+  TurnSlots(World& world, KeyState* key);
+  // Why there is no place; nothing when there is.
+  std::optional<Error> refusal() const;
+
+ private:
+  ConcurrencySlot slot_;
+  std::optional<ConcurrencySlot> key_slot_;
+};
+
 class Gateway {
  public:
   // REQUIRES: the world outlives the gateway.
@@ -132,10 +148,13 @@ class Gateway {
   friend class Turn;
   friend class LoopRun;
   friend class LoopTurn;
+  friend class RoomSocket;
+  friend class RoomTurn;
   struct Route;
   static Result<const Route*> find_route(Ask& ask);
   // The model, if it exists and the key may use it.
-  Result<Snapshot::Model> choose_model(const Ask& ask, std::string_view name) const;
+  static Result<Snapshot::Model> choose_model(const Snapshot& snapshot, const KeyState* key,
+                                              std::string_view name);
 
   net::Task<> chat_completions(Ask& ask);
   net::Task<> models(Ask& ask);
@@ -150,6 +169,7 @@ class Gateway {
   net::Task<> steer_loop(Ask& ask);
   net::Task<> show_conversation(Ask& ask);
   net::Task<> delete_conversation(Ask& ask);
+  net::Task<> room(Ask& ask);
   net::Task<> mcp(Ask& ask);
   net::Task<tool::ToolResult> mcp_run(Ask& ask, const tool::McpRun& run,
                                       const tool::Catalogue& catalogue);
@@ -160,9 +180,12 @@ class Gateway {
   net::Task<> preflight(Ask& ask);
 
   // The gateway's own answer to a request that it does not serve.
-  net::Task<> refuse(Ask& ask, const Error& error);
+  // `status`: another one than the error's; 0: the error's.
+  net::Task<> refuse(Ask& ask, const Error& error, int status = 0);
   net::Task<> respond_json(Ask& ask, int status, std::string_view body);
   Result<void> admit(Ask& ask, const Route& route);
+  // Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer.
+  Result<void> admit_turn(const Snapshot& snapshot, KeyState* key, net::Headers& headers);
   void add_cors(Ask& ask);
   // Captures the request if that is configured or asked for. `body` is as received.
   Result<void> begin_capture(Ask& ask, std::string_view model, std::string_view body);

@@ -1,6 +1,7 @@
 #include "server/loop_client.h"
 
 #include "json/writer.h"
+#include "server/observe.h"
 
 namespace callgate::server {
 namespace {
@@ -42,6 +43,14 @@ std::string print(const loop::ToolResultNotice& result) {
 }
 
 }  // namespace
+
+ResponseIdentity make_identity(IdMint& mint, const Request& request, ReasoningForm reasoning) {
+  return {
+      .id = mint.mint("chatcmpl-", 29),
+      .model = request.model,
+      .created = unix_milliseconds() / 1000,
+      .reasoning_field = reasoning == ReasoningForm::reasoning ? "reasoning" : "reasoning_content"};
+}
 
 LoopClient::LoopClient(const Request& request, ResponseIdentity identity, const Protocol& protocol,
                        const PolicyOptions& policy, std::size_t max_held_back, std::size_t keep,

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ids.h"
 #include "callgate/loop.h"
 #include "callgate/pipeline.h"
 #include "client/protocol.h"
@@ -20,6 +21,9 @@
 #include "policy/passed_calls.h"
 
 namespace callgate::server {
+
+// A new answer to that request.
+ResponseIdentity make_identity(IdMint& mint, const Request& request, ReasoningForm reasoning);
 
 class LoopClient final : public loop::ClientSink {
  public:

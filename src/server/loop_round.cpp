@@ -129,7 +129,7 @@ void LoopRun::count_usage(const Round& round, const TurnSummary& summary) {
 PipelineOptions LoopRun::round_options(const WireFormat& wire, UpstreamCall& call) {
   PipelineOptions options =
       reading_options(wire, model(), work_.snapshot->config.limits, call, mint_);
-  options.protocol = work_.protocol;
+  options.protocol = "openai_chat";
   options.dialect = work_.dialect.dialect;
   options.dialect_is_default = work_.dialect.is_default;
   const PolicyOptions& asked = work_.options.policy;

@@ -95,6 +95,7 @@ net::Task<bool> LoopRun::drive() {
                   .started_at = unix_milliseconds()};
   entry_.emplace(world_.loops, loop_, std::move(sight),
                  [this](const LoopCommand& command) { steer(command); });
+  audience_.started();
   tool_loop_->start(now());
   for (const LoopCommand& command : std::exchange(early_, {})) steer(command);
   for (;;) {

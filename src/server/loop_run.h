@@ -38,6 +38,8 @@ class LoopAudience : public loop::ClientSink {
   // When on_time() is wanted at the latest; kNever: not at all.
   virtual net::Millis patience() const { return net::kNever; }
   virtual net::Task<> on_time() { co_return; }
+  // The loop can be steered from now on.
+  virtual void started() {}
   // A call waits for a person.
   virtual void wait_for_approval(const loop::WaitForApproval&) {}
 };

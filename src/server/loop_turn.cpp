@@ -10,14 +10,6 @@
 namespace callgate::server {
 namespace {
 
-ResponseIdentity identity_of(IdMint& mint, const Request& request, const PolicyOptions& policy) {
-  return {.id = mint.mint("chatcmpl-", 29),
-          .model = request.model,
-          .created = unix_milliseconds() / 1000,
-          .reasoning_field =
-              policy.reasoning == ReasoningForm::reasoning ? "reasoning" : "reasoning_content"};
-}
-
 LoopWork work_of(Ask& ask, const Protocol& protocol, Request request, const Snapshot::Model& model,
                  DialectChoice dialect, const RequestOptions& options, LoopChoice choice,
                  std::shared_ptr<Capture> capture) {
@@ -58,7 +50,8 @@ LoopTurn::LoopTurn(Gateway& gateway, Ask& ask, Request request, const Snapshot::
            work_of(ask, protocol, std::move(request), model, dialect, options, std::move(choice),
                    capture_),
            ask.exchange.head().headers, *this),
-      client_(run_.request(), identity_of(gateway.mint_, run_.request(), options.policy), protocol,
+      client_(run_.request(),
+              make_identity(gateway.mint_, run_.request(), options.policy.reasoning), protocol,
               options.policy, ask.snapshot->config.limits.max_held_back.count, run_.max_logged(),
               run_.id()) {
   ask_.headers.add("x-callgate-loop", run_.id());

@@ -180,6 +180,11 @@ std::string render_metrics(World& world) {
   world.metrics.store_journal_bytes.with(kAnyShard).set(
       static_cast<std::int64_t>(health.journal_bytes));
   world.metrics.session_failures.with(kAnyShard).raise_to(world.conversations.answers.failures());
+  const RoomCounters& rooms = world.rooms.counters();
+  world.metrics.rooms.with(kAnyShard).set(static_cast<std::int64_t>(world.rooms.count()));
+  world.metrics.room_subscribers.with(kAnyShard).set(rooms.subscribers.load());
+  world.metrics.room_subscribers_dropped.with(kAnyShard).raise_to(rooms.dropped.load());
+  world.metrics.room_frames.with(kAnyShard).raise_to(rooms.frames.load());
   world.metrics.connections_active.with(kAnyShard).set(
       world.connections.load(std::memory_order_relaxed));
   world.metrics.store_healthy.with(kAnyShard).set(health.healthy ? 1 : 0);

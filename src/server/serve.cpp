@@ -197,6 +197,7 @@ class Service {
                                 .bytes = static_cast<std::int64_t>(loop.memory_bytes.count),
                                 .ttl = loop.memory_ttl,
                                 .unstored_bytes = loop.memory_unstored_bytes.count});
+    world_.rooms.set_limits(snapshot.config.rooms);
     if (store::Sessions* sessions = world_.conversations.answers.store()) {
       sessions->set_keep(limits.conversation_ttl);
     }
@@ -269,6 +270,7 @@ class Service {
     if (world_.streams.running() > 0)
       log_.warning("drain deadline reached, cutting " + std::to_string(world_.streams.running()) +
                    " streams");
+    world_.rooms.close_all();
     for (auto& worker : workers_) {
       worker->loop.post([server = &worker->server] { server->stop_accepting(); });
     }

@@ -1,0 +1,72 @@
+// One WebSocket connection in a room. One task reads what the client says, another one writes what the room says.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "net/companion.h"
+#include "net/websocket.h"
+#include "server/gateway.h"
+#include "server/room.h"
+#include "server/room_input.h"
+
+namespace callgate::server {
+
+// What the URL asks for: /v1/rooms/orders?model=gpt&last_seq=41&split=sentences
+struct RoomJoin {
+  std::string room;
+  std::string model;
+  std::optional<std::uint64_t> last_seq;
+  bool sentences = false;
+};
+Result<RoomJoin> read_room_join(std::string_view path, std::string_view query);
+
+// A key among the offered subprotocols, as browsers can send it: `callgate, callgate-key.SECRET`. Empty: there is none.
+std::string offered_key(const net::Headers& headers);
+
+class RoomSocket {
+ public:
+  // REQUIRES: the request is a handshake; gateway and ask outlive the socket.
+  RoomSocket(Gateway& gateway, Ask& ask, RoomJoin join);
+  ~RoomSocket();
+  RoomSocket(const RoomSocket&) = delete;
+  RoomSocket& operator=(const RoomSocket&) = delete;
+
+  // Fails when the room has no place; nothing was answered then.
+  Result<void> join();
+  // Until either side has closed.
+  net::Task<> run();
+
+ private:
+  net::Task<> read_all();
+  net::Task<> write_all();
+  // False: the client is dead.
+  net::Task<bool> stay_in_touch();
+  void on_wake();
+  void say_goodbye(RoomSubscriber::State state);
+  void take(const net::WebSocket::Message& message);
+  Result<void> perform(RoomInput input);
+  Result<void> ask_turn(RoomInput& input);
+  Result<void> steer(const RoomInput& input);
+  // The key as it is configured now; a reload may have taken it away.
+  Result<KeyState*> key_now() const;
+  void tell_error(const Error& error, std::string_view reply_to);
+
+  Gateway& gateway_;
+  Ask& ask_;
+  const RoomJoin join_;
+  const RoomsConfig& limits_;
+  const std::string key_name_;
+  net::WebSocket socket_;
+  std::shared_ptr<RoomSubscriber> subscriber_;
+  std::shared_ptr<Room> room_;
+  net::Signal wake_;
+  net::Signal written_;  // the writing task is done
+  net::Deadline farewell_;
+  bool stopping_ = false;
+};
+
+}  // namespace callgate::server
