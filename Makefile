@@ -54,6 +54,11 @@ check-real: deps-test  ## the real codex, offline: installs several hundred MB o
 	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
 	@tools/check_real.sh $(BUILD)/release/callgate
 
+.PHONY: check-mcp
+check-mcp: deps-test  ## the official MCP conformance scenarios: installs 150 MB on demand
+	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
+	@tools/check_mcp.sh $(BUILD)/release/callgate
+
 .PHONY: asan tsan
 asan tsan: deps-test  ## the tests under a sanitizer
 	@tools/run_tests.sh $@

@@ -190,6 +190,7 @@ struct ToolTable {
   Bytes preview_bytes{2048};
   std::string revision = "automatic";
   std::vector<std::string> tools;
+  bool qualify = true;
   Milliseconds start_timeout{15'000};
   std::string builtin = "time";
 };

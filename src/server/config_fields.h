@@ -304,6 +304,8 @@ struct Section<ToolTable> {
       Field{"preview_bytes", &ToolTable::preview_bytes, "http, command: of a failure's text"},
       Field{"revision", &ToolTable::revision, "mcp: automatic, 2025-11-25 or 2026-07-28"},
       Field{"tools", &ToolTable::tools, "mcp: patterns of its tools that are taken; empty: all"},
+      Field{"qualify", &ToolTable::qualify,
+            "mcp: its tools are named server__tool; false: as the server names them"},
       Field{"start_timeout", &ToolTable::start_timeout, "mcp: until it lists its tools"},
       Field{"builtin", &ToolTable::builtin, "builtin: which one; time"},
   };

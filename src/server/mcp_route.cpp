@@ -49,6 +49,7 @@ tool::ToolCall call_of(const Ask& ask, const tool::McpRun& run) {
   tool::ToolCall call;
   call.name = run.tool;
   call.arguments = run.arguments;
+  call.wants_content = true;
   call.context.request_id = ask.id;
   if (ask.key != nullptr) call.context.key_name = ask.key->config.name;
   return call;

@@ -82,6 +82,7 @@ Result<tool::McpToolConfig> mcp_of(const ToolTable& table) {
   mcp.headers = table.headers;
   mcp.network = network_of(table);
   mcp.tools = table.tools;
+  mcp.qualify = table.qualify;
   mcp.start_timeout = net::Millis(table.start_timeout.count());
   mcp.pass_context = table.pass_context;
   return mcp;

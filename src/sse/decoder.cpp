@@ -1,5 +1,6 @@
 #include "sse/decoder.h"
 
+#include <charconv>
 #include <cstring>
 
 namespace callgate {
@@ -134,6 +135,11 @@ void SseDecoder::take_field(std::string_view name, std::string_view value) {
     event_.assign(value);
   } else if (name == "id" && value.find('\0') == std::string_view::npos) {
     id_.assign(value);
+  } else if (name == "retry") {
+    std::uint32_t ms = 0;
+    const char* end = value.data() + value.size();
+    const auto [stop, fault] = std::from_chars(value.data(), end, ms);
+    if (fault == std::errc() && stop == end) retry_ = ms;
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,8 @@ class SseDecoder {
   void finish(FrameFn on_frame);
   // A line, or the data of a frame, grew over max_frame; nothing more is delivered and no memory is held.
   bool overflowed() const { return overflowed_; }
+  // What the last `retry` field said, in milliseconds.
+  std::optional<std::uint32_t> retry() const { return retry_; }
   // Comment lines seen: an upstream that is alive.
   std::uint64_t comments() const { return comments_; }
 
@@ -51,6 +54,7 @@ class SseDecoder {
   std::string event_;
   std::string id_;
   std::uint64_t comments_ = 0;
+  std::optional<std::uint32_t> retry_;
   std::uint8_t bom_matched_ = 0;  // 3 once the start of the stream is over
   bool after_cr_ = false;  // a line feed that comes now belongs to the line that ended already
   bool overflowed_ = false;

@@ -274,5 +274,15 @@ TEST(LineDecoder, lends_lines_from_the_bytes) {
   EXPECT_EQ(places, (std::vector<const char*>{bytes.data(), bytes.data() + 6}));
 }
 
+TEST(SseDecoder, tells_when_to_come_again) {
+  SseDecoder decoder;
+  const auto ignore = [](const SseFrame&) {};
+  decoder.push("retry: 1x\nretry:\nretry: -3\nretry: 99999999999\n\n", ignore);
+  EXPECT_EQ(decoder.retry(), std::nullopt);
+  decoder.push("ret", ignore);
+  decoder.push("ry: 250\n", ignore);
+  EXPECT_EQ(decoder.retry(), 250U);
+}
+
 }  // namespace
 }  // namespace callgate

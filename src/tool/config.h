@@ -71,7 +71,7 @@ struct BuiltinToolConfig {
 
 enum class McpRevision : std::uint8_t { automatic, session_2025_11_25, stateless_2026_07_28 };
 
-// A server of which every tool becomes one of ours, named `server__tool`.
+// A server of which every tool becomes one of ours.
 struct McpToolConfig {
   // One of the two: a program that speaks over its standard streams, or a URL.
   std::vector<std::string> command;
@@ -84,6 +84,7 @@ struct McpToolConfig {
   NetworkConfig network;
 
   McpRevision revision = McpRevision::automatic;
+  bool qualify = true;                // its tools are named `server__tool`; else as it names them
   std::vector<std::string> tools;     // patterns of the tools that are taken; empty: all
   net::Millis start_timeout{15'000};  // until it lists its tools
   net::Millis probe_timeout{2'000};   // for an answer to server/discover, over standard streams

@@ -170,6 +170,9 @@ net::Task<std::optional<ToolResult>> HookChain::before(Asked& asked) {
 net::Task<> HookChain::after(Asked& asked, ToolResult& result) {
   for (const std::unique_ptr<Webhook>& hook : hooks_) {
     if (!hook->is_asked(HookMoment::after, asked.call)) continue;
+    // A hook sees the text alone, so nothing else may pass it by.
+    result.content.clear();
+    result.structured.clear();
     Result<HookVerdict> verdict = co_await ask(*hook, asked, &result);
     if (asked.cancel.cancelled()) co_return;
     if (!verdict) {

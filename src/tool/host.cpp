@@ -318,7 +318,7 @@ net::Task<ToolResult> ToolHost::run(net::Loop& loop, ToolCall call, net::Millis 
   core->post([core, errand] { core->loop->spawn(core->perform(core, errand)); });
   const CancelToken::Hook hook(cancel, [&errand] { errand->done.notify(); });
   (void)co_await errand->done.wait(timeout == net::kNever ? net::kNever : timeout + kGrace);
-  if (errand->result) co_return *errand->result;
+  if (errand->result) co_return std::move(*errand->result);
   ToolResult result = error_result(cancel.cancelled() ? kCancelledWords : timeout_words(timeout));
   result.duration = net::Millis(loop.now() - began);
   co_return result;

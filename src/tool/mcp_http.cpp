@@ -32,6 +32,7 @@ class BodyReader {
       last_event_ = frame.id;
       take(frame.data, other);
     });
+    if (frames_.retry()) pause_ = std::min(net::Millis(*frames_.retry()), kMostListenPause);
   }
   void take(std::string_view text, const std::function<void(const McpMessage&)>& other) {
     read_mcp_messages(text, [&](const McpMessage& message) {
@@ -62,12 +63,15 @@ class BodyReader {
   bool is_named() const { return is_named_; }
   std::string take_answer() { return std::move(*answer_); }
   const std::string& last_event() const { return last_event_; }
+  // What the server wants to pass before its stream is asked for again.
+  net::Millis pause() const { return pause_; }
 
  private:
   std::int64_t id_;
   std::size_t limit_;
   SseDecoder frames_;
   std::string last_event_;
+  net::Millis pause_ = kResumePause;
   bool is_named_ = false;
   std::optional<std::string> answer_;
 };
@@ -97,7 +101,7 @@ class McpHttp : public McpTransport, public std::enable_shared_from_this<McpHttp
     Result<void> done = co_await exchange("POST", body, &request, reader, timeout, cancel);
     // A stream that broke off goes on where it was, if the server numbers its frames.
     for (int resumes = 0; resumes < kMostResumes && may_resume(done, reader, cancel); ++resumes) {
-      co_await loop_.sleep(kResumePause);
+      co_await loop_.sleep(reader.pause());
       if (loop_.now() >= limit || cancel.cancelled()) break;
       const net::Millis rest(limit - loop_.now());
       done = co_await exchange("GET", "", nullptr, reader, rest, cancel);

@@ -108,6 +108,7 @@ TEST(McpValues, reads_pages_of_tools) {
 
 TEST(McpValues, names_stay_apart_and_short) {
   EXPECT_EQ(qualified_name("files", "read_file"), "files__read_file");
+  EXPECT_EQ(qualified_name("", "read_file"), "read_file");
   const std::string dotted = qualified_name("files", "read.file");
   EXPECT_THAT(dotted, testing::MatchesRegex("files__read_file_[0-9a-f]{8}"));
   EXPECT_NE(dotted, qualified_name("files", "read/file"));

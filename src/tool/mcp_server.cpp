@@ -80,6 +80,9 @@ std::optional<McpReply> McpServer::Asked::check_headers() const {
     return refuse(400, message.id, kMcpHeaderMismatch, mismatch(header));
   };
   const std::string version = member_text(meta(), kVersionKey);
+  if (version.empty()) {
+    return refuse(400, message.id, kMcpInvalidParams, "_meta: protocolVersion is missing");
+  }
   const std::string said = header_of(http, "mcp-protocol-version");
   if (said != version) return refused("MCP-Protocol-Version");
   if (version != kMcpStatelessRevision) return unsupported(message, version);
@@ -284,10 +287,15 @@ std::string McpServer::result_text(const McpRun& run, const ToolResult& result) 
   std::string out;
   json::ObjectWriter object(out);
   if (run.stateless) object.string("resultType", "complete");
-  std::string& content = object.key("content");
-  content += R"([{"type":"text","text":)";
-  json::append_string(content, result.text);
-  content += "}]";
+  if (result.content.empty()) {
+    std::string& content = object.key("content");
+    content += R"([{"type":"text","text":)";
+    json::append_string(content, result.text);
+    content += "}]";
+  } else {
+    object.raw("content", result.content);
+  }
+  if (!result.structured.empty()) object.raw("structuredContent", result.structured);
   object.boolean("isError", result.is_error);
   if (run.stateless) {
     object.raw("_meta", R"({"io.modelcontextprotocol/serverInfo":)" + server_words() + "}");

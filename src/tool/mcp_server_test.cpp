@@ -103,6 +103,11 @@ TEST(McpServer, hands_out_runs_and_writes_their_results) {
   EXPECT_EQ(
       server.answer(*run, result).body,
       R"({"jsonrpc":"2.0","id":"c1","result":{"content":[{"type":"text","text":"found \"it\""}],"isError":false}})");
+  result.content = R"([{"type":"image","data":"aGk=","mimeType":"image/png"}])";
+  result.structured = R"({"n":1})";
+  EXPECT_THAT(server.answer(*run, result).body,
+              HasSubstr(R"({"content":[{"type":"image","data":"aGk=","mimeType":"image/png"}],)"
+                        R"("structuredContent":{"n":1},"isError":false})"));
   EXPECT_EQ(
       server.progress_frame(*run, R"({"progressToken":9,"progress":1,"total":2,"x":3})"),
       "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"

@@ -48,7 +48,8 @@ class McpSource : public ToolSource {
     tools_.clear();
     for (const McpToolEntry& entry : client_->tools()) {
       ToolSpec spec;
-      spec.name = qualified_name(config_.name, entry.name);
+      const bool qualify = std::get<McpToolConfig>(config_.how).qualify;
+      spec.name = qualified_name(qualify ? config_.name : "", entry.name);
       spec.description = entry.description;
       spec.parameters.text = entry.schema;
       tools_.push_back(

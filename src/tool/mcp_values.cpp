@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "callgate/version.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "tool/bounded_text.h"
@@ -173,6 +174,30 @@ ToolResult read_call_result(std::string_view result, std::size_t limit) {
   return read;
 }
 
+std::string client_words() {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.string("name", "callgate");
+  object.string("version", kVersion);
+  object.close();
+  return out;
+}
+
+Result<std::string> result_of(const Result<std::string>& answer) {
+  if (!answer) return tl::unexpected(answer.error());
+  const McpMessage message = read_mcp_message(*answer);
+  if (message.kind == McpMessage::Kind::result) return std::string(message.result);
+  Error refusal{
+      .code = ErrorCode::upstream_failed,
+      .message = "MCP error " + std::to_string(message.error_code) + ": " + message.error_message};
+  refusal.upstream_code = std::to_string(message.error_code);
+  return tl::unexpected(std::move(refusal));
+}
+
+std::int64_t error_code_of(const Result<std::string>& answer) {
+  return answer ? read_mcp_message(*answer).error_code : 0;
+}
+
 std::string qualified_name(std::string_view server, std::string_view tool) {
   std::string name;
   bool exact = true;
@@ -185,7 +210,7 @@ std::string qualified_name(std::string_view server, std::string_view tool) {
     }
   };
   add(server);
-  name += "__";
+  if (!server.empty()) name += "__";
   add(tool);
   if (exact && name.size() <= kMostName) return name;
   // FNV-1a of both, apart.

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "callgate/result.h"
 #include "tool/tool.h"
 
 namespace callgate::tool {
@@ -38,7 +40,15 @@ McpHello read_hello(std::string_view result);
 // bytes; a result that is none is an error result.
 ToolResult read_call_result(std::string_view result, std::size_t limit);
 
-// `server__tool`, of letters, digits, `_` and `-`, at most 64 characters. What is cut or replaced is made up for by a
+// The result of a message that answers, or the server's refusal as an Error.
+Result<std::string> result_of(const Result<std::string>& answer);
+// 0 when it is none.
+std::int64_t error_code_of(const Result<std::string>& answer);
+
+// What we tell servers of ourselves, JSON.
+std::string client_words();
+
+// `server__tool`, or `tool` without a server, of letters, digits, `_` and `-`, at most 64 characters. What is cut or replaced is made up for by a
 // hash, so that different tools keep different names.
 std::string qualified_name(std::string_view server, std::string_view tool);
 

@@ -35,12 +35,16 @@ struct ToolCall {
   std::string name;       // as the model wrote it
   std::string arguments;  // a JSON object; empty text counts as {}
   ToolContext context;
+  bool wants_content = false;  // for a caller that takes more than text
   // Called on the tool's loop when the tool reports progress, with the JSON it sent, such as {"progress":1,"total":2}.
   std::function<void(std::string_view json)> on_progress;
 };
 
 struct ToolResult {
   std::string text;  // valid UTF-8, within the tool's limit
+  // What an MCP server gave, JSON, when the caller wants it: a list of images and the like, and an object.
+  std::string content;
+  std::string structured;
   bool is_error = false;
   bool truncated = false;   // there was more
   std::uint64_t bytes = 0;  // that the tool said, kept or not

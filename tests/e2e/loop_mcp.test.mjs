@@ -87,12 +87,15 @@ test('an MCP client lists and calls the tools that its key may use', async () =>
   assert.deepEqual(
     await names(client),
     ['local', 'remote']
-      .flatMap((server) => ['lookup_order', 'pid', 'steps'].map((tool) => `${server}__${tool}`))
+      .flatMap((server) => ['lookup_order', 'picture', 'pid', 'steps'].map((tool) => `${server}__${tool}`))
       .concat('time'),
   );
   const call = { name: 'local__lookup_order', arguments: { id: 'ORD-1' } };
   const result = await client.callTool(call);
   assert.equal(result.content[0].text, 'stdio: ORD-1 shipped');
+  const picture = await client.callTool({ name: 'local__picture', arguments: {} });
+  assert.deepEqual(picture.content, [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }]);
+  assert.deepEqual(picture.structuredContent, { width: 1 });
   const wrong = await client.callTool({ ...call, arguments: {} });
   assert.equal(wrong.isError, true);
   assert.match(wrong.content[0].text, /arguments\.id/);

@@ -12,6 +12,10 @@ function make_server(name) {
     { description: 'The state of an order', inputSchema: { id: z.string() } },
     async ({ id }) => ({ content: [{ type: 'text', text: `${name}: ${id} shipped` }] }),
   );
+  server.registerTool('picture', { description: 'Gives a picture' }, async () => ({
+    content: [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }],
+    structuredContent: { width: 1 },
+  }));
   server.registerTool('pid', { description: 'Its process' }, async () => ({
     content: [{ type: 'text', text: `${process.pid}` }],
   }));
