@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run_soak.sh: the long forms of the crash, restart and cluster tests, a million requests in the log, and 100,000 requests
-# whose memory must stay flat. About half an hour on two cores.
+# run_soak.sh: the long forms of the crash, restart and cluster tests, a million requests in the log, and 100,000 requests and
+# 10,000 tool loops whose memory must stay flat. About half an hour on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
@@ -22,6 +22,8 @@ say "server: conversations over two gateways"
 build/dev/callgate_server_test --gtest_filter='*onversations*' --gtest_brief=1 || failed=1
 say "three gateways behind nginx"
 E2E_SOAK=1 E2E_TIMEOUT=1800 E2E_TEST_TIMEOUT=900000 tests/e2e/run.sh build/dev/callgate cluster.test.mjs || failed=1
+say "a thousand tool loops at once"
+E2E_SOAK=1 tests/e2e/run.sh build/release/callgate loop_limits.test.mjs || failed=1
 say "100,000 requests"
 bench/store/soak.py || failed=1
 echo

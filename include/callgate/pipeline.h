@@ -90,8 +90,8 @@ struct PipelineOptions {
   std::function<std::int64_t()> elapsed_ms;
   TurnObserver* observer = nullptr;  // REQUIRES: outlives the pipeline
   std::size_t keep = 0;              // bytes of the answer that are kept for kept(); 0: nothing is
-  // Set: the events of choice 0 go here and the client gets no bytes. A failure is told by error() alone; what was begun
-  // is not ended for the sink. REQUIRES: outlives the pipeline.
+  // Set: the events of choice 0 go here and the client gets no bytes. After a failure, which error() tells, what was begun
+  // is ended for the sink as for a client. REQUIRES: outlives the pipeline.
   EventSink* sink = nullptr;
 };
 

@@ -304,7 +304,7 @@ void Pipeline::Parts::conclude_with(const Error& failure) {
   }
   error = failure;
   // A whole answer is not written in parts, and what nobody has seen yet is answered with a status.
-  if (request.stream && tally.visible && options.sink == nullptr) {
+  if (request.stream && tally.visible) {
     decoder->abort(*this);
     encoder->fail(failure);
   }

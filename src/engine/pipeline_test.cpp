@@ -268,12 +268,13 @@ TEST_F(PipelineTest, gives_events_to_a_sink_and_nothing_to_the_client) {
   EXPECT_EQ(out_, "");
 }
 
-TEST_F(PipelineTest, tells_a_sink_no_end_of_a_turn_that_failed) {
+TEST_F(PipelineTest, ends_a_turn_that_failed_for_a_sink_too_and_lets_go_what_it_held_back) {
   Heard sink;
   Pipeline pipeline = make({.sink = &sink});
-  pipeline.push(text("hi"), out_);
-  pipeline.fail(kReset, out_);
+  pipeline.push(text("hi "), out_);
   EXPECT_EQ(sink.said, "hi");
+  pipeline.fail(kReset, out_);
+  EXPECT_EQ(sink.said, "hi |end");
   EXPECT_TRUE(pipeline.finished());
   ASSERT_TRUE(pipeline.error().has_value());
   EXPECT_EQ(out_, "");

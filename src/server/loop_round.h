@@ -32,6 +32,11 @@ struct LoopRun::Round final : EventSink {
   void accept(const Event& event) override {
     if (run == nullptr) return;
     heard = true;
+    const bool words =
+        std::holds_alternative<TextDelta>(event) || std::holds_alternative<ReasoningDelta>(event);
+    // Of a turn that failed only what was held back is of use, behind what the client has of it.
+    if (pipeline->error() && !(words && said)) return;
+    said = said || words;
     if (const auto* end = std::get_if<TurnFinished>(&event)) {
       if (end->reason == FinishReason::upstream_error) return;  // told with its error
       run->count_usage(*this, pipeline->summary());
@@ -49,6 +54,7 @@ struct LoopRun::Round final : EventSink {
   net::Signal go;                      // the client took what was there
   const Pipeline* pipeline = nullptr;  // whose events these are
   bool heard = false;                  // an event went to the loop
+  bool said = false;                   // and it was words
   bool settling = false;
   bool over = false;
 };

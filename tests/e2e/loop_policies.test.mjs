@@ -47,12 +47,18 @@ const kTurns = {
 let upstream;
 let gateway;
 let left = 0;
+let go_on; // of a model that muses
 before(async () => {
   upstream = await start_upstream(scope, async (request, response) => {
     const { messages } = JSON.parse(request.text);
     const word = messages.find((message) => message.role === 'user').content;
     const turn = messages.filter((message) => message.role === 'assistant').length;
     response.writeHead(200, kEventStream);
+    if (word === 'muse') {
+      response.write(kHead + think('so ') + think('it is'));
+      go_on = () => response.end(think('is ') + think('it') + say('well') + kEnd);
+      return undefined;
+    }
     if (word !== 'talker') return response.end(kTurns[word][turn]);
     // Calls a tool and goes on talking until nobody listens.
     if (turn > 0) return response.end(kHead + say('end') + kEnd);
@@ -61,7 +67,10 @@ before(async () => {
   });
   gateway = await start_gateway(scope, {
     upstream: [{ name: 'main', url: upstream.v1 }],
-    model: [{ name: 'm', upstream: 'main', loop: true, stop_after_tools_grace: '50ms' }],
+    model: [
+      { name: 'm', upstream: 'main', loop: true, stop_after_tools_grace: '50ms' },
+      { name: 'patient', upstream: 'main', loop: true, reasoning_coalesce: '30ms' },
+    ],
     tool: [{ name: 'time', kind: 'builtin', builtin: 'time' }],
   });
 });
@@ -121,7 +130,19 @@ describe('sentences', () => {
 describe('the form of a turn', () => {
   const get = (word, headers, more = {}) => stream_chat(gateway.url, ask(word, more), { headers });
 
-  test('reasoning is hidden or coalesced', async () => {
+  test('coalesced reasoning leaves when its time is over, though the model is silent', async () => {
+    const stream = await ChatStream.open(gateway.url, ask('muse', { model: 'patient' }));
+    const pieces = [];
+    for await (const frame of stream) {
+      if (frame.data === '[DONE]') break;
+      const piece = JSON.parse(frame.data).choices[0]?.delta.reasoning_content;
+      if (piece) pieces.push(piece);
+      if (piece === 'so it is') go_on();
+    }
+    assert.deepEqual(pieces, ['so it is', 'is it']);
+  });
+
+  test('reasoning is hidden', async () => {
     const hidden = await get('reason', { 'x-callgate-reasoning': 'hide' });
     assert.deepEqual(deltas(hidden.data, 'reasoning_content'), []);
     const plain = await get('reason', {});
