@@ -242,8 +242,10 @@ struct Section<LoopConfig> {
       Field{"state_ttl", &LoopConfig::state_ttl, "how long such a loop is kept"},
       Field{"memory", &LoopConfig::memory,
             "outside, inside or none: what is remembered of a request that names its conversation"},
-      Field{"memory_messages", &LoopConfig::memory_messages, "messages of a conversation"},
-      Field{"memory_bytes", &LoopConfig::memory_bytes, "all messages of a conversation"},
+      Field{"memory_messages", &LoopConfig::memory_messages,
+            "messages of a conversation; 0 means no limit"},
+      Field{"memory_bytes", &LoopConfig::memory_bytes,
+            "all messages of a conversation; 0 means no limit"},
       Field{"memory_ttl", &LoopConfig::memory_ttl,
             "how long a conversation is remembered after its last use"},
       Field{

@@ -19,6 +19,7 @@
 namespace callgate::server {
 
 struct MemoryLimits {
+  // 0: no limit.
   std::int64_t messages = 2'000;                        // of a conversation
   std::int64_t bytes = 16 << 20;                        // likewise
   std::chrono::milliseconds ttl{86'400'000};            // after its last use

@@ -172,11 +172,10 @@ Result<void> LoopMemory::check_results(const Messages& said) const {
       return has_call(before, message->tool_call_id);
     });
     if (own) continue;
-    const std::string place = "messages[" + std::to_string(message - said.begin()) + "]";
     return fail(ErrorCode::invalid_request,
                 "conversation \"" + name_.conversation + "\" waits for no result of call \"" +
                     message->tool_call_id + "\"",
-                place + ".tool_call_id");
+                "messages");
   }
   return {};
 }
@@ -220,7 +219,9 @@ void LoopMemory::give_back(const loop::ReturnToClient& back) {
 
 Result<void> LoopMemory::check_room(std::int64_t messages, std::int64_t bytes) const {
   const MemoryLimits limits = all_.limits();
-  if (messages_ + messages <= limits.messages && message_bytes_ + bytes <= limits.bytes) return {};
+  const bool many = limits.messages > 0 && messages_ + messages > limits.messages;
+  const bool large = limits.bytes > 0 && message_bytes_ + bytes > limits.bytes;
+  if (!many && !large) return {};
   return tl::unexpected(Error{
       .code = ErrorCode::too_large,
       .message = "conversation \"" + name_.conversation + "\" is full: it has " +

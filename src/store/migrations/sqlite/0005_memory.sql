@@ -23,7 +23,7 @@ CREATE TABLE memory_message (
   bytes        INTEGER NOT NULL,
   created_at   INTEGER NOT NULL,
   PRIMARY KEY (key_name, conversation, number)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE TRIGGER memory_gone AFTER DELETE ON memory BEGIN
   DELETE FROM memory_message WHERE key_name = old.key_name AND conversation = old.conversation;
 END;
