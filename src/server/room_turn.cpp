@@ -12,10 +12,12 @@ namespace {
 constexpr std::size_t kThoughtBytes = 1024;
 constexpr std::uint64_t kThoughtMs = 100;
 
-// The model gets all that was said, behind the message's own system prompt.
+// The model gets all that was said, behind the message's own system prompt. A message that names a conversation gets what
+// that one remembers instead.
 LoopWork work_of(RoomAsk& ask, const Room& room, std::uint64_t now) {
   LoopWork work = std::move(*ask.work);
   work.started_ms = now;
+  if (!work.choice.conversation.empty()) return work;
   std::vector<Message>& messages = work.request.messages;
   messages.pop_back();  // the conversation has it
   for (Message& message : room.conversation()) messages.push_back(std::move(message));

@@ -277,6 +277,29 @@ test('the order example is what it is over SSE and whole, for everybody', async 
   await Promise.all([ann.leave(), eve.leave()]);
 });
 
+test('a message may name a conversation, which outlives the room', async () => {
+  for (const [memory, roles] of [
+    ['outside', ['user', 'assistant']],
+    ['inside', ['user', 'assistant', 'tool', 'assistant']],
+  ]) {
+    const callgate = { conversation: `lasting ${memory}`, memory };
+    const ann = await Subscriber.join(new_room());
+    ann.ask('Where is ORD-42?', { callgate });
+    assert.equal((await ann.next('stream_end')).message.content, kWhole);
+    await ann.leave();
+    const headers = { authorization: `Bearer ${kKey}` };
+    const url = `${gateway.v1}/conversations/${encodeURIComponent(callgate.conversation)}`;
+    const kept = (await fetch_text(url, { headers })).json();
+    assert.deepEqual(kept.messages.map(({ role }) => role), roles);
+    const other = await Subscriber.join(new_room());
+    other.ask('What now?', { callgate });
+    await other.next('stream_end');
+    const then = (await fetch_text(url, { headers })).json();
+    assert.equal(then.messages.length, roles.length + 2);
+    await other.leave();
+  }
+});
+
 test('who comes late gets a snapshot, and the turn survives its asker', async () => {
   const room = new_room();
   const ann = await Subscriber.join(room);
