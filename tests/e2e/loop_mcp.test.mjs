@@ -87,7 +87,9 @@ test('an MCP client lists and calls the tools that its key may use', async () =>
   assert.deepEqual(
     await names(client),
     ['local', 'remote']
-      .flatMap((server) => ['lookup_order', 'picture', 'pid', 'steps'].map((tool) => `${server}__${tool}`))
+      .flatMap((server) =>
+        ['lookup_order', 'picture', 'pid', 'steps'].map((tool) => `${server}__${tool}`),
+      )
       .concat('time'),
   );
   const call = { name: 'local__lookup_order', arguments: { id: 'ORD-1' } };
