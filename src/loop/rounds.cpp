@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "chat/usage.h"
 #include "loop/history.h"
 #include "loop/parts.h"
 
@@ -180,14 +181,7 @@ void ToolLoop::Parts::run_out() {
   return_to_client();
 }
 
-void ToolLoop::Parts::add_usage() {
-  usage.prompt_tokens += round.usage.prompt_tokens;
-  usage.completion_tokens += round.usage.completion_tokens;
-  usage.total_tokens += round.usage.total_tokens;
-  usage.cached_tokens += round.usage.cached_tokens;
-  usage.cache_write_tokens += round.usage.cache_write_tokens;
-  usage.reasoning_tokens += round.usage.reasoning_tokens;
-}
+void ToolLoop::Parts::add_usage() { callgate::add_usage(usage, round.usage); }
 
 void ToolLoop::Parts::stop_everything(std::string_view why) {
   for (Call& call : round.calls) {

@@ -1,5 +1,6 @@
 #include "server/loop_round.h"
 
+#include "chat/usage.h"
 #include "engine/answer_notes.h"
 #include "engine/client_stages.h"
 #include "server/attempt.h"
@@ -25,15 +26,6 @@ void add_round(TurnSummary& all, const TurnSummary& round) {
   all.withheld_calls += round.withheld_calls;
   all.withheld_bytes += round.withheld_bytes;
   all.mended_calls += round.mended_calls;
-}
-
-void add_usage(Usage& all, const Usage& round) {
-  all.prompt_tokens += round.prompt_tokens;
-  all.completion_tokens += round.completion_tokens;
-  all.total_tokens += round.total_tokens;
-  all.cached_tokens += round.cached_tokens;
-  all.cache_write_tokens += round.cache_write_tokens;
-  all.reasoning_tokens += round.reasoning_tokens;
 }
 
 }  // namespace

@@ -5,31 +5,13 @@
 #include "upstream/anthropic_conversation.h"
 #include "upstream/anthropic_error.h"
 #include "upstream/fields_testing.h"
+#include "upstream/request_testing.h"
 
 namespace callgate::upstream {
 namespace {
 
-Message user(std::string content) { return {.role = Role::user, .content = {std::move(content)}}; }
-
-Message result(std::string id, std::string content) {
-  return {.role = Role::tool, .content = {std::move(content)}, .tool_call_id = std::move(id)};
-}
-
-Message assistant(std::string content, std::vector<CallRecord> calls = {}) {
-  return {.role = Role::assistant, .content = {std::move(content)}, .calls = std::move(calls)};
-}
-
-Request asked(std::vector<ExtraField> extra = {}) {
-  Request request{.model = "m"};
-  request.messages.push_back(user("\"hi\""));
-  request.extra = std::move(extra);
-  return request;
-}
-
 UpstreamRequest encoded(const Request& request, const EncodeOptions& options = {.stream = false}) {
-  Result<UpstreamRequest> made = kAnthropicMessages.encode(request, options);
-  EXPECT_TRUE(made.has_value());
-  return made ? *made : UpstreamRequest{};
+  return encoded_by(kAnthropicMessages, request, options);
 }
 
 constexpr std::string_view kStart =

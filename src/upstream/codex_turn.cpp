@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "chat/usage.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -113,12 +114,7 @@ void CodexTurn::sealed_thought(std::string_view id, std::string_view data, Event
 void CodexTurn::add_usage(const Usage& usage, EventSink& sink) {
   if (!usage_by_response_) usage_ = {};
   usage_by_response_ = true;
-  usage_.prompt_tokens += usage.prompt_tokens;
-  usage_.completion_tokens += usage.completion_tokens;
-  usage_.total_tokens += usage.total_tokens;
-  usage_.cached_tokens += usage.cached_tokens;
-  usage_.cache_write_tokens += usage.cache_write_tokens;
-  usage_.reasoning_tokens += usage.reasoning_tokens;
+  callgate::add_usage(usage_, usage);
   sink.accept(UsageReported{usage_});
 }
 

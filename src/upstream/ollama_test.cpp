@@ -5,21 +5,13 @@
 #include "upstream/decoder_testing.h"
 #include "upstream/fields_testing.h"
 #include "upstream/ollama_decoder.h"
+#include "upstream/request_testing.h"
 
 namespace callgate::upstream {
 namespace {
 
-Request asked(std::vector<ExtraField> extra = {}) {
-  Request request{.model = "m"};
-  request.messages.push_back({.role = Role::user, .content = {"\"hi\""}});
-  request.extra = std::move(extra);
-  return request;
-}
-
 UpstreamRequest encoded(const Request& request, const EncodeOptions& options = {.stream = false}) {
-  Result<UpstreamRequest> made = kOllama.encode(request, options);
-  EXPECT_TRUE(made.has_value());
-  return made ? *made : UpstreamRequest{};
+  return encoded_by(kOllama, request, options);
 }
 
 constexpr std::string_view kStart =
@@ -119,10 +111,6 @@ std::string messages(std::vector<Message> list, std::string_view dropped = "") {
   EXPECT_EQ(print_dropped(made.dropped), dropped);
   const std::size_t start = made.body.find("\"messages\":") + 11;
   return made.body.substr(start, made.body.rfind(",\"stream\"") - start);
-}
-
-Message result(std::string id, std::string content) {
-  return {.role = Role::tool, .content = {std::move(content)}, .tool_call_id = std::move(id)};
 }
 
 TEST(OllamaEncode, sends_text_as_one_string_and_images_beside_it) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "upstream/fields_testing.h"
+#include "upstream/request_testing.h"
 #include "upstream/responses_error.h"
 #include "upstream/responses_input.h"
 
@@ -10,27 +11,9 @@ namespace callgate::upstream {
 namespace {
 
 Message said(Role role, std::string content) { return {.role = role, .content = {content}}; }
-Message user(std::string content) { return said(Role::user, std::move(content)); }
-
-Message result(std::string id, std::string content) {
-  return {.role = Role::tool, .content = {std::move(content)}, .tool_call_id = std::move(id)};
-}
-
-Message assistant(std::string content, std::vector<CallRecord> calls = {}) {
-  return {.role = Role::assistant, .content = {std::move(content)}, .calls = std::move(calls)};
-}
-
-Request asked(std::vector<ExtraField> extra = {}) {
-  Request request{.model = "m"};
-  request.messages.push_back(user("\"hi\""));
-  request.extra = std::move(extra);
-  return request;
-}
 
 UpstreamRequest encoded(const Request& request, const EncodeOptions& options = {.stream = false}) {
-  Result<UpstreamRequest> made = kOpenaiResponses.encode(request, options);
-  EXPECT_TRUE(made.has_value());
-  return made ? *made : UpstreamRequest{};
+  return encoded_by(kOpenaiResponses, request, options);
 }
 
 ResponsesInput input_of(std::vector<Message> messages, std::vector<RawJson> other_tools = {}) {
