@@ -83,8 +83,9 @@ Result<void> read_member(json::Reader& in, const std::string& name, Frame& frame
 }
 
 // The room's own wishes come first, so that the message may say otherwise.
-std::string loop_member(const Frame& frame) {
+std::string loop_member(const Frame& frame, std::string_view conversation) {
   std::string out = "{\"loop\":true,\"show_tool_calls\":true";
+  if (!conversation.empty()) json::append_string(out.append(",\"conversation\":"), conversation);
   if (!frame.tools.empty()) out.append(",\"tools\":").append(frame.tools);
   std::string_view own = frame.callgate;
   if (!own.empty()) own = own.substr(1, own.size() - 2);
@@ -92,12 +93,12 @@ std::string loop_member(const Frame& frame) {
   return out += '}';
 }
 
-Result<std::string> chat_body(const Frame& frame, std::string_view model) {
+Result<std::string> chat_body(const Frame& frame, const RoomDefaults& defaults) {
   if (frame.text.has_value() == !frame.content.empty()) {
     return wrong("text", "expected either text or content");
   }
   if (frame.text && frame.text->empty()) return wrong("text", "is empty");
-  const std::string_view chosen = frame.model ? std::string_view(*frame.model) : model;
+  const std::string_view chosen = frame.model ? std::string_view(*frame.model) : defaults.model;
   if (chosen.empty()) return wrong("model", "missing, and the room was joined without ?model=");
   std::string body = "{\"model\":";
   json::append_string(body, chosen);
@@ -112,12 +113,15 @@ Result<std::string> chat_body(const Frame& frame, std::string_view model) {
   } else {
     body.append(frame.content);
   }
-  return body.append("}],\"callgate\":").append(loop_member(frame)).append(frame.rest).append("}");
+  return body.append("}],\"callgate\":")
+      .append(loop_member(frame, defaults.conversation))
+      .append(frame.rest)
+      .append("}");
 }
 
 }  // namespace
 
-Result<RoomInput> read_room_input(std::string_view json, std::string_view model) {
+Result<RoomInput> read_room_input(std::string_view json, const RoomDefaults& defaults) {
   json::Reader check(json);
   check.skip();
   if (!check.finish()) {
@@ -147,7 +151,7 @@ Result<RoomInput> read_room_input(std::string_view json, std::string_view model)
   input.id = frame.id.value_or("");
   switch (input.kind) {
     case RoomInput::Kind::user_message: {
-      auto body = chat_body(frame, model);
+      auto body = chat_body(frame, defaults);
       if (!body) return tl::unexpected(body.error());
       input.body = std::move(*body);
       return input;

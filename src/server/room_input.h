@@ -22,8 +22,13 @@ struct RoomInput {
   std::string body;     // user_message: a Chat Completions request without what was said before
 };
 
-// `model` is for messages that name none. Errors name the member that is wrong.
-Result<RoomInput> read_room_input(std::string_view json, std::string_view model);
+// For messages that name none; empty: there is none.
+struct RoomDefaults {
+  std::string_view model;
+  std::string_view conversation;
+};
+// Errors name the member that is wrong.
+Result<RoomInput> read_room_input(std::string_view json, const RoomDefaults& defaults);
 
 // An error of that request, as the member of the frame that it comes from.
 Error as_room_error(Error error);

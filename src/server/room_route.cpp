@@ -26,6 +26,8 @@ Result<RoomJoin> read_room_join(std::string_view path, std::string_view query) {
     const std::string& value = parameter.value;
     if (parameter.name == "model") {
       join.model = value;
+    } else if (parameter.name == "conversation") {
+      join.conversation = value;
     } else if (parameter.name == "last_seq") {
       const char* end = value.data() + value.size();
       const auto [at, fault] = std::from_chars(value.data(), end, join.last_seq.emplace());
@@ -40,7 +42,7 @@ Result<RoomJoin> read_room_join(std::string_view path, std::string_view query) {
                    "keys do not belong into URLs; send a header or the subprotocol "
                    "callgate-key.KEY");
     } else {
-      return wrong(parameter.name, "not known; expected model, last_seq or split");
+      return wrong(parameter.name, "not known; expected model, conversation, last_seq or split");
     }
   }
   return join;

@@ -155,7 +155,8 @@ void RoomSocket::take(const net::WebSocket::Message& message) {
                       .message = "expected a text frame with a JSON object"};
     return tell_error(error, {});
   }
-  auto input = read_room_input(message.payload, join_.model);
+  const RoomDefaults defaults{.model = join_.model, .conversation = join_.conversation};
+  auto input = read_room_input(message.payload, defaults);
   if (!input) return tell_error(input.error(), {});
   const std::string id = input->id;
   if (auto done = perform(std::move(*input)); !done) tell_error(done.error(), id);

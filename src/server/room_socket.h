@@ -19,6 +19,7 @@ namespace callgate::server {
 struct RoomJoin {
   std::string room;
   std::string model;
+  std::string conversation;
   std::optional<std::uint64_t> last_seq;
   bool sentences = false;
 };

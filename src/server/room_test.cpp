@@ -224,14 +224,15 @@ TEST(RoomInput, becomes_a_chat_request) {
   const auto input = read_room_input(
       R"({"type":"user_message","text":"Hi","id":"1","system":"Be brief.","tools":["a"],)"
       R"("callgate":{"max_calls":2},"temperature":1})",
-      "m");
+      {.model = "m", .conversation = "c"});
   ASSERT_TRUE(input);
   EXPECT_EQ(input->body,
             R"({"model":"m","stream":true,"messages":[{"role":"system","content":"Be brief."},)"
             R"({"role":"user","content":"Hi"}],"callgate":{"loop":true,"show_tool_calls":true,)"
-            R"("tools":["a"],"max_calls":2},"temperature":1})");
-  EXPECT_THAT(read_room_input(R"({"type":"user_message","text":"x","callgate":{ }})", "m")->body,
-              HasSubstr(R"("show_tool_calls":true}})"));
+            R"("conversation":"c","tools":["a"],"max_calls":2},"temperature":1})");
+  EXPECT_THAT(
+      read_room_input(R"({"type":"user_message","text":"x","callgate":{ }})", {.model = "m"})->body,
+      HasSubstr(R"("show_tool_calls":true}})"));
   const Error error =
       as_room_error({.message = "messages[1].content: a number", .param = "messages[1].content"});
   EXPECT_EQ(error.param, "content");

@@ -291,8 +291,9 @@ test('a message may name a conversation, which outlives the room', async () => {
     const url = `${gateway.v1}/conversations/${encodeURIComponent(callgate.conversation)}`;
     const kept = (await fetch_text(url, { headers })).json();
     assert.deepEqual(kept.messages.map(({ role }) => role), roles);
-    const other = await Subscriber.join(new_room());
-    other.ask('What now?', { callgate });
+    const query = `model=m&conversation=${encodeURIComponent(callgate.conversation)}`;
+    const other = await Subscriber.join(new_room(), { query });
+    other.ask('What now?', { callgate: { memory } });
     await other.next('stream_end');
     const then = (await fetch_text(url, { headers })).json();
     assert.equal(then.messages.length, roles.length + 2);
