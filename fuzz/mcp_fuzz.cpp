@@ -1,4 +1,4 @@
-// What MCP servers and clients send is read without harm: results are valid UTF-8 within their limit, and what we write
+// What MCP servers, clients and hooks send is read without harm: results are valid UTF-8 within their limit, and what we write
 // of it can be read again.
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "json/reader.h"
+#include "tool/hook_verdict.h"
 #include "tool/mcp_headers.h"
 #include "tool/mcp_message.h"
 #include "tool/mcp_server.h"
@@ -42,6 +43,13 @@ void read_result(std::string_view json) {
   read_hello(json);
 }
 
+void read_hook(std::string_view json) {
+  const auto before = read_verdict(json, HookMoment::before);
+  const auto after = read_verdict(json, HookMoment::after);
+  CALLGATE_CHECK(before || !after);
+  if (before && before->arguments) CALLGATE_CHECK(!after && is_json(*before->arguments));
+}
+
 void serve(std::string_view body) {
   static const std::vector<ToolSpec> kTools = {{.name = "a"}, {.name = "b"}};
   const McpServer server({.page = 1});
@@ -71,13 +79,16 @@ void serve(std::string_view body) {
 
 void read(std::string_view text) {
   read_mcp_messages(text, [&](const McpMessage& message) {
-    CALLGATE_CHECK(is_inside(message.id, text) && is_inside(message.params, text));
+    const bool copied = !utf8::is_valid(text);  // what is no UTF-8 was replaced
+    CALLGATE_CHECK(copied || (is_inside(message.id, text) && is_inside(message.params, text)));
+    CALLGATE_CHECK(utf8::is_valid(message.text));
     if (message.kind == McpMessage::Kind::result) read_result(message.result);
     if (message.kind == McpMessage::Kind::invalid) return;
     const McpMessage same = read_mcp_message(message.text);
     CALLGATE_CHECK(same.kind == message.kind && same.id == message.id);
   });
   read_result(text);
+  read_hook(text);
   serve(text);
 }
 

@@ -6,11 +6,7 @@
 // a `reason`, and `replace` with a `result` and perhaps `is_error`. A status of 204 allows.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "callgate/result.h"
 #include "net/client.h"
@@ -18,24 +14,11 @@
 #include "net/task.h"
 #include "tool/cancel.h"
 #include "tool/config.h"
+#include "tool/hook_verdict.h"
 #include "tool/tool.h"
 #include "tool/url_template.h"
 
 namespace callgate::tool {
-
-enum class HookMoment : std::uint8_t { before, after };
-
-struct HookVerdict {
-  enum class Action : std::uint8_t { allow, deny, replace };
-  Action action = Action::allow;
-  std::string reason;                    // of deny
-  std::optional<std::string> arguments;  // of allow, before the tool: a JSON object
-  std::string result;                    // of replace
-  bool is_error = false;                 // of replace
-};
-
-// Fails when it is no answer that a hook may give at that moment.
-Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment);
 
 // Loop thread only.
 class Webhook {

@@ -1,0 +1,53 @@
+#include "tool/hook_verdict.h"
+
+#include "json/reader.h"
+
+namespace callgate::tool {
+namespace {
+
+tl::unexpected<Error> odd(std::string_view what) {
+  return fail(ErrorCode::upstream_failed, "its answer is odd: " + std::string(what));
+}
+
+}  // namespace
+
+Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment) {
+  HookVerdict verdict;
+  std::string action;
+  bool has_result = false;
+  json::Reader in(json);
+  if (in.peek() != json::Kind::object) return odd("expected a JSON object");
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "action") {
+      action = in.string();
+    } else if (key == "reason") {
+      verdict.reason = in.string();
+    } else if (key == "result") {
+      verdict.result = in.string();
+      has_result = true;
+    } else if (key == "is_error") {
+      verdict.is_error = in.boolean();
+    } else if (key == "arguments") {
+      if (in.peek() != json::Kind::object) in.fail("arguments that are an object");
+      verdict.arguments = in.raw();
+    } else {
+      in.skip();
+    }
+  }
+  if (!in.finish()) return odd("expected " + std::string(in.error().message));
+  if (action == "deny") {
+    verdict.action = HookVerdict::Action::deny;
+  } else if (action == "replace") {
+    if (!has_result) return odd("replace without a result");
+    verdict.action = HookVerdict::Action::replace;
+  } else if (action != "allow") {
+    return odd("expected the action allow, deny or replace");
+  }
+  if (verdict.arguments &&
+      (moment == HookMoment::after || verdict.action != HookVerdict::Action::allow)) {
+    return odd("arguments belong to allow, before the tool");
+  }
+  return verdict;
+}
+
+}  // namespace callgate::tool
