@@ -183,7 +183,7 @@ struct Section<RoomsConfig> {
       Field{"idle_timeout", &RoomsConfig::idle_timeout,
             "how long a room without subscribers is kept"},
       Field{"ping_interval", &RoomsConfig::ping_interval,
-            "silence of a subscriber before it is pinged"},
+            "silence of a subscriber before it is pinged; 0 means never"},
       Field{"pong_timeout", &RoomsConfig::pong_timeout,
             "how long it may take to answer; then the connection is closed"},
       Field{"max_frame", &RoomsConfig::max_frame, "one WebSocket frame of a subscriber"},

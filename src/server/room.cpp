@@ -130,7 +130,7 @@ void Room::tell(const std::shared_ptr<RoomSubscriber>& subscriber, std::string_v
 
 // One long frame, and what comes with it, is no sign of being slow.
 std::size_t Room::cost_of(const RoomFrame& frame) const {
-  return std::min(frame.plain.size(), limits_.backlog.count / 2);
+  return std::min(frame.plain.size(), std::max<std::size_t>(1, limits_.backlog.count / 2));
 }
 
 // A subscriber that does not keep up loses what waits for it; that is how the others do not wait for it.

@@ -85,8 +85,9 @@ net::Task<> RoomSocket::read_all() {
   const auto interval = static_cast<std::uint64_t>(limits_.ping_interval.count());
   for (;;) {
     const std::uint64_t silent = gateway_.loop_.now() - socket_.heard_at();
-    const net::Millis patience(silent < interval ? static_cast<std::int64_t>(interval - silent)
-                                                 : limits_.pong_timeout.count());
+    net::Millis patience(silent < interval ? static_cast<std::int64_t>(interval - silent)
+                                           : limits_.pong_timeout.count());
+    if (interval == 0) patience = net::kNever;
     auto message = co_await socket_.read(patience);
     if (!message) co_return;
     if (*message) {
@@ -184,22 +185,21 @@ Result<KeyState*> RoomSocket::key_now() const {
   return fail(ErrorCode::unauthenticated, "the key of this connection is not known any more");
 }
 
-Result<void> RoomSocket::ask_turn(RoomInput& input) {
+Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body) {
   auto work = std::make_unique<LoopWork>();
   work->snapshot = gateway_.snapshot_;
   const auto key = key_now();
   if (!key) return tl::unexpected(key.error());
   work->key = *key;
   net::Headers unused;
-  if (auto admitted = gateway_.admit_turn(*work->snapshot, *key, unused); !admitted) {
-    return admitted;
-  }
-  auto request = client::find("openai_chat")->decode(input.body);
+  const auto admitted = gateway_.admit_turn(*work->snapshot, *key, unused);
+  if (!admitted) return tl::unexpected(admitted.error());
+  auto request = client::find("openai_chat")->decode(body);
   if (!request) return tl::unexpected(as_room_error(request.error()));
   auto model = Gateway::choose_model(*work->snapshot, *key, request->model);
   if (!model) return tl::unexpected(model.error());
-  const auto* tools = gateway_.world_.tools;
-  const auto catalogue = tools == nullptr ? nullptr : gateway_.world_.tools->catalogue();
+  tool::ToolHost* const tools = gateway_.world_.tools;
+  const auto catalogue = tools == nullptr ? nullptr : tools->catalogue();
   const KeyConfig* config = *key == nullptr ? nullptr : &(*key)->config;
   auto choice = choose_loop(*request, net::Headers(), work->snapshot->config, *model->config,
                             config, catalogue.get());
@@ -208,19 +208,26 @@ Result<void> RoomSocket::ask_turn(RoomInput& input) {
     return fail(ErrorCode::invalid_request, "callgate.loop: a room always runs the loop",
                 "callgate.loop");
   }
-  if (input.id.empty()) input.id = gateway_.mint_.mint("msg_");
-  RawJson content = request->messages.back().content;
-  work->request_id = gateway_.mint_.mint_timed("req_", unix_milliseconds());
-  work->session = "room:" + join_.room;
-  work->peer = ask_.exchange.peer();
-  work->received_bytes = input.body.size();
-  if (logs_content(work->snapshot->config, config, *model->config)) work->received = input.body;
-  work->protocol = "room";
+  if (logs_content(work->snapshot->config, config, *model->config)) work->received = body;
   work->dialect = model->dialect;
   work->options.policy = model->policy;
   work->model = std::move(*model);
   work->request = std::move(*request);
   work->choice = std::move(*choice);
+  return work;
+}
+
+Result<void> RoomSocket::ask_turn(RoomInput& input) {
+  auto made = make_work(input.body);
+  if (!made) return tl::unexpected(made.error());
+  std::unique_ptr<LoopWork> work = std::move(*made);
+  work->request_id = gateway_.mint_.mint_timed("req_", unix_milliseconds());
+  work->session = "room:" + join_.room;
+  work->peer = ask_.exchange.peer();
+  work->received_bytes = input.body.size();
+  work->protocol = "room";
+  RawJson content = work->request.messages.back().content;
+  if (input.id.empty()) input.id = gateway_.mint_.mint("msg_");
   switch (room_->post(RoomAsk(input.id, std::move(content), std::move(work)))) {
     case Room::Place::first:
       gateway_.loop_.spawn(play_room(gateway_, room_));

@@ -51,6 +51,8 @@ class RoomSocket {
   void take(const net::WebSocket::Message& message);
   Result<void> perform(RoomInput input);
   Result<void> ask_turn(RoomInput& input);
+  // What a chat request needs, it needs too.
+  Result<std::unique_ptr<LoopWork>> make_work(const std::string& body);
   Result<void> steer(const RoomInput& input);
   // The key as it is configured now; a reload may have taken it away.
   Result<KeyState*> key_now() const;
