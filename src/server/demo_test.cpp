@@ -196,11 +196,12 @@ std::vector<std::string> demo_models() {
 
 TEST(Demo, has_a_model_for_every_dialect_that_writes_text_and_every_wire_format) {
   const std::vector<std::string> names = demo_models();
-  // Two more, but none for native and auto; and one per wire format other than Chat Completions and those of a child.
-  EXPECT_EQ(names.size(), dialect::all().size() + script::reply_formats().size() - 3);
+  // Three more, but none for native and auto; and one per wire format other than Chat Completions and those of a child.
+  EXPECT_EQ(names.size(), dialect::all().size() + script::reply_formats().size() - 2);
   EXPECT_THAT(names, testing::Contains("demo-anthropic_messages"));
   EXPECT_THAT(names, testing::Contains("demo-kimi_k2"));
   EXPECT_THAT(names, testing::Contains("demo-tools"));
+  EXPECT_THAT(names, testing::Contains("demo-loop"));
   EXPECT_THAT(names, testing::Not(testing::Contains("demo-native")));
 }
 
