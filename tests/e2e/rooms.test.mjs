@@ -5,6 +5,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { before, describe, test } from 'node:test';
 import WebSocket from 'ws';
+import { check_stream } from './chat_contract.mjs';
 import {
   defer,
   eventually,
@@ -15,7 +16,7 @@ import {
   start_mock,
   within,
 } from './harness.mjs';
-import { fetch_text, post } from './http.mjs';
+import { fetch_text, post, stream_chat } from './http.mjs';
 
 const scope = file_scope();
 
@@ -94,7 +95,8 @@ rule fails
 rule any
   text "ok"
 `;
-const kWhole = 'Let me look that up...Your order has shipped!';
+const kFirst = 'Let me look that up...';
+const kWhole = `${kFirst}Your order has shipped!`;
 
 let gateway;
 let seen;
@@ -275,6 +277,29 @@ test('the order example is what it is over SSE and whole, for everybody', async 
   assert.match(metrics, /callgate_room_subscribers [2-9]/);
   assert.match(metrics, /callgate_room_frames_total \d\d/);
   await Promise.all([ann.leave(), eve.leave()]);
+});
+
+test('so many rounds give the same in a room, streamed and whole', async () => {
+  for (const [max_tool_rounds, text, end_reason] of [
+    [0, kFirst, 'max_rounds'],
+    [1, kWhole, 'completed'],
+    [10, kWhole, 'completed'],
+  ]) {
+    const callgate = { max_tool_rounds };
+    const ann = await Subscriber.join(new_room());
+    ann.ask('Where is ORD-42?', { callgate });
+    const end = await ann.next('stream_end');
+    assert.deepEqual([end.message.content, end.end_reason], [text, end_reason]);
+    await ann.leave();
+    const messages = [{ role: 'user', content: 'Where is ORD-42?' }];
+    const headers = { authorization: `Bearer ${kKey}` };
+    const body = { model: 'm', messages, callgate: { loop: true, ...callgate } };
+    const whole = await post(`${gateway.v1}/chat/completions`, body, { headers });
+    assert.equal(whole.json().choices[0].message.content, text);
+    assert.equal(whole.json().callgate.end_reason, end_reason);
+    const streamed = await stream_chat(gateway.url, { ...body, stream: true }, { headers });
+    assert.equal(check_stream(streamed.data).text, text);
+  }
 });
 
 test('a message may name a conversation, which outlives the room', async () => {
