@@ -82,13 +82,8 @@ net::Task<> RoomSocket::run() {
 }
 
 net::Task<> RoomSocket::read_all() {
-  const auto interval = static_cast<std::uint64_t>(limits_.ping_interval.count());
   for (;;) {
-    const std::uint64_t silent = gateway_.loop_.now() - socket_.heard_at();
-    net::Millis patience(silent < interval ? static_cast<std::int64_t>(interval - silent)
-                                           : limits_.pong_timeout.count());
-    if (interval == 0) patience = net::kNever;
-    auto message = co_await socket_.read(patience);
+    auto message = co_await socket_.read(patience());
     if (!message) co_return;
     if (*message) {
       take(**message);
@@ -99,15 +94,30 @@ net::Task<> RoomSocket::read_all() {
   }
 }
 
+bool RoomSocket::awaits_pong() const { return pinged_at_ && socket_.heard_at() < *pinged_at_; }
+
+// Until the client has to be pinged, or has to have answered.
+net::Millis RoomSocket::patience() const {
+  if (limits_.ping_interval.count() == 0) return net::kNever;
+  const std::uint64_t now = gateway_.loop_.now();
+  const Milliseconds most = awaits_pong() ? limits_.pong_timeout : limits_.ping_interval;
+  const std::uint64_t due =
+      (awaits_pong() ? *pinged_at_ : socket_.heard_at()) + static_cast<std::uint64_t>(most.count());
+  return net::Millis(due > now ? due - now : 1);
+}
+
 net::Task<bool> RoomSocket::stay_in_touch() {
-  const std::uint64_t silent = gateway_.loop_.now() - socket_.heard_at();
-  const auto interval = static_cast<std::uint64_t>(limits_.ping_interval.count());
-  const auto most = interval + static_cast<std::uint64_t>(limits_.pong_timeout.count());
-  if (silent >= most) {
+  const std::uint64_t now = gateway_.loop_.now();
+  if (awaits_pong()) {
+    const auto most = static_cast<std::uint64_t>(limits_.pong_timeout.count());
+    if (now < *pinged_at_ + most) co_return true;
     ask_.exchange.abort();
     co_return false;
   }
-  if (silent < interval) co_return true;
+  if (now < socket_.heard_at() + static_cast<std::uint64_t>(limits_.ping_interval.count())) {
+    co_return true;
+  }
+  pinged_at_ = now;
   socket_.queue_ping();
   const auto sent = co_await socket_.flush();
   co_return sent.has_value();

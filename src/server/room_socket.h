@@ -44,6 +44,8 @@ class RoomSocket {
  private:
   net::Task<> read_all();
   net::Task<> write_all();
+  bool awaits_pong() const;
+  net::Millis patience() const;
   // False: the client is dead.
   net::Task<bool> stay_in_touch();
   void on_wake();
@@ -69,6 +71,7 @@ class RoomSocket {
   net::Signal wake_;
   net::Signal written_;  // the writing task is done
   net::Deadline farewell_;
+  std::optional<std::uint64_t> pinged_at_;  // of the loop's clock
   bool stopping_ = false;
 };
 
