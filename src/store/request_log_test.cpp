@@ -292,8 +292,9 @@ double cost_of_a_pair(RequestLog& log, const std::string& body) {
   return (cpu_seconds() - start) * 1e6 / kPairs;
 }
 
-// Twenty times what it costs on a small machine, for sanitizers.
-TEST(RequestLog, ten_thousand_pairs_cost_less_than_a_second) {
+// Many times what it costs on a small machine: sanitizers and busy neighbours have to fit in. What grows with the number of
+// rows does not.
+TEST(RequestLog, ten_thousand_pairs_cost_little) {
   const ScratchFolder folder;
   RequestLogOptions options;
   options.queue_limit = 20'000;
@@ -303,8 +304,8 @@ TEST(RequestLog, ten_thousand_pairs_cost_less_than_a_second) {
   RecordProperty("microseconds_per_pair", std::to_string(bare));
   RecordProperty("microseconds_per_pair_with_bodies", std::to_string(with_bodies));
   EXPECT_EQ(log->recorded(), 40'000u);
-  EXPECT_LT(bare, 100);
-  EXPECT_LT(with_bodies, 200);
+  EXPECT_LT(bare, 200);
+  EXPECT_LT(with_bodies, 400);
 }
 
 }  // namespace

@@ -241,6 +241,7 @@ net::Task<> ToolHost::Core::shut_down([[maybe_unused]] std::shared_ptr<Core> sel
     if (const auto place = old.lock()) place->source.reset();
   }
   for (const auto& place : std::exchange(places, {})) place->source.reset();
+  hooks.reset();
   co_await loop->sleep(net::Millis(1));
   loop->stop();
 }

@@ -275,7 +275,9 @@ test('tools that misbehave harm only their own calls', async () => {
       script += rule(`${kind}${fault}.`, [[kind + fault]]);
   }
   const mock = await start_mock(scope, script + kAnswer);
-  const gateway = await start_gateway(scope, { ...one_upstream(mock.v1), mcp: true, tool });
+  const config = { ...one_upstream(mock.v1), mcp: true, tool };
+  const env = { ASAN_OPTIONS: 'quarantine_size_mb=1' }; // freed memory is no growth
+  const gateway = await start_gateway(scope, config, { env });
   const before = peak_of(gateway.pid);
 
   let over = false;
@@ -325,5 +327,5 @@ test('tools that misbehave harm only their own calls', async () => {
   }
   const worst = Math.max(...times);
   assert.ok(times.length > 20 && worst < 400, `${times.length} bystanders, ${worst} ms at worst`);
-  assert.ok(grown < 32, `memory grew by ${grown} MB`);
+  assert.ok(grown < 64, `four floods of 1 GB: memory grew by ${grown} MB`);
 });
