@@ -8,19 +8,9 @@ CALLGATE=$(realpath -- "$1")
 E2E_SOURCE=$PWD
 export CALLGATE E2E_SOURCE
 room=${CALLGATE_MCP_DIR:-build/mcp}
-mkdir -p "$room"
-room=$(cd "$room" && pwd)
 here=$PWD/tests/mcp
-
-wanted=$(cat "$here/package.json" "$here/package-lock.json" | sha256sum | cut -d' ' -f1)
-if [ ! -f "$room/installed" ] || [ "$(cat "$room/installed")" != "$wanted" ]; then
-  echo "mcp: installing the packages of tests/mcp/package-lock.json into $room"
-  rm -rf "$room/installed" "$room/node_modules"
-  cp "$here/package.json" "$here/package-lock.json" "$room/"
-  timeout 600 npm ci --prefix "$room" --ignore-scripts --no-audit --no-fund --loglevel=error \
-    || { echo "mcp: npm ci failed" >&2; exit 1; }
-  echo "$wanted" > "$room/installed"
-fi
+tools/install_packages.sh "$here" "$room"
+room=$(cd "$room" && pwd)
 
 rm -f "$room"/*.mjs
 cp tests/e2e/{harness,toml}.mjs "$here"/*.mjs "$room/"

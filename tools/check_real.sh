@@ -8,19 +8,9 @@ cd "$(dirname "$0")/.."
 CALLGATE=$(realpath -- "$1")
 export CALLGATE
 room=${CALLGATE_REAL_DIR:-build/real}
-mkdir -p "$room"
-room=$(cd "$room" && pwd)
 here=$PWD/tests/real
-
-wanted=$(cat "$here/package.json" "$here/package-lock.json" | sha256sum | cut -d' ' -f1)
-if [ ! -f "$room/installed" ] || [ "$(cat "$room/installed")" != "$wanted" ]; then
-  echo "real: installing the packages of tests/real/package-lock.json into $room"
-  rm -rf "$room/installed" "$room/node_modules"
-  cp "$here/package.json" "$here/package-lock.json" "$room/"
-  timeout 1200 npm ci --prefix "$room" --ignore-scripts --no-audit --no-fund --loglevel=error \
-    || { echo "real: npm ci failed" >&2; exit 1; }
-  echo "$wanted" > "$room/installed"
-fi
+tools/install_packages.sh "$here" "$room"
+room=$(cd "$room" && pwd)
 
 rm -f "$room"/*.mjs
 cp tests/e2e/{harness,toml,http,upstream,chat_contract}.mjs "$here"/*.mjs "$room/"

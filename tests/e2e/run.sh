@@ -11,37 +11,12 @@ export CALLGATE
 E2E_SOURCE=$(cd "$here/../.." && pwd)  # the repository
 export E2E_SOURCE
 room=${E2E_DIR:-$here/../../build/e2e}
-mkdir -p "$room"
+"$E2E_SOURCE/tools/install_packages.sh" "$here" "$room"
 room=$(cd "$room" && pwd)
 
-install_packages() {
-  local wanted
-  wanted=$(cat "$here/package.json" "$here/package-lock.json" | sha256sum | cut -d' ' -f1)
-  if [ -f "$room/installed" ] && [ "$(cat "$room/installed")" = "$wanted" ]; then return; fi
-  echo "e2e: installing the packages of package-lock.json into $room"
-  rm -rf "$room/installed" "$room/node_modules"
-  cp "$here/package.json" "$here/package-lock.json" "$room/"
-  # No package needs its install script; Node itself comes as a plain package, too.
-  local try
-  for try in 1 2 3; do
-    if timeout 600 npm ci --prefix "$room" --ignore-scripts --no-audit --no-fund --loglevel=error; then
-      echo "$wanted" > "$room/installed"
-      return
-    fi
-    echo "e2e: npm ci failed (try $try)" >&2
-    sleep $((try * 2))
-  done
-  return 1
-}
-
 # Node finds packages beside the files that import them.
-copy_tests() {
-  rm -f "$room"/*.mjs
-  cp "$here"/*.mjs "$room/"
-}
-
-install_packages
-copy_tests
+rm -f "$room"/*.mjs
+cp "$here"/*.mjs "$room/"
 node=$room/node_modules/.bin/node
 echo "e2e: node $("$node" --version), $("$CALLGATE" --version | head -1)"
 

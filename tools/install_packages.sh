@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# install_packages.sh FROM TO: the npm packages of FROM/package-lock.json into the folder TO, and again only when that file
+# changes. No package needs its install script; Node itself comes as a plain package, too.
+set -euo pipefail
+[ $# -eq 2 ] || { echo "usage: install_packages.sh FROM TO" >&2; exit 2; }
+from=$1
+to=$2
+mkdir -p "$to"
+wanted=$(cat "$from/package.json" "$from/package-lock.json" | sha256sum | cut -d' ' -f1)
+if [ -f "$to/installed" ] && [ "$(cat "$to/installed")" = "$wanted" ]; then exit 0; fi
+echo "installing the packages of $from/package-lock.json into $to"
+rm -rf "$to/installed" "$to/node_modules"
+cp "$from/package.json" "$from/package-lock.json" "$to/"
+for try in 1 2 3; do
+  if timeout 1200 npm ci --prefix "$to" --ignore-scripts --no-audit --no-fund --loglevel=error; then
+    echo "$wanted" > "$to/installed"
+    exit 0
+  fi
+  echo "npm ci failed (try $try)" >&2
+  sleep $((try * 2))
+done
+exit 1
