@@ -7,7 +7,7 @@ LISTEN ?= 127.0.0.1:8080
 MINUTES ?= 6
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
-export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
+export CCACHE_SLOPPINESS := pch_defines,time_macros
 export CTEST_OUTPUT_ON_FAILURE := 1
 
 .PHONY: help
