@@ -1,8 +1,12 @@
-# callgate_room(name [USES room...] [LIBS target...] [TOGETHER filter]): one folder under src/ is one static library.
+# callgate_room(name [USES room...] [LIBS target...] [PCH target] [TOGETHER filter]): one folder under src/ is one static
+# library.
 # *_test.cpp files become the room's test program, registered test by test; those that match the filter of TOGETHER run in
 # one process, because they share something that is slow to start. reference/*.cpp is linked to it.
 function(callgate_room name)
-  cmake_parse_arguments(ROOM "ASIO" "TOGETHER" "USES;LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "PCH;TOGETHER" "USES;LIBS" ${ARGN})
+  if(NOT ROOM_PCH)
+    set(ROOM_PCH callgate_pch)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*_test.cpp)
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.h)
@@ -18,11 +22,7 @@ function(callgate_room name)
     set(scope PUBLIC)
     add_library(${target} STATIC ${sources} ${headers})
     target_compile_options(${target} PRIVATE ${CALLGATE_WARNINGS})
-    if(ROOM_ASIO)
-      target_precompile_headers(${target} REUSE_FROM callgate_pch_asio)
-    else()
-      target_precompile_headers(${target} REUSE_FROM callgate_pch)
-    endif()
+    target_precompile_headers(${target} REUSE_FROM ${ROOM_PCH})
   else()
     set(scope INTERFACE)
     add_library(${target} INTERFACE)

@@ -20,13 +20,19 @@ callgate_pch(callgate_pch_asio <boost/asio/awaitable.hpp> <boost/asio/io_context
   <string> <string_view> <vector> <memory> <optional> <variant> <tl/expected.hpp>)
 target_link_libraries(callgate_pch_asio PRIVATE Boost::headers Threads::Threads)
 
-callgate_room(net USES base LIBS llhttp OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB Boost::headers Threads::Threads ASIO)
-callgate_room(tool USES chat net)
-callgate_room(telemetry USES engine net LIBS spdlog::spdlog Threads::Threads)
+# What nearly every source below the I/O line includes.
+callgate_pch(callgate_pch_io <algorithm> <array> <atomic> <chrono> <condition_variable> <coroutine> <cstdint> <deque>
+  <functional> <list> <map> <memory> <mutex> <optional> <span> <string> <string_view> <thread> <unordered_map>
+  <unordered_set> <utility> <variant> <vector> <tl/expected.hpp>)
+
+callgate_room(net USES base LIBS llhttp OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB Boost::headers Threads::Threads
+  PCH callgate_pch_asio)
+callgate_room(tool USES chat net PCH callgate_pch_io)
+callgate_room(telemetry USES engine net LIBS spdlog::spdlog Threads::Threads PCH callgate_pch_io)
 callgate_room(store USES engine net LIBS SQLite::SQLite3 PostgreSQL::PostgreSQL ${ZSTD_LIBRARY} Threads::Threads
-  TOGETHER *postgresql*)
+  PCH callgate_pch_io TOGETHER *postgresql*)
 include(cmake/migrations.cmake)
-callgate_room(server USES engine loop script net tool telemetry store)
+callgate_room(server USES engine loop script net tool telemetry store PCH callgate_pch_io)
 callgate_room(cli USES server)
 include(cmake/golden_counts.cmake)
 
