@@ -1,5 +1,7 @@
 #include "base/glob.h"
 
+#include <algorithm>
+
 namespace callgate {
 namespace {
 
@@ -32,6 +34,11 @@ bool glob_matches(std::string_view pattern, std::string_view text, Case letters)
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
+}
+
+bool matches_any(std::span<const std::string> patterns, std::string_view text) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return glob_matches(pattern, text); });
 }
 
 }  // namespace callgate

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace callgate {
@@ -9,5 +11,6 @@ namespace callgate {
 enum class Case : std::uint8_t { exact, ignored };  // ignored: of ASCII letters
 
 bool glob_matches(std::string_view pattern, std::string_view text, Case letters = Case::exact);
+bool matches_any(std::span<const std::string> patterns, std::string_view text);
 
 }  // namespace callgate

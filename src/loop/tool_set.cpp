@@ -11,11 +11,6 @@
 namespace callgate::loop {
 namespace {
 
-bool matches_any(const std::vector<std::string>& patterns, std::string_view name) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return glob_matches(pattern, name); });
-}
-
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_word_byte(char c) {
   return (c >= 'a' && c <= 'z') || is_upper(c) || (c >= '0' && c <= '9') ||

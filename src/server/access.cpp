@@ -26,10 +26,7 @@ bool is_loopback_origin(std::string_view origin) {
 
 }  // namespace
 
-bool KeyState::may_use(std::string_view model) const {
-  return std::any_of(config.models.begin(), config.models.end(),
-                     [&](const std::string& pattern) { return glob_matches(pattern, model); });
-}
+bool KeyState::may_use(std::string_view model) const { return matches_any(config.models, model); }
 
 Access::Access(const std::vector<KeyConfig>& keys, const Access* before) {
   for (const KeyConfig& key : keys) {

@@ -1,7 +1,5 @@
 #include "server/capture.h"
 
-#include <algorithm>
-
 #include "base/glob.h"
 #include "callgate/version.h"
 #include "server/capture_mask.h"
@@ -80,9 +78,7 @@ Result<bool> wants_capture(const Config& config, std::string_view header, const 
     }
     return true;
   }
-  return !capture.dir.empty() &&
-         std::any_of(capture.models.begin(), capture.models.end(),
-                     [&](const std::string& pattern) { return glob_matches(pattern, model); });
+  return !capture.dir.empty() && matches_any(capture.models, model);
 }
 
 std::unique_ptr<Capture> Capture::make(CaptureWriter& writer, const CaptureConfig& config,

@@ -1,10 +1,10 @@
 // POST, GET and DELETE /mcp: the gateway's tools for other MCP clients.
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/glob.h"
+#include "server/event_stream.h"
 #include "server/gateway.h"
 #include "server/observe.h"
 #include "server/tool_config.h"
@@ -17,12 +17,6 @@ namespace {
 constexpr net::Millis kLook{1'000};  // how soon a change of the tools is noticed
 constexpr std::uint64_t kSilence = 15'000;
 constexpr std::size_t kMostProgress = std::size_t{64} << 10;  // that waits for a slow client
-constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
-
-bool matches(const std::vector<std::string>& patterns, std::string_view name) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return glob_matches(pattern, name); });
-}
 
 // Tools that need a person's approval have nobody to ask here.
 std::vector<ToolSpec> tools_for(const Ask& ask, const tool::Catalogue& catalogue) {
@@ -30,8 +24,8 @@ std::vector<ToolSpec> tools_for(const Ask& ask, const tool::Catalogue& catalogue
   std::vector<ToolSpec> tools;
   for (loop::Tool& tool : loop_tools(catalogue, ask.snapshot->config, kAll)) {
     const std::string& name = tool.spec.name;
-    const bool allowed = ask.key == nullptr || (matches(ask.key->config.tools, name) &&
-                                                !matches(ask.key->config.deny_tools, name));
+    const bool allowed = ask.key == nullptr || (matches_any(ask.key->config.tools, name) &&
+                                                !matches_any(ask.key->config.deny_tools, name));
     if (allowed && !tool.approval) tools.push_back(std::move(tool.spec));
   }
   return tools;

@@ -230,9 +230,7 @@ std::vector<loop::Tool> loop_tools(const tool::Catalogue& catalogue, const Confi
                                    std::span<const std::string> patterns) {
   std::vector<loop::Tool> tools;
   for (const tool::CatalogueEntry& entry : catalogue.entries()) {
-    const bool wanted = std::any_of(
-        patterns.begin(), patterns.end(),
-        [&](const std::string& pattern) { return glob_matches(pattern, entry.spec.name); });
+    const bool wanted = matches_any(patterns, entry.spec.name);
     const ToolTable* table = find_table(config, entry.source);
     if (wanted && table != nullptr) tools.push_back(loop_tool(entry, *table));
   }

@@ -131,10 +131,7 @@ net::Task<Result<void>> McpClient::list(net::Millis timeout) {
       co_return fail(ErrorCode::upstream_failed, "the MCP server's list of tools is none");
     }
     for (McpToolEntry& tool : page.tools) {
-      const bool wanted =
-          config_.tools.empty() ||
-          std::any_of(config_.tools.begin(), config_.tools.end(),
-                      [&](auto& pattern) { return glob_matches(pattern, tool.name); });
+      const bool wanted = config_.tools.empty() || matches_any(config_.tools, tool.name);
       const bool usable = config_.url.empty() || read_header_params(tool.schema).has_value();
       if (wanted && usable && all.size() < config_.most_tools) all.push_back(std::move(tool));
     }

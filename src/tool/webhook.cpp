@@ -1,18 +1,11 @@
 #include "tool/webhook.h"
 
-#include <algorithm>
-
 #include "base/glob.h"
 #include "json/writer.h"
 #include "tool/network_guard.h"
 
 namespace callgate::tool {
 namespace {
-
-bool matches(const std::vector<std::string>& patterns, std::string_view name) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return glob_matches(pattern, name); });
-}
 
 std::string question(const ToolCall& call, const ToolResult* result) {
   std::string out;
@@ -62,7 +55,7 @@ Result<std::unique_ptr<Webhook>> Webhook::make(net::Loop& loop, const HookConfig
 
 bool Webhook::is_asked(HookMoment moment, const ToolCall& call) const {
   return (moment == HookMoment::before ? config_.before : config_.after) &&
-         matches(config_.tools, call.name) && matches(config_.keys, call.context.key_name);
+         matches_any(config_.tools, call.name) && matches_any(config_.keys, call.context.key_name);
 }
 
 net::Task<Result<HookVerdict>> Webhook::ask(const ToolCall& call, const ToolResult* result,
