@@ -19,7 +19,10 @@ enum class Channel : std::uint8_t { text, reasoning };
 enum class Commit : std::uint8_t { eager, whole_call };
 
 struct DialectOptions {
-  std::span<const ToolSpec> tools;  // REQUIRES: outlives the parser
+  // The declared tools; without any, which ones exist is unknown and every name counts. REQUIRES: outlives the parser.
+  std::span<const ToolSpec> tools;
+  // `auto` only: calls may also arrive structured, so that only special tokens of a model mark one in text.
+  bool special_tokens_only = false;
   Channel start = Channel::text;    // reasoning: the prompt already opened it
   Commit commit = Commit::eager;
   std::size_t max_held_back = std::size_t{1} << 20;  // bytes of one call that may be held back
@@ -34,6 +37,11 @@ class DialectParser {
   virtual void push(std::string_view text, Channel channel, EventSink& sink) = 0;
   // The turn is over: everything held back leaves, an open call is finished.
   virtual void finish(EventSink& sink) = 0;
+  // Something else follows in the same turn, such as a structured call: everything held back leaves, and the parser is
+  // done. `auto` lets calls that it keeps go as text.
+  virtual void interrupt(EventSink& sink) { finish(sink); }
+  // The dialect that `auto` found the turn's calls in, static text. Empty: none, or the parser is not `auto`.
+  virtual std::string_view settled_on() const { return {}; }
 };
 
 struct Dialect {
@@ -51,6 +59,11 @@ std::span<const Dialect* const> all();
 
 // The dialect of that name, or nullptr.
 const Dialect* find(std::string_view name);
+
+// As dialect.make(), for a request that declares no tools: reasoning is found, markup of calls is text. For the
+// dialects of this library only.
+std::unique_ptr<DialectParser> make_without_calls(const Dialect& dialect,
+                                                  const DialectOptions& options);
 
 }  // namespace dialect
 }  // namespace callgate

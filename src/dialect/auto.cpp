@@ -1,320 +1,631 @@
-// For models of which nobody said what they write: the openers of all dialects are watched, and the first one that can
-// mean only one dialect picks it for the rest of the turn. Until then text flows.
+// For models of which nobody said what they write. The openers of all dialects are watched; what looks like a call is
+// handed to its dialect and kept until it is known that the model made the call instead of quoting one:
 //
-//   Let me see.<|tool_calls_section_begin|>...      kimi_k2 from the marker on
-//   <tool_call>{"name": ...                         hermes; with <function= it is qwen3_coder, with a name glm47
-//   {"name": "declared_tool", "parameters": ...     a call; other JSON is text
+//   Let me see.<|tool_calls_section_begin|>...      a special token: kimi_k2
+//   <tool_call>{"name": ...                         at the start of a line: hermes; with <function= qwen3_coder
+//   {"name": "declared_tool", "parameters": ...     at the start of a line: a call; other JSON is text
+//   Write `<tool_call>...` to call it.              code, a quotation, not at the start of a line: text
+//
+// docs/dialects.md has the rules.
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "dialect/marked_json.h"
+#include "dialect/auto_signs.h"
+#include "dialect/call_block.h"
+#include "dialect/call_object.h"
+#include "dialect/code_context.h"
+#include "dialect/turn_gate.h"
+#include "json/scanner.h"
 
 namespace callgate::dialect {
 namespace {
 
-enum class Look : std::uint8_t {
-  none,        // the opener says it all
-  tool_call,   // the byte behind <tool_call> decides
-  tool_calls,  // ... behind <tool_calls>
-  invokes,     // ... behind <function_calls>
-  object,      // a bare object
-  list,        // a bare list, of JSON or of Python calls
-  tag,         // a tag named like a declared tool
-};
-
-struct Sign {
-  std::string_view text;
-  std::string_view dialect;
-  Look look = Look::none;
-};
-
-constexpr Sign kSigns[] = {
-    {"<", {}, Look::tag},
-    {"<tool_call>", {}, Look::tool_call},
-    {"<tool_calls>", {}, Look::tool_calls},
-    {"<function_calls>", {}, Look::invokes},
-    {"{", {}, Look::object},
-    {"[", {}, Look::list},
-    {"<function=", "qwen3_coder"},
-    {"<function name=", "minicpm5"},
-    {"<invoke name=", "anthropic_xml"},
-    {"<antml:function_calls>", "anthropic_xml"},
-    {"<antml:invoke name=", "anthropic_xml"},
-    {"<function_call>", "granite20b_fc"},
-    {"<|tool_call|>", "granite"},
-    {"functools[", "phi4_mini"},
-    {"<|python_tag|>", "llama3_json"},
-    {"[TOOL_CALLS]", "mistral_v13"},
-    {"[THINK]", "mistral_v13"},
-    {"<|tool_calls_section_begin|>", "kimi_k2"},
-    {"<|tool_call_section_begin|>", "kimi_k2"},
-    {"<|tool_call_begin|>", "kimi_k2"},
-    {"◁think▷", "kimi_k2"},
-    {"<｜tool▁calls▁begin｜>", "deepseek_v31"},
-    {"<｜tool▁call▁begin｜>", "deepseek_v31"},
-    {"<|tool▁calls▁begin|>", "deepseek_v31"},
-    {"<|tool▁call▁begin|>", "deepseek_v31"},
-    {"<|tool_calls_begin|>", "deepseek_v31"},
-    {"<｜DSML｜", "deepseek_v4"},
-    {"<|DSML|", "deepseek_v4"},
-    {"<‖DSML‖", "deepseek_v4"},
-    {"<｜｜DSML｜｜", "deepseek_v4"},
-    {"<TOOLCALL>", "nemotron_deci"},
-    {"<|action_start|>", "internlm2"},
-    {"<longcat_tool_call>", "longcat"},
-    {"<longcat_think>", "longcat"},
-    {"<|START_ACTION|>", "cohere_command_r7b"},
-    {"<|START_THINKING|>", "cohere_command_r7b"},
-    {"<|START_RESPONSE|>", "cohere_command_r7b"},
-    {"<|START_TEXT|>", "cohere_command_r7b"},
-    {"<|tools_prefix|>", "apertus"},
-    {"<|inner_prefix|>", "apertus"},
-    {"<|function_call|>", "gigachat3"},
-    {"function call<|role_sep|>", "gigachat3"},
-    {"<|message_sep|>", "gigachat3"},
-    {"<dots_function_call>", "dots"},
-    {"<|tool_call:begin|>", "solar_open"},
-    {"<|tool_calls|>", "solar_open"},
-    {"<|think|>", "solar_open"},
-    {"<|begin|>assistant", "solar_open"},
-    {"<|channel|>", "harmony"},
-    {"<|start|>assistant", "harmony"},
-    {"<seed:tool_call>", "seed_oss"},
-    {"<seed:think>", "seed_oss"},
-    {"<minimax:tool_call>", "minimax_m2"},
-    {"]<]minimax[>[", "minimax_m3"},
-    {"<mm:think>", "minimax_m3"},
-    {"<｜tool_calls_begin｜>", "step3"},
-    {"<｜tool_call_begin｜>", "step3"},
-    {"<steptml:invoke", "step3"},
-    {"<|open|>", "kimi_k3"},
-    {"<use_tool", "use_tool"},
-    {"<|tool_call>", "gemma4"},
-    {"<|channel>", "gemma4"},
-    {"<start_function_call>", "functiongemma"},
-    {"<|tool_call_start|>", "lfm2"},
-    {"<|python_start|>", "pythonic"},
-};
-// The prompt may have opened any of these; </think> is the usual one.
-constexpr Envelope kReasoning[] = {
-    {"<think>", "</think>"},  {"", "</seed:think>"},         {"", "</mm:think>"},
-    {"", "[/THINK]"},         {"", "<|END_THINKING|>"},      {"", "<channel|>"},
-    {"", "<|inner_suffix|>"}, {"", "<|close|>think<|sep|>"}, {"", "◁/think▷"},
-};
-constexpr std::string_view kTail[] = {"<|im_end|>",           "<|eot_id|>",        "<|eom_id|>",
-                                      "<|endoftext|>",        "<|end_of_text|>",   "</s>",
-                                      "<|endofresponse|>",    "<|assistant_end|>", "<|end|>",
-                                      "<｜end▁of▁sentence｜>"};
-constexpr CallKeys kKeys{};
-constexpr std::size_t kMaxName = 256;
+constexpr std::size_t kMaxLook = 256;  // bytes after an opener that may say which dialect it is
+// A block's bytes are read in pieces, so that little is read twice when prose ends it.
+constexpr std::size_t kMaxPiece = 4096;
+// How often a byte is read again because what it stood in turned out to be text. Keeps the whole linear.
+constexpr int kMaxReadings = 4;
 
 bool is_name_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '-' || c == '.' || c == '/' || c == ':';
 }
 
-// Reads on until the dialect is known, then hands the turn over. Bare JSON calls it reads itself.
-class SignReader final : public CallReader {
- public:
-  SignReader(const Prose& prose, const DialectOptions& options)
-      : tools_(options.tools), json_(make_marked_json(prose, kKeys, options)) {}
+bool is_blank(std::string_view bytes) { return std::all_of(bytes.begin(), bytes.end(), is_space); }
 
-  void open(std::size_t opener, Output& out) override {
-    opener_ = opener;
-    reading_json_ = false;
-    name_.clear();
-    picked_ = {};
-    look_ = kSigns[opener].look;
-    if (look_ == Look::object) read_json(out);
-  }
-
-  Step push(std::string_view bytes, Output& out) override {
-    if (reading_json_) return json_->push(bytes, out);
-    if (look_ == Look::none) return pick(kSigns[opener_].dialect);
-    if (look_ == Look::tag) return read_tag(bytes, out);
-    std::size_t at = 0;
-    while (at < bytes.size() && name_.empty() && is_space(bytes[at])) ++at;
-    while (at < bytes.size() && is_name_byte(bytes[at]) && name_.size() < kMaxName) {
-      name_.push_back(bytes[at++]);
-    }
-    out.hold(bytes.substr(0, at));
-    if (at == bytes.size()) return {.used = at};
-    Step step = decide(bytes[at], out);
-    step.used = at;
-    return step;
-  }
-
-  void finish(Output& out) override {
-    if (reading_json_) json_->finish(out);
-  }
-  bool overflow(Output& out) override { return reading_json_ && json_->overflow(out); }
-
-  std::string_view picked() const { return picked_; }
-
- private:
-  Step pick(std::string_view dialect) {
-    picked_ = dialect;
-    return {.next = Step::Next::handed_over};
-  }
-
-  Step read_json(Output& out) {
-    reading_json_ = true;
-    json_->open(opener_, out);
-    return {};
-  }
-
-  // Holds back no more than what a declared name begins with.
-  Step read_tag(std::string_view bytes, Output& out) {
-    for (std::size_t at = 0; at < bytes.size(); ++at) {
-      const char c = bytes[at];
-      const bool ends = c == '>' || c == '/' || is_space(c);
-      if (ends && is_declared(tools_, name_)) {
-        out.hold(bytes.substr(0, at));
-        Step step = pick("generic_xml");
-        step.used = at;
-        return step;
-      }
-      if (!is_name_byte(c) || !begins_declared(c)) {
-        out.hold(bytes.substr(0, at));
-        return {.used = at, .next = Step::Next::rejected};
-      }
-      name_.push_back(c);
-    }
-    out.hold(bytes);
-    return {.used = bytes.size()};
-  }
-
-  bool begins_declared(char next) const {
-    return std::any_of(tools_.begin(), tools_.end(), [&](const ToolSpec& tool) {
-      return tool.name.size() > name_.size() && tool.name.starts_with(name_) &&
-             tool.name[name_.size()] == next;
-    });
-  }
-
-  // `next` is the first byte behind white space, or behind a name.
-  Step decide(char next, Output& out) {
-    const bool json = name_.empty() && (next == '{' || next == '[');
-    const bool tag = name_.empty() && next == '<';
-    const bool tool = is_declared(tools_, name_);
-    switch (look_) {
-      case Look::tool_call:
-        if (json) return pick("hermes");
-        if (tag) return pick("qwen3_coder");
-        if (tool && next == '<') return pick("glm47");
-        if (tool && is_space(next)) return pick("glm45");
-        break;
-      case Look::tool_calls:
-        if (json) return pick("jamba");
-        if (tag) return pick("hunyuan");
-        break;
-      case Look::invokes:
-        if (tag) return pick("anthropic_xml");
-        if (tool && next == '(') return pick("olmo3");
-        break;
-      case Look::list:
-        if (tool && next == '(') return pick("pythonic");
-        return read_list(out);
-      case Look::none:
-      case Look::object:
-      case Look::tag:
-        break;
-    }
-    return {.next = Step::Next::rejected};
-  }
-
-  // Reads again what has been read behind the bracket.
-  Step read_list(Output& out) {
-    const std::string read(out.held().substr(1));
-    out.unhold(read.size());
-    read_json(out);
-    const Step step = json_->push(read, out);
-    if (step.next != Step::Next::more) out.hold(std::string_view(read).substr(step.used));
-    return {.next = step.next};
-  }
-
-  std::span<const ToolSpec> tools_;
-  std::unique_ptr<CallReader> json_;
-  std::size_t opener_ = 0;
-  Look look_ = Look::none;
-  bool reading_json_ = false;
-  std::string name_;
-  std::string_view picked_;
+// What a marker is: an index into the signs, the envelopes or the tails.
+struct Watched {
+  enum class Role : std::uint8_t { sign, reasoning_open, reasoning_close, tail };
+  Role role;
+  std::size_t index;
 };
 
-constexpr auto kOpeners = [] {
-  std::array<Opener, std::size(kSigns)> openers{};
-  for (std::size_t i = 0; i < openers.size(); ++i) {
-    const Look look = kSigns[i].look;
-    const bool bare = look == Look::object || look == Look::list;
-    openers[i] = {kSigns[i].text,
-                  look == Look::list ? Opener::Where::first : Opener::Where::anywhere,
-                  bare ? Opener::Names::declared : Opener::Names::any};
+struct WatchList {
+  WatchList() : set(texts()) {}
+
+  std::vector<std::string_view> texts() {
+    std::vector<std::string_view> all;
+    const auto add = [&](std::string_view text, Watched::Role role, std::size_t index) {
+      if (text.empty()) return;
+      all.push_back(text);
+      watched.push_back({role, index});
+    };
+    for (std::size_t i = 0; i < auto_signs().size(); ++i) {
+      add(auto_signs()[i].text, Watched::Role::sign, i);
+    }
+    for (std::size_t i = 0; i < auto_reasoning().size(); ++i) {
+      add(auto_reasoning()[i].open, Watched::Role::reasoning_open, i);
+      add(auto_reasoning()[i].close, Watched::Role::reasoning_close, i);
+    }
+    for (std::size_t i = 0; i < auto_tails().size(); ++i) {
+      add(auto_tails()[i], Watched::Role::tail, i);
+    }
+    return all;
   }
-  return openers;
-}();
-constexpr Prose kProse{.reasoning = kReasoning, .call_open = kOpeners, .tail = kTail};
+
+  std::vector<Watched> watched;
+  MarkerSet set;
+};
+
+// One per thread, so that nothing is locked.
+const WatchList& watch_list() {
+  thread_local const WatchList list;
+  return list;
+}
 
 class AutoParser final : public AuditedParser {
  public:
-  explicit AutoParser(const DialectOptions& options) : options_(options) {
-    auto reader = std::make_unique<SignReader>(kProse, options);
-    reader_ = reader.get();
-    turn_ = make_turn_parser(kProse, std::move(reader), options);
+  AutoParser(const DialectOptions& options, TurnGate::Calls calls)
+      : options_(options),
+        calls_(calls),
+        out_(options.commit, options.max_held_back),
+        block_(options.tools),
+        reasoning_(options.start == Channel::reasoning) {
+    if (reasoning_) out_.begin_stretch(Channel::reasoning, Lead::opener);
   }
 
-  void push(std::string_view text, Channel channel, EventSink& sink) override {
-    if (dialect_ != nullptr) {
-      dialect_->push(text, channel, sink);
-      return;
-    }
-    channel_ = channel;
-    turn_->push(text, channel, sink);
-    if (turn_->is_handed_over()) hand_over(channel, sink);
-  }
-
-  void finish(EventSink& sink) override {
-    if (dialect_ == nullptr) {
-      turn_->finish(sink);
-      if (turn_->is_handed_over()) hand_over(channel_, sink);
-    }
-    if (dialect_ != nullptr) dialect_->finish(sink);
-  }
-
-  const Audit& audit() const override {
-    return dialect_ != nullptr ? dialect_->audit() : turn_->audit();
-  }
-  std::size_t held_size() const override {
-    return dialect_ != nullptr ? dialect_->held_size() : turn_->held_size();
-  }
-  void take_over(Output&& out, Channel prose) override { turn_->take_over(std::move(out), prose); }
+  void push(std::string_view text, Channel channel, EventSink& sink) override;
+  void finish(EventSink& sink) override;
+  void interrupt(EventSink& sink) override;
+  std::string_view settled_on() const override { return settled_on_; }
+  const Audit& audit() const override;
+  std::size_t held_size() const override;
 
  private:
-  void hand_over(Channel channel, EventSink& sink) {
-    const Dialect* dialect = find(reader_->picked());
-    TurnParser::Handover from = turn_->hand_over();
-    if (dialect->commit == Commit::whole_call) from.out.set_commit(Commit::whole_call);
-    // Every parser of this room is audited.
-    dialect_.reset(static_cast<AuditedParser*>(dialect->make(options_).release()));
-    dialect_->take_over(std::move(from.out), from.prose);
-    dialect_->push(from.bytes, channel, sink);
-  }
+  enum class State : std::uint8_t {
+    prose,
+    tail,   // a token that ends turns was read
+    close,  // a reasoning closer in inline code: the next byte says whether it is quoted
+    look,   // an opener was read, its dialect is not known
+    block,  // a dialect reads what may be calls
+    json,   // JSON that is not a call passes as text
+    turn,   // a dialect reads the whole turn
+  };
+
+  void consume(std::string_view bytes);
+  std::string_view read_prose(std::string_view bytes);
+  std::string_view read_close(std::string_view bytes);
+  std::string_view read_look(std::string_view bytes);
+  std::string_view read_block(std::string_view bytes);
+  std::string_view read_json(std::string_view bytes);
+  std::string_view read_turn(std::string_view bytes);
+  void take_found(const MarkerScan::Result& found);
+  void take_prose(std::string_view bytes);
+  void take_marker(const Watched& watched, std::string_view text);
+  void take_sign(const Sign& sign, std::string_view text);
+  void open_reasoning(std::string_view text);
+  void take_reasoning_close(std::size_t index, std::string_view text);
+  void close_reasoning();
+  void settle();
+  void leave_lead();
+  void change_channel(Channel channel);
+  Channel prose_channel() const { return reasoning_ ? Channel::reasoning : channel_; }
+
+  bool may_open(const Sign& sign) const;
+  bool knows(std::string_view name) const;
+  bool begins_declared(std::string_view start) const;
+  std::string_view picked(char next) const;
+  std::optional<std::string_view> look_at(char next);
+  void begin_block(std::string_view dialect);
+  void begin_turn(const Sign& sign);
+  void feed_block(std::string_view bytes);
+  void settle_block();
+  void end_block();
+  void commit_block();
+  void give_up(std::size_t text_to);
+  void read_again(std::string_view bytes, int readings);
+  std::unique_ptr<AuditedParser> make(std::string_view dialect, Channel start) const;
 
   DialectOptions options_;
-  SignReader* reader_ = nullptr;
-  std::unique_ptr<TurnParser> turn_;
-  std::unique_ptr<AuditedParser> dialect_;
-  Channel channel_ = Channel::text;  // of the last push
+  TurnGate::Calls calls_;
+  EventSink* sink_ = nullptr;
+  MarkerScan scan_{watch_list().set};
+  CodeContext context_;
+  Output out_;
+  CallBlock block_;
+  std::optional<TurnGate> turn_;
+  State state_ = State::prose;
+  Channel channel_ = Channel::text;  // of the upstream
+  bool reasoning_;                   // inside an envelope of reasoning
+  bool tagged_ = false;              // the model's own tag opened it
+  bool said_ = false;                // text or a call has left
+  const Sign* sign_ = nullptr;       // that is being looked at
+  std::string look_;                 // from its opener on
+  std::string name_;                 // the name after it
+  std::string_view dialect_;         // that reads the block
+  json::Scanner json_;
+  int readings_ = 0;        // of the bytes that are being read, before this one
+  int block_readings_ = 0;  // of the block's opener
+  CallIndex next_call_ = 0;
+  std::string_view settled_on_;
+  Audit called_;  // of blocks whose calls left
+  mutable Audit audit_;
 };
 
-std::unique_ptr<DialectParser> make(const DialectOptions& options) {
-  return std::make_unique<AutoParser>(options);
+void AutoParser::push(std::string_view text, Channel channel, EventSink& sink) {
+  sink_ = &sink;
+  out_.bind(sink);
+  if (channel != channel_) [[unlikely]] {
+    change_channel(channel);
+  }
+  consume(text);
+}
+
+void AutoParser::finish(EventSink& sink) {
+  sink_ = &sink;
+  out_.bind(sink);
+  if (state_ == State::turn) {
+    turn_->finish(sink);
+    if (turn_->has_called()) settled_on_ = dialect_;
+    return;
+  }
+  settle();
+  while (state_ == State::look || state_ == State::block || state_ == State::close) {
+    if (state_ == State::look) give_up(look_.size() - name_.size());
+    if (state_ == State::close) close_reasoning();
+    if (state_ == State::block) end_block();
+    settle();
+  }
+  if (state_ == State::tail) out_.drop_held();
+  leave_lead();
+  out_.finish();
+}
+
+void AutoParser::interrupt(EventSink& sink) {
+  calls_ = TurnGate::Calls::none;
+  if (state_ == State::turn) turn_->refuse();
+  if (state_ == State::block && !block_.committed()) {
+    sink_ = &sink;
+    out_.bind(sink);
+    give_up(block_.bytes().size());
+  }
+  finish(sink);
+}
+
+const Audit& AutoParser::audit() const {
+  audit_ = out_.audit();
+  const auto add = [&](const Audit& more) {
+    audit_.text += more.text;
+    audit_.reasoning += more.reasoning;
+    audit_.arguments += more.arguments;
+    audit_.marker += more.marker;
+  };
+  add(called_);
+  if (turn_) add(turn_->audit());
+  if (state_ == State::block) add(block_.audit());
+  return audit_;
+}
+
+std::size_t AutoParser::held_size() const {
+  switch (state_) {
+    case State::look:
+      return look_.size();
+    case State::block:
+      return block_.bytes().size();
+    case State::turn:
+      return turn_->held_size();
+    case State::prose:
+    case State::tail:
+    case State::close:
+    case State::json:
+      return out_.held_size();
+  }
+  return 0;
+}
+
+// No marker spans two channels, but a call may.
+void AutoParser::change_channel(Channel channel) {
+  settle();
+  if (state_ == State::look) give_up(look_.size() - name_.size());
+  if (state_ == State::close) close_reasoning();
+  settle();
+  channel_ = channel;
+  if (state_ == State::block || state_ == State::turn) return;
+  if (channel == Channel::text) reasoning_ = false;
+  leave_lead();
+  if (out_.channel() != prose_channel()) out_.begin_stretch(prose_channel(), Lead::turn);
+  context_.reset();
+}
+
+// What may still become a marker does not.
+void AutoParser::settle() {
+  while (!scan_.idle()) take_found(scan_.finish());
+}
+
+void AutoParser::consume(std::string_view bytes) {
+  while (!bytes.empty()) {
+    switch (state_) {
+      case State::prose:
+      case State::tail:
+        bytes = read_prose(bytes);
+        break;
+      case State::close:
+        bytes = read_close(bytes);
+        break;
+      case State::look:
+        bytes = read_look(bytes);
+        break;
+      case State::block:
+        bytes = read_block(bytes);
+        break;
+      case State::json:
+        bytes = read_json(bytes);
+        break;
+      case State::turn:
+        bytes = read_turn(bytes);
+        break;
+    }
+  }
+}
+
+std::string_view AutoParser::read_prose(std::string_view bytes) {
+  const MarkerScan::Result found = scan_.push(bytes);
+  bytes.remove_prefix(found.used);
+  take_found(found);
+  return bytes;
+}
+
+void AutoParser::take_found(const MarkerScan::Result& found) {
+  take_prose(found.held);
+  take_prose(found.before);
+  if (found.marker == MarkerSet::kNone) return;
+  const WatchList& list = watch_list();
+  take_marker(list.watched[found.marker], list.set.text(found.marker));
+  consume(found.replay);
+}
+
+void AutoParser::take_prose(std::string_view bytes) {
+  if (bytes.empty()) return;
+  context_.push(bytes);
+  if (state_ == State::tail) {
+    if (is_blank(bytes) && out_.held_size() < options_.max_held_back) {
+      out_.hold(bytes);
+      return;
+    }
+    leave_lead();
+  }
+  said_ = said_ || (prose_channel() == Channel::text && !is_blank(bytes));
+  out_.prose(bytes);
+}
+
+// What was held back of an end token is text.
+void AutoParser::leave_lead() {
+  if (state_ != State::tail) return;
+  state_ = State::prose;
+  out_.release_held();
+  said_ = said_ || prose_channel() == Channel::text;
+}
+
+void AutoParser::take_marker(const Watched& watched, std::string_view text) {
+  if (watched.role != Watched::Role::tail) leave_lead();
+  switch (watched.role) {
+    case Watched::Role::sign:
+      take_sign(auto_signs()[watched.index], text);
+      break;
+    case Watched::Role::reasoning_open:
+      open_reasoning(text);
+      break;
+    case Watched::Role::reasoning_close:
+      take_reasoning_close(watched.index, text);
+      break;
+    case Watched::Role::tail:
+      context_.push(text);
+      out_.hold(text);
+      state_ = State::tail;
+      break;
+  }
+}
+
+// At the start of the turn, and doubled at the start of reasoning that the prompt opened.
+void AutoParser::open_reasoning(std::string_view text) {
+  const bool doubled = prose_channel() == Channel::reasoning;
+  if (!out_.fresh() || (said_ && !doubled)) return take_prose(text);
+  out_.hold(text);
+  out_.drop_held();
+  reasoning_ = true;
+  tagged_ = true;
+  context_.reset();
+  out_.begin_stretch(Channel::reasoning, Lead::opener);
+}
+
+// Reasoning that a tag opened is closed by its partner, reasoning that the prompt opened by any closer.
+void AutoParser::take_reasoning_close(std::size_t index, std::string_view text) {
+  if (!reasoning_ || (tagged_ && index != 0)) return take_prose(text);
+  out_.hold(text);
+  if (context_.in_span()) {
+    state_ = State::close;
+    return;
+  }
+  close_reasoning();
+}
+
+std::string_view AutoParser::read_close(std::string_view bytes) {
+  if (bytes[0] != '`') {
+    close_reasoning();
+    return bytes;
+  }
+  state_ = State::prose;
+  context_.push(out_.held());
+  out_.release_held();
+  return bytes;
+}
+
+void AutoParser::close_reasoning() {
+  state_ = State::prose;
+  out_.drop_held();
+  out_.close_stretch();
+  reasoning_ = false;
+  tagged_ = false;
+  context_.reset();
+  out_.begin_stretch(channel_, Lead::closer);
+}
+
+bool AutoParser::may_open(const Sign& sign) const {
+  if (calls_ == TurnGate::Calls::none || readings_ >= kMaxReadings || context_.quoted())
+    return false;
+  switch (sign.kind) {
+    case Sign::Kind::token:
+    case Sign::Kind::turn:
+      return true;
+    case Sign::Kind::first:
+      if (said_) return false;
+      break;
+    case Sign::Kind::text:
+      break;
+  }
+  return !options_.special_tokens_only && channel_ == Channel::text && context_.line_start();
+}
+
+void AutoParser::take_sign(const Sign& sign, std::string_view text) {
+  const bool starts_turn = sign.kind == Sign::Kind::turn && out_.fresh() && !said_ && !reasoning_;
+  if (!starts_turn && !may_open(sign)) return take_prose(text);
+  sign_ = &sign;
+  look_ = text;
+  name_.clear();
+  if (starts_turn) return begin_turn(sign);
+  state_ = State::look;
+  if (sign.look == Sign::Look::none) begin_block(sign.dialect);
+}
+
+void AutoParser::begin_turn(const Sign& sign) {
+  dialect_ = sign.dialect;
+  turn_.emplace(make(dialect_, Channel::text), options_, calls_);
+  out_.begin_stretch(Channel::text, Lead::turn);
+  state_ = State::turn;
+  turn_->push(look_, channel_, *sink_);
+}
+
+std::unique_ptr<AuditedParser> AutoParser::make(std::string_view dialect, Channel start) const {
+  const Dialect& picked = *find(dialect);
+  DialectOptions options = options_;
+  options.start = start;
+  if (picked.commit == Commit::whole_call) options.commit = Commit::whole_call;
+  // Every parser of this module is audited.
+  return std::unique_ptr<AuditedParser>(
+      static_cast<AuditedParser*>(picked.make(options).release()));
+}
+
+bool AutoParser::knows(std::string_view name) const {
+  return !name.empty() && may_be_called(options_.tools, name);
+}
+
+bool AutoParser::begins_declared(std::string_view start) const {
+  return std::any_of(options_.tools.begin(), options_.tools.end(),
+                     [&](const ToolSpec& tool) { return tool.name.starts_with(start); });
+}
+
+std::string_view AutoParser::read_look(std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    const std::optional<std::string_view> dialect = look_at(bytes[at]);
+    if (!dialect) continue;
+    const std::string_view rest = bytes.substr(at);
+    if (dialect->empty()) {
+      give_up(look_.size() - name_.size());
+    } else {
+      begin_block(*dialect);
+    }
+    return rest;
+  }
+  return {};
+}
+
+// The dialect that the opener is a sign of, empty when it is none; nothing while that is not known. The byte that
+// decides is not taken.
+std::optional<std::string_view> AutoParser::look_at(char next) {
+  const bool in_name = is_name_byte(next) && look_.size() < kMaxLook;
+  if (sign_->look == Sign::Look::tag) {
+    if (in_name && begins_declared(name_ + next)) {
+      name_.push_back(next);
+      look_.push_back(next);
+      return std::nullopt;
+    }
+    const bool ends = next == '>' || next == '/' || is_space(next);
+    return ends && is_declared(options_.tools, name_) ? sign_->dialect : std::string_view{};
+  }
+  if (in_name || (name_.empty() && is_space(next) && look_.size() < kMaxLook)) {
+    if (in_name) name_.push_back(next);
+    look_.push_back(next);
+    return std::nullopt;
+  }
+  return picked(next);
+}
+
+// `next` is the first byte after white space, or after a name.
+std::string_view AutoParser::picked(char next) const {
+  const bool json = name_.empty() && (next == '{' || next == '[');
+  const bool tag = name_.empty() && next == '<';
+  const bool tool = knows(name_);
+  switch (sign_->look) {
+    case Sign::Look::tool_call:
+      if (json) return "hermes";
+      if (tag) return "qwen3_coder";
+      if (tool && next == '<') return "glm47";
+      return tool && is_space(next) ? "glm45" : "";
+    case Sign::Look::tool_calls:
+      if (json) return "jamba";
+      return tag ? "hunyuan" : "";
+    case Sign::Look::invokes:
+      if (tag) return "anthropic_xml";
+      return tool && next == '(' ? "olmo3" : "";
+    case Sign::Look::list:
+      if (json && next == '{') return "xlam";
+      return tool && next == '(' ? "pythonic" : "";
+    case Sign::Look::none:
+    case Sign::Look::tag:
+      break;
+  }
+  return {};
+}
+
+void AutoParser::begin_block(std::string_view dialect) {
+  dialect_ = dialect;
+  state_ = State::block;
+  block_readings_ = readings_;
+  block_.begin(make(dialect, Channel::text));
+  feed_block(look_);
+}
+
+// Up to the end of a line. No more than may be kept, so that the limit does not depend on how the stream is cut.
+std::string_view AutoParser::read_block(std::string_view bytes) {
+  const std::size_t kept = std::min(block_.bytes().size(), options_.max_held_back);
+  const std::size_t room =
+      block_.committed() ? kMaxPiece : std::min(kMaxPiece, options_.max_held_back + 1 - kept);
+  const std::size_t line = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+  const std::size_t size = std::min(line, room);
+  feed_block(bytes.substr(0, size));
+  return bytes.substr(size);
+}
+
+void AutoParser::feed_block(std::string_view bytes) {
+  block_.push(bytes, *sink_);
+  settle_block();
+}
+
+void AutoParser::settle_block() {
+  const bool full = block_.bytes().size() > options_.max_held_back;
+  switch (block_.verdict()) {
+    case CallBlock::Verdict::open:
+      if (full && block_.has_calls() && !block_.committed()) commit_block();
+      if (full && block_.refusing()) take_prose(block_.drop_refused());
+      break;
+    case CallBlock::Verdict::no_call:
+      give_up(block_.committed() ? block_.text_to() : look_.size() - name_.size());
+      break;
+    case CallBlock::Verdict::quoted:
+    case CallBlock::Verdict::refused:
+      give_up(block_.text_to());
+      break;
+  }
+}
+
+void AutoParser::commit_block() {
+  out_.begin_stretch(prose_channel(), Lead::call);
+  settled_on_ = dialect_;
+  said_ = true;
+  block_.commit(next_call_, *sink_);
+}
+
+void AutoParser::end_block() {
+  block_.finish(*sink_);
+  if (block_.verdict() != CallBlock::Verdict::open) return settle_block();
+  if (!block_.committed() && block_.has_calls()) commit_block();
+  if (!block_.committed()) return give_up(block_.bytes().size());
+  const Audit audit = block_.audit();
+  called_.arguments += audit.arguments;
+  called_.marker += audit.marker;
+  next_call_ = block_.next_call();
+  state_ = State::prose;
+  out_.begin_stretch(prose_channel(), Lead::call);
+}
+
+// What was looked at is text, up to there; the rest is read again.
+void AutoParser::give_up(std::size_t text_to) {
+  const bool in_block = state_ == State::block;
+  const bool json = in_block && block_.verdict() == CallBlock::Verdict::no_call &&
+                    (sign_->look == Sign::Look::list || sign_->text == "{");
+  const std::string bytes(in_block ? block_.bytes() : std::string_view(look_));
+  const std::size_t text_from = in_block ? block_.text_from() : 0;
+  if (in_block && block_.committed()) {
+    const Audit audit = block_.audit();
+    called_.arguments += audit.arguments;
+    called_.marker += audit.marker;
+    next_call_ = block_.next_call();
+    out_.begin_stretch(prose_channel(), Lead::call);
+  }
+  const int readings = in_block ? block_readings_ : readings_;
+  state_ = json ? State::json : State::prose;
+  const std::string_view all(bytes);
+  if (json) {
+    json_.reset();
+    read_again(all, readings + 1);
+    return;
+  }
+  take_prose(all.substr(text_from, text_to - text_from));
+  read_again(all.substr(text_to), readings + 1);
+}
+
+void AutoParser::read_again(std::string_view bytes, int readings) {
+  const int outer = std::exchange(readings_, readings);
+  consume(bytes);
+  readings_ = outer;
+}
+
+// A JSON value that is not a call is the model's answer: nothing in it is looked at.
+std::string_view AutoParser::read_json(std::string_view bytes) {
+  const std::size_t used = json_.push(bytes);
+  take_prose(bytes.substr(0, used));
+  if (json_.state() != json::Scanner::State::inside) state_ = State::prose;
+  return bytes.substr(used);
+}
+
+std::string_view AutoParser::read_turn(std::string_view bytes) {
+  const std::size_t size = std::min(kMaxPiece, bytes.size());
+  turn_->push(bytes.substr(0, size), channel_, *sink_);
+  if (turn_->has_called()) settled_on_ = dialect_;
+  return bytes.substr(size);
+}
+
+std::unique_ptr<DialectParser> make_auto(const DialectOptions& options) {
+  return std::make_unique<AutoParser>(options, TurnGate::Calls::declared);
 }
 
 }  // namespace
 
 extern const Dialect automatic;
 constinit const Dialect automatic{
-    .name = "auto", .spec = "whatever the first opener says", .make = make};
+    .name = "auto", .spec = "whatever the first opener says", .make = make_auto};
+
+std::unique_ptr<DialectParser> make_without_calls(const Dialect& dialect,
+                                                  const DialectOptions& options) {
+  if (&dialect == &automatic) {
+    return std::make_unique<AutoParser>(options, TurnGate::Calls::none);
+  }
+  // Every parser of this module is audited.
+  std::unique_ptr<AuditedParser> parser(
+      static_cast<AuditedParser*>(dialect.make(options).release()));
+  return std::make_unique<TurnGate>(std::move(parser), options, TurnGate::Calls::none);
+}
 
 }  // namespace callgate::dialect

@@ -1,16 +1,18 @@
 // `auto` beside the dialects it picks: on the golden cases of a dialect whose opener can mean nothing else, both give the
-// same. docs/dialects.md tells how the others are settled.
+// same, except where a rule of `auto` says otherwise.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "chat/event_log.h"
+#include "dialect/call_object.h"
 #include "dialect/golden_testing.h"
 
 namespace callgate::dialect {
 namespace {
 
 using golden::Case;
+using Kind = LoggedEvent::Kind;
 
 constexpr std::string_view kUnambiguous[] = {
     "anthropic_xml", "apertus",     "cohere_command_r7b",
@@ -48,12 +50,34 @@ bool is_exception(std::string_view dialect, std::string_view name) {
                      [&](const Exception& e) { return e.dialect == dialect && e.name == name; });
 }
 
-std::string run(const Dialect& dialect, const Case& test) {
+EventLog run(const Dialect& dialect, const Case& test) {
   EventLog log;
-  const std::unique_ptr<DialectParser> parser = dialect.make(test.options());
+  const std::unique_ptr<DialectParser> parser = test.make(dialect);
   parser->push(test.in, test.channel, log);
   parser->finish(log);
-  return print(log.events());
+  return log;
+}
+
+bool is_prose(const LoggedEvent& event) {
+  return event.kind == Kind::text || event.kind == Kind::reasoning;
+}
+
+// The rule by which `auto` leaves calls of the case as text, or nothing.
+std::string_view rule_for(const Case& test, const EventLog& given) {
+  const auto& events = given.events();
+  bool called = false;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].kind == Kind::call) {
+      called = true;
+      if (!test.tools.empty() && !is_declared(test.tools, events[i].text)) return "undeclared";
+      if (i > 0 && events[i - 1].kind == Kind::text && !events[i - 1].text.ends_with('\n')) {
+        return "not at the start of a line";
+      }
+    }
+    if (called && is_prose(events[i])) return "prose follows";
+  }
+  if (!called) return "nothing is called";
+  return test.channel == Channel::reasoning ? "in the reasoning field" : "";
 }
 
 class Auto : public testing::TestWithParam<std::string_view> {};
@@ -63,14 +87,50 @@ TEST_P(Auto, gives_what_the_dialect_gives) {
   std::size_t compared = 0;
   for (const Case& test : golden::cases_of(dialect)) {
     if (!test.reason.empty()) continue;
+    const EventLog given = run(dialect, test);
+    const EventLog found = run(*find("auto"), test);
     if (is_exception(dialect.name, test.name)) {
-      EXPECT_NE(run(*find("auto"), test), test.out) << test.name << " is no exception any more";
-      continue;
+      EXPECT_NE(print(found.events()), test.out) << test.name << " is no exception any more";
+    } else if (print(found.events()) == test.out) {
+      ++compared;
+    } else {
+      EXPECT_NE(rule_for(test, given), "") << test.name << "\n"
+                                           << print(found.events()) << "\nnot\n"
+                                           << test.out;
+      EXPECT_LE(found.calls().size(), given.calls().size()) << test.name;
     }
-    EXPECT_EQ(run(*find("auto"), test), test.out) << test.name;
-    ++compared;
   }
   EXPECT_GT(compared, 0u);
+}
+
+TEST(AutoInterrupted, lets_a_kept_call_go_as_text) {
+  constexpr std::string_view kTurns[] = {
+      R"(<tool_call>{"name": "f", "arguments": {}}</tool_call>)",
+      R"(<tool_call>{"name": "f", "argum)",
+      R"(<|channel|>commentary to=functions.f<|message|>{}<|call|>)",
+  };
+  for (const std::string_view turn : kTurns) {
+    EventLog log;
+    const std::unique_ptr<DialectParser> parser = find("auto")->make({});
+    parser->push(turn, Channel::text, log);
+    parser->interrupt(log);
+    EXPECT_EQ(log.text(), turn);
+    EXPECT_TRUE(log.calls().empty());
+  }
+}
+
+TEST(AutoSettled, names_the_dialect_of_the_calls) {
+  const auto settled_on = [](std::string_view turn) {
+    EventLog log;
+    const std::unique_ptr<DialectParser> parser = find("auto")->make({});
+    parser->push(turn, Channel::text, log);
+    parser->finish(log);
+    return std::string(parser->settled_on());
+  };
+  EXPECT_EQ(settled_on("Hello."), "");
+  EXPECT_EQ(settled_on(R"(<tool_call>{"name": "f", "arguments": {}}</tool_call> so.)"), "");
+  EXPECT_EQ(settled_on(R"(<tool_call>{"name": "f", "arguments": {}}</tool_call>)"), "hermes");
+  EXPECT_EQ(settled_on("<|channel|>commentary to=functions.f<|message|>{}<|call|>"), "harmony");
 }
 
 INSTANTIATE_TEST_SUITE_P(Dialects, Auto, testing::ValuesIn(kUnambiguous),

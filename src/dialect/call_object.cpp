@@ -122,7 +122,7 @@ bool CallObject::text_closed(Output& out) {
       if (name_.empty()) name_ = text_;
       state_ = State::comma_or_end;
       if (name_.empty()) return false;
-      if (names_ == Opener::Names::declared && !is_declared(tools_, name_)) {
+      if (names_ == Opener::Names::declared && !may_be_called(tools_, name_)) {
         name_.clear();
         return false;
       }

@@ -104,4 +104,9 @@ class CallObject {
 
 bool is_declared(std::span<const ToolSpec> tools, std::string_view name);
 
+// It is declared, or nobody said which tools there are.
+inline bool may_be_called(std::span<const ToolSpec> tools, std::string_view name) {
+  return tools.empty() || is_declared(tools, name);
+}
+
 }  // namespace callgate::dialect

@@ -81,12 +81,6 @@ void ChannelParser::push(std::string_view text, Channel channel, EventSink& sink
   consume(text);
 }
 
-void ChannelParser::take_over(Output&& out, Channel prose) {
-  out_ = std::move(out);
-  state_ = State::body;
-  analysis_ = prose == Channel::reasoning;
-}
-
 void ChannelParser::finish(EventSink& sink) {
   out_.bind(sink);
   while (!scan_.idle()) take_found(scan_.finish());

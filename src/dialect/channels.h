@@ -27,7 +27,6 @@ class ChannelParser final : public AuditedParser {
   void finish(EventSink& sink) override;
   const Audit& audit() const override { return out_.audit(); }
   std::size_t held_size() const override { return out_.held_size(); }
-  void take_over(Output&& out, Channel prose) override;
 
  private:
   enum class State : std::uint8_t {

@@ -21,7 +21,7 @@ using golden::Case;
 std::string run(const Dialect& dialect, const Case& test, const std::vector<std::size_t>& cuts) {
   EventLog log;
   CheckedSink sink(log);
-  const std::unique_ptr<DialectParser> parser = dialect.make(test.options());
+  const std::unique_ptr<DialectParser> parser = test.make(dialect);
   std::size_t from = 0;
   for (const std::size_t cut : cuts) {
     parser->push(std::string_view(test.in).substr(from, cut - from), test.channel, sink);
@@ -37,7 +37,7 @@ std::string run(const Dialect& dialect, const Case& test, const std::vector<std:
 
 void expect_json_arguments(const Dialect& dialect, const Case& test) {
   EventLog log;
-  const std::unique_ptr<DialectParser> parser = dialect.make(test.options());
+  const std::unique_ptr<DialectParser> parser = test.make(dialect);
   parser->push(test.in, test.channel, log);
   parser->finish(log);
   for (const LoggedCall& call : log.calls()) {

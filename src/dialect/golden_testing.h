@@ -13,8 +13,8 @@
 //   args 0 {"cmd": "</tool_call>"}
 //   end 0 complete
 //
-// Options, one a line: reasoning_open, commit=whole_call, channel=reasoning, max_held_back=N. `--- in json` holds a JSON
-// string. A case that a dialect cannot have says `n/a: why` instead.
+// Options, one a line: reasoning_open, commit=whole_call, channel=reasoning, max_held_back=N, special_tokens_only, no_tools.
+// `--- in json` holds a JSON string. A case that a dialect cannot have says `n/a: why` instead.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,6 +34,8 @@ struct Case {
   std::string name;
   std::string reason;  // of n/a
   std::vector<ToolSpec> tools;
+  bool no_tools = false;  // the request declares none
+  bool special_tokens_only = false;
   bool reasoning_open = false;
   Commit commit = Commit::eager;
   Channel channel = Channel::text;
@@ -43,9 +45,14 @@ struct Case {
 
   DialectOptions options() const {
     return {.tools = tools,
+            .special_tokens_only = special_tokens_only,
             .start = reasoning_open ? Channel::reasoning : Channel::text,
             .commit = commit,
             .max_held_back = max_held_back};
+  }
+
+  std::unique_ptr<DialectParser> make(const Dialect& dialect) const {
+    return no_tools ? make_without_calls(dialect, options()) : dialect.make(options());
   }
 };
 
@@ -80,6 +87,10 @@ inline void take_option(Case& into, std::string_view option) {
   constexpr std::string_view kLimit = "max_held_back=";
   if (option == "reasoning_open") {
     into.reasoning_open = true;
+  } else if (option == "no_tools") {
+    into.no_tools = true;
+  } else if (option == "special_tokens_only") {
+    into.special_tokens_only = true;
   } else if (option == "commit=whole_call") {
     into.commit = Commit::whole_call;
   } else if (option == "channel=reasoning") {

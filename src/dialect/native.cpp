@@ -19,10 +19,6 @@ class NativeParser final : public AuditedParser {
   }
   const Audit& audit() const override { return out_.audit(); }
   std::size_t held_size() const override { return 0; }
-  void take_over(Output&& out, Channel prose) override {
-    out_ = std::move(out);
-    start_ = prose;
-  }
 
  private:
   Channel start_;

@@ -39,7 +39,6 @@ class Output {
   Output(Commit commit, std::size_t max_held_back)
       : whole_call_(commit == Commit::whole_call), max_held_back_(max_held_back) {}
 
-  void set_commit(Commit commit) { whole_call_ = commit == Commit::whole_call; }
   // REQUIRES: called before anything below in each push.
   void bind(EventSink& sink) { sink_ = &sink; }
 
@@ -187,14 +186,11 @@ inline void Output::send(Kind kind, std::string_view bytes) {
   send_mixed(kind, bytes);
 }
 
-// A parser that can say where each byte of its input went, and go on where another one stopped.
+// A parser that can say where each byte of its input went.
 class AuditedParser : public DialectParser {
  public:
   virtual const Audit& audit() const = 0;
   virtual std::size_t held_size() const = 0;  // bytes of a call that are held back now
-  // What another parser has let out and holds back is continued. `prose`: reasoning when it is open.
-  // REQUIRES: nothing was pushed yet.
-  virtual void take_over(Output&& out, Channel prose) = 0;
 };
 
 }  // namespace callgate::dialect

@@ -10,12 +10,17 @@ namespace {
 
 class OutputTest : public testing::Test {
  protected:
-  OutputTest() { out_.bind(sink_); }
+  explicit OutputTest(Commit commit = Commit::eager) : out_(commit, 64) { out_.bind(sink_); }
   std::string printed() { return print(log_.events()); }
 
   EventLog log_;
   CheckedSink sink_{log_};
-  Output out_{Commit::eager, 64};
+  Output out_;
+};
+
+class WholeCallOutputTest : public OutputTest {
+ protected:
+  WholeCallOutputTest() : OutputTest(Commit::whole_call) {}
 };
 
 TEST_F(OutputTest, joins_a_character_that_was_cut) {
@@ -79,8 +84,7 @@ TEST_F(OutputTest, keeps_prose_of_a_section_ahead_of_its_call) {
   EXPECT_EQ(out_.audit().sum(), 19u);
 }
 
-TEST_F(OutputTest, in_whole_call_mode_lets_a_bad_call_out_as_text) {
-  out_.set_commit(Commit::whole_call);
+TEST_F(WholeCallOutputTest, lets_a_bad_call_out_as_text) {
   out_.hold("<call>");
   out_.start_call("f");
   out_.argument_bytes("{oops");
@@ -90,8 +94,7 @@ TEST_F(OutputTest, in_whole_call_mode_lets_a_bad_call_out_as_text) {
   EXPECT_EQ(printed(), "text \"<call>{oops\"\n");
 }
 
-TEST_F(OutputTest, in_whole_call_mode_streams_a_call_that_is_too_long_to_hold) {
-  out_.set_commit(Commit::whole_call);
+TEST_F(WholeCallOutputTest, streams_a_call_that_is_too_long_to_hold) {
   out_.start_call("f");
   const std::string long_value(70, 'x');
   out_.argument_bytes(long_value);

@@ -103,7 +103,7 @@ bool PythonCalls::begin_name(char c) {
 }
 
 void PythonCalls::begin_call(Output& out) {
-  const bool declared = schemas_.declares(name_);
+  const bool declared = schemas_.may_be_called(name_);
   // Llama's built-in tools are called as brave_search.call(query="x"), without being declared.
   const bool built_in = !declared && name_.size() > kCall.size() && name_.ends_with(kCall);
   if (built_in) name_.resize(name_.size() - kCall.size());

@@ -64,6 +64,8 @@ class Turns {
 
   // One turn as text, and the events that it is.
   std::string write(EventSink& sink) {
+    // `auto` takes an opener in the middle of a line, and calls that prose follows, for quotations.
+    const bool careful = writing_.dialect == "auto";
     std::string text;
     calls_ = 0;
     if (below(2) == 0) {
@@ -72,8 +74,8 @@ class Turns {
       sink.accept(ReasoningDelta{thought});
     }
     for (std::size_t left = 1 + below(3); left > 0; --left) {
-      if (below(2) == 0) {
-        const std::string said = prose() + (below(2) == 0 ? "\n\n" : " ");
+      if (below(2) == 0 && !(careful && calls_ > 0)) {
+        const std::string said = prose() + (careful || below(2) == 0 ? "\n\n" : " ");
         text += said;
         sink.accept(TextDelta{said});
       }

@@ -287,9 +287,9 @@ std::string_view SchemaPlace::member_name(std::size_t index) const {
   return found == SchemaTree::kNone ? std::string_view() : tree_->nodes_[found].key;
 }
 
-bool ToolSchemas::declares(std::string_view tool) const {
-  return std::any_of(tools_.begin(), tools_.end(),
-                     [&](const ToolSpec& spec) { return spec.name == tool; });
+bool ToolSchemas::may_be_called(std::string_view tool) const {
+  return tools_.empty() || std::any_of(tools_.begin(), tools_.end(),
+                                       [&](const ToolSpec& spec) { return spec.name == tool; });
 }
 
 SchemaPlace ToolSchemas::arguments_of(std::string_view tool) {

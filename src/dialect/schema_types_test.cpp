@@ -92,8 +92,8 @@ TEST(ToolSchemas, reads_the_schema_of_the_tool_that_is_called) {
   const ToolSpec tools[] = {
       {.name = "f", .parameters = {R"({"properties": {"k": {"type": "null"}}})"}}, {.name = "g"}};
   ToolSchemas schemas(tools);
-  EXPECT_TRUE(schemas.declares("f"));
-  EXPECT_FALSE(schemas.declares("h"));
+  EXPECT_TRUE(schemas.may_be_called("f"));
+  EXPECT_FALSE(schemas.may_be_called("h"));
   EXPECT_EQ(schemas.arguments_of("f").member("k").kinds(), KindSet{null});
   EXPECT_EQ(schemas.arguments_of("f").member("k").kinds(), KindSet{null});
   EXPECT_TRUE(schemas.arguments_of("g").member("k").is_nothing());

@@ -67,7 +67,6 @@ void TurnParser::finish(EventSink& sink) {
     leave_call(Step::Next::rejected);
     settle();
   }
-  if (state_ == State::handed_over) return;
   if (state_ == State::tail) out_.drop_held();
   leave_lead();
   out_.finish();
@@ -93,10 +92,6 @@ void TurnParser::settle() {
 
 void TurnParser::consume(std::string_view bytes) {
   while (!bytes.empty()) {
-    if (state_ == State::handed_over) {
-      rest_.append(bytes);
-      return;
-    }
     bytes = state_ == State::call ? read_call(bytes) : read_prose(bytes);
   }
 }
@@ -135,7 +130,6 @@ void TurnParser::take_prose(std::string_view bytes) {
       }
       break;
     case State::call:
-    case State::handed_over:
       break;  // markers are not looked for there
   }
 }
@@ -288,25 +282,11 @@ std::string_view TurnParser::read_call(std::string_view bytes) {
   if (step.next == Step::Next::more && full && !reader_->overflow(out_)) {
     step.next = Step::Next::rejected;
   }
-  if (step.next == Step::Next::handed_over) {
-    state_ = State::handed_over;
-  } else if (step.next != Step::Next::more) {
+  if (step.next != Step::Next::more) {
     leave_call(step.next);
     consume(step.replay);
   }
   return bytes;
-}
-
-TurnParser::Handover TurnParser::hand_over() {
-  std::string bytes(out_.held());
-  out_.unhold(bytes.size());
-  bytes += rest_;
-  return {.out = std::move(out_), .prose = prose_channel(), .bytes = std::move(bytes)};
-}
-
-void TurnParser::take_over(Output&& out, Channel prose) {
-  out_ = std::move(out);
-  reasoning_ = prose == Channel::reasoning;
 }
 
 void TurnParser::leave_reasoning() {

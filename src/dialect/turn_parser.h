@@ -64,16 +64,6 @@ class TurnParser final : public AuditedParser {
 
   const Audit& audit() const override { return out_.audit(); }
   std::size_t held_size() const override { return out_.held_size(); }
-  void take_over(Output&& out, Channel prose) override;
-
-  // The reader said so: what it held and what was not read is another parser's, and so is the output.
-  struct Handover {
-    Output out;
-    Channel prose;
-    std::string bytes;
-  };
-  bool is_handed_over() const { return state_ == State::handed_over; }
-  Handover hand_over();
 
  private:
   friend std::unique_ptr<TurnParser> make_turn_parser(const Prose& prose,
@@ -84,7 +74,6 @@ class TurnParser final : public AuditedParser {
     section,  // a section was opened, no call yet
     tail,     // a token that ends turns was read
     call,     // the reader has the bytes
-    handed_over,
   };
   enum class Role : std::uint8_t {
     reasoning_open,
@@ -144,7 +133,6 @@ class TurnParser final : public AuditedParser {
   bool in_section_ = false;          // the call that is being read
   bool call_close_owed_ = false;
   bool section_close_owed_ = false;
-  std::string rest_;  // not read: the turn was handed over
   bool line_start_ = true;
   std::size_t opener_size_ = 0;  // of what is held of a call before the reader got any byte
   int readings_ = 0;             // of the bytes that are being read, before this one

@@ -85,7 +85,6 @@ class XmlParser final : public AuditedParser {
   }
   const Audit& audit() const override { return turn_->audit(); }
   std::size_t held_size() const override { return turn_->held_size(); }
-  void take_over(Output&& out, Channel prose) override { turn_->take_over(std::move(out), prose); }
 
  private:
   void add_tag(std::string_view name) {

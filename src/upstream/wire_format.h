@@ -81,6 +81,9 @@ struct WireFormat {
   enum class Framing : std::uint8_t { sse, lines, sse_or_array } framing = Framing::sse;
   Result<UpstreamRequest> (*encode)(const Request& request, const EncodeOptions& options) = nullptr;
   std::unique_ptr<ResponseDecoder> (*make_decoder)(const Request& request) = nullptr;
+  // Servers of this format report calls as such: text of theirs that shows a call is a quotation, unless it is marked by
+  // special tokens.
+  bool structured_calls = false;
   // An answer with an error status -> Error, keeping status, message, type, code.
   Error (*decode_error)(int status, std::string_view body) = nullptr;
 };

@@ -142,7 +142,7 @@ class CallText {
     std::string name;
     if (const Stop stop = read_string(name); stop != Stop::whole) return stop;
     if (name.empty()) return Stop::no_call;
-    if (opener_.declared && !is_declared(turn_, name)) return Stop::no_call;
+    if (opener_.declared && !may_be_called(turn_, name)) return Stop::no_call;
     call_.name = name;
     return Stop::whole;
   }

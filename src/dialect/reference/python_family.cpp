@@ -291,7 +291,7 @@ Reading read_python_calls(const ReferenceCase& turn, const CallOpener& opener, s
     const std::string name = begins ? in.word() : "";
     in.space();
     const bool called = !name.empty() && text.substr(in.at()).starts_with('(');
-    if (!called || (opener.declared && !is_declared(turn, name))) {
+    if (!called || (opener.declared && !may_be_called(turn, name))) {
       if (all.calls.empty()) return {.what = What::no_call};
       if (in.at() == text.size() && name.empty()) all.end = text.size();
       // A comma before a marker, or words behind a call.

@@ -272,9 +272,9 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(kSpace, at), text.size());
 }
 
-bool is_declared(const ReferenceCase& turn, std::string_view name) {
-  return std::any_of(turn.tools.begin(), turn.tools.end(),
-                     [&](const ToolSpec& tool) { return tool.name == name; });
+bool may_be_called(const ReferenceCase& turn, std::string_view name) {
+  return turn.tools.empty() || std::any_of(turn.tools.begin(), turn.tools.end(),
+                                           [&](const ToolSpec& tool) { return tool.name == name; });
 }
 
 std::string_view marker_at(std::string_view text, std::size_t at, const Texts& markers) {

@@ -63,7 +63,7 @@ bool is_space(char c);
 bool is_blank(std::string_view text);
 std::string_view trimmed(std::string_view text);
 std::size_t skip_space(std::string_view text, std::size_t at);
-bool is_declared(const ReferenceCase& turn, std::string_view name);
+bool may_be_called(const ReferenceCase& turn, std::string_view name);
 
 // The longest of `markers` that stands at `at`, or empty.
 std::string_view marker_at(std::string_view text, std::size_t at, const Texts& markers);

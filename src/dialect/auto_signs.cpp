@@ -1,0 +1,95 @@
+#include "dialect/auto_signs.h"
+
+namespace callgate::dialect {
+namespace {
+
+using Kind = Sign::Kind;
+using Look = Sign::Look;
+
+constexpr Sign kSigns[] = {
+    {"<", "generic_xml", Kind::text, Look::tag},
+    {"<tool_call>", {}, Kind::text, Look::tool_call},
+    {"<tool_calls>", {}, Kind::text, Look::tool_calls},
+    {"<function_calls>", {}, Kind::text, Look::invokes},
+    {"[", {}, Kind::text, Look::list},
+    {"{", "llama3_json"},
+    {"```json", "xlam", Kind::first},
+    {"<function=", "qwen3_coder"},
+    {"<function name=", "minicpm5"},
+    {"<invoke name=", "anthropic_xml"},
+    {"<antml:function_calls>", "anthropic_xml"},
+    {"<antml:invoke name=", "anthropic_xml"},
+    {"<function_call>", "granite20b_fc"},
+    {"functools[", "phi4_mini"},
+    {"<TOOLCALL>", "nemotron_deci"},
+    {"<longcat_tool_call>", "longcat"},
+    {"<dots_function_call>", "dots"},
+    {"<seed:tool_call>", "seed_oss"},
+    {"<minimax:tool_call>", "minimax_m2"},
+    {"<steptml:invoke", "step3"},
+    {"<use_tool", "use_tool"},
+    {"<|tool_call|>", "granite", Kind::token},
+    {"<|python_tag|>", "llama3_json", Kind::token},
+    {"<|python_start|>", "pythonic", Kind::token},
+    {"[TOOL_CALLS]", "mistral_v13", Kind::token},
+    {"<|tool_calls_section_begin|>", "kimi_k2", Kind::token},
+    {"<|tool_call_section_begin|>", "kimi_k2", Kind::token},
+    {"<|tool_call_begin|>", "kimi_k2", Kind::token},
+    {"<｜tool▁calls▁begin｜>", "deepseek_v31", Kind::token},
+    {"<｜tool▁call▁begin｜>", "deepseek_v31", Kind::token},
+    {"<|tool▁calls▁begin|>", "deepseek_v31", Kind::token},
+    {"<|tool▁call▁begin|>", "deepseek_v31", Kind::token},
+    {"<|tool_calls_begin|>", "deepseek_v31", Kind::token},
+    {"<｜DSML｜", "deepseek_v4", Kind::token},
+    {"<|DSML|", "deepseek_v4", Kind::token},
+    {"<‖DSML‖", "deepseek_v4", Kind::token},
+    {"<｜｜DSML｜｜", "deepseek_v4", Kind::token},
+    {"<|action_start|>", "internlm2", Kind::token},
+    {"<|START_ACTION|>", "cohere_command_r7b", Kind::token},
+    {"<|tools_prefix|>", "apertus", Kind::token},
+    {"<|function_call|>", "gigachat3", Kind::token},
+    {"function call<|role_sep|>", "gigachat3", Kind::token},
+    {"<|tool_call:begin|>", "solar_open", Kind::token},
+    {"<|tool_calls|>", "solar_open", Kind::token},
+    {"]<]minimax[>[", "minimax_m3", Kind::token},
+    {"<｜tool_calls_begin｜>", "step3", Kind::token},
+    {"<｜tool_call_begin｜>", "step3", Kind::token},
+    {"<|tool_call>", "gemma4", Kind::token},
+    {"<start_function_call>", "functiongemma", Kind::token},
+    {"<|tool_call_start|>", "lfm2", Kind::token},
+    {"[THINK]", "mistral_v13", Kind::turn},
+    {"◁think▷", "kimi_k2", Kind::turn},
+    {"<longcat_think>", "longcat", Kind::turn},
+    {"<|START_THINKING|>", "cohere_command_r7b", Kind::turn},
+    {"<|START_RESPONSE|>", "cohere_command_r7b", Kind::turn},
+    {"<|START_TEXT|>", "cohere_command_r7b", Kind::turn},
+    {"<|inner_prefix|>", "apertus", Kind::turn},
+    {"<|message_sep|>", "gigachat3", Kind::turn},
+    {"<|think|>", "solar_open", Kind::turn},
+    {"<|begin|>assistant", "solar_open", Kind::turn},
+    {"<|channel|>", "harmony", Kind::turn},
+    {"<|start|>assistant", "harmony", Kind::turn},
+    {"<seed:think>", "seed_oss", Kind::turn},
+    {"<mm:think>", "minimax_m3", Kind::turn},
+    {"<|open|>", "kimi_k3", Kind::turn},
+    {"<|channel>", "gemma4", Kind::turn},
+};
+
+constexpr Envelope kReasoning[] = {
+    {"<think>", "</think>"},  {"", "</seed:think>"},         {"", "</mm:think>"},
+    {"", "[/THINK]"},         {"", "<|END_THINKING|>"},      {"", "<channel|>"},
+    {"", "<|inner_suffix|>"}, {"", "<|close|>think<|sep|>"}, {"", "◁/think▷"},
+};
+
+constexpr std::string_view kTails[] = {"<|im_end|>",           "<|eot_id|>",        "<|eom_id|>",
+                                       "<|endoftext|>",        "<|end_of_text|>",   "</s>",
+                                       "<|endofresponse|>",    "<|assistant_end|>", "<|end|>",
+                                       "<｜end▁of▁sentence｜>"};
+
+}  // namespace
+
+std::span<const Sign> auto_signs() { return kSigns; }
+std::span<const Envelope> auto_reasoning() { return kReasoning; }
+std::span<const std::string_view> auto_tails() { return kTails; }
+
+}  // namespace callgate::dialect

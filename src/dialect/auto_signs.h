@@ -1,0 +1,44 @@
+// What `auto` watches for: the openers of all dialects, the tags of reasoning, the tokens that end a turn.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "dialect/turn_parser.h"
+
+namespace callgate::dialect {
+
+// An opener and the dialect that it is a sign of.
+struct Sign {
+  // What the bytes after the opener still have to say.
+  enum class Look : std::uint8_t {
+    none,        // nothing: the opener names one dialect
+    tool_call,   // after <tool_call>
+    tool_calls,  // after <tool_calls>
+    invokes,     // after <function_calls>
+    list,        // after [: JSON or Python calls
+    tag,         // after <: the name of a declared tool
+  };
+  enum class Kind : std::uint8_t {
+    text,   // a person may well write it: it counts at the start of a line
+    first,  // the same, and only at the start of the turn
+    token,  // a special token of its model
+    turn,   // a token that also structures whole turns: at the start of one it says who writes it
+  };
+  std::string_view text;
+  std::string_view dialect;
+  Kind kind = Kind::text;
+  Look look = Look::none;
+};
+
+std::span<const Sign> auto_signs();
+
+// The first opens at the start of a turn; the prompt may have opened any of them.
+std::span<const Envelope> auto_reasoning();
+
+// Tokens that end a turn: structure when nothing follows them.
+std::span<const std::string_view> auto_tails();
+
+}  // namespace callgate::dialect

@@ -1,0 +1,90 @@
+#include "dialect/code_context.h"
+
+namespace callgate::dialect {
+
+void CodeContext::push(std::string_view bytes) {
+  for (const char c : bytes) push_byte(c);
+}
+
+bool CodeContext::in_span() const {
+  if (run_ == 0 || run_byte_ != '`') return span_ != 0;
+  return span_ == 0 || span_ != run_;  // the run opens code, or does not close it
+}
+
+void CodeContext::push_byte(char c) {
+  if (run_ > 0 && c != run_byte_) end_run();
+  switch (c) {
+    case '\n':
+      end_line();
+      return;
+    case ' ':
+    case '\t':
+      if (blank_) indent_ += c == '\t' ? kMaxIndent + 1 : 1;
+      escaped_ = false;
+      return;
+    case '\r':
+      return;
+    case '`':
+    case '~':
+      if (escaped_ || quote_) break;
+      if (run_ == 0) {
+        run_byte_ = c;
+        run_leads_ = blank_;
+      }
+      ++run_;
+      blank_ = false;
+      return;
+    case '>':
+      if (blank_ && indent_ <= kMaxIndent && fence_ == 0) quote_ = true;
+      break;
+    default:
+      break;
+  }
+  escaped_ = c == '\\' && !escaped_ && span_ == 0;
+  blank_ = false;
+  closes_fence_ = false;
+}
+
+void CodeContext::end_run() {
+  const std::size_t length = run_;
+  run_ = 0;
+  closes_fence_ = false;
+  if (fence_ != 0) {
+    closes_fence_ = run_leads_ && run_byte_ == fence_ && length >= fence_length_ &&
+                    indent_ <= fence_indent_ + kMaxIndent;
+    return;
+  }
+  if (run_leads_ && length >= kFence) {
+    opens_fence_ = run_byte_;
+    fence_length_ = length;
+    return;
+  }
+  if (run_byte_ != '`' || opens_fence_ == '~') return;
+  if (opens_fence_ != 0) {
+    // The info string of a fence of backticks has none: the line is inline code.
+    opens_fence_ = 0;
+    span_ = fence_length_ == length ? 0 : fence_length_;
+  } else if (span_ == 0) {
+    span_ = length;
+  } else if (span_ == length) {
+    span_ = 0;
+  }
+}
+
+void CodeContext::end_line() {
+  if (fence_ != 0) {
+    if (closes_fence_) fence_ = 0;
+  } else if (opens_fence_ != 0) {
+    fence_ = opens_fence_;
+    fence_indent_ = indent_;
+  }
+  blank_ = true;
+  quote_ = false;
+  opens_fence_ = 0;
+  closes_fence_ = false;
+  escaped_ = false;
+  indent_ = 0;
+  span_ = 0;
+}
+
+}  // namespace callgate::dialect

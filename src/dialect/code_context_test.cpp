@@ -1,0 +1,76 @@
+#include "dialect/code_context.h"
+
+#include <gtest/gtest.h>
+
+namespace callgate::dialect {
+namespace {
+
+// What is said of the place after `text`: `line` start, `quoted`, or `prose`.
+std::string_view place(std::string_view text) {
+  CodeContext context;
+  context.push(text);
+  if (context.quoted()) return "quoted";
+  return context.line_start() ? "line" : "prose";
+}
+
+TEST(CodeContext, knows_where_it_is) {
+  struct Row {
+    std::string_view text;
+    std::string_view place;
+  };
+  constexpr Row kRows[] = {
+      {"", "line"},
+      {"a", "prose"},
+      {"a\n", "line"},
+      {"a\r\n", "line"},
+      {"   ", "line"},
+      {"    ", "quoted"},
+      {"\t", "quoted"},
+      {"- ", "prose"},
+      {"`", "quoted"},
+      {"`a", "quoted"},
+      {"`a`", "prose"},
+      {"`a` b", "prose"},
+      {"``a`", "quoted"},
+      {"``a``", "prose"},
+      {"`a\n", "line"},
+      {"\\`a", "prose"},
+      {"\\\\`a", "quoted"},
+      {"\\ `a", "quoted"},
+      {"```\n", "quoted"},
+      {"```json\nx\n", "quoted"},
+      {"```\nx\n```\n", "line"},
+      {"```\nx\n```` \n", "line"},
+      {"```\nx\n``` y\n", "quoted"},
+      {"````\nx\n```\n", "quoted"},
+      {"```\nx\n~~~\n", "quoted"},
+      {"~~~\nx\n~~~\n", "line"},
+      {"~~~ `a\nx\n", "quoted"},
+      {"```a``` b", "prose"},
+      {"```a```\n", "line"},
+      {"  ```\n", "quoted"},
+      {"      ```\nx\n      ```\n", "line"},
+      {"```\nx\n      ```\n", "quoted"},
+      {"> ", "quoted"},
+      {"> ```\n", "line"},
+      {">\n", "line"},
+      {"a > b", "prose"},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(place(row.text), row.place) << row.text;
+}
+
+TEST(CodeContext, does_not_depend_on_cuts) {
+  constexpr std::string_view kText = "a `b` c\n```x\n<f>\n```\n> q\n\\` `` d";
+  CodeContext whole;
+  CodeContext cut;
+  for (std::size_t size = 0; size < kText.size(); ++size) {
+    cut.push(kText.substr(size, 1));
+    whole.reset();
+    whole.push(kText.substr(0, size + 1));
+    EXPECT_EQ(cut.quoted(), whole.quoted()) << size;
+    EXPECT_EQ(cut.line_start(), whole.line_start()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace callgate::dialect

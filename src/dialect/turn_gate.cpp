@@ -1,0 +1,135 @@
+#include "dialect/turn_gate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/utf8.h"
+#include "dialect/call_object.h"
+
+namespace callgate::dialect {
+
+// In slices no longer than what may be kept, so that the limit does not depend on how the turn is cut.
+void TurnGate::push(std::string_view text, Channel channel, EventSink& sink) {
+  sink_ = &sink;
+  while (!text.empty()) {
+    if (calls_.empty()) mark_passed(passed_);
+    const std::size_t kept = std::min(bytes_.size(), max_held_back_);
+    const std::string_view slice = text.substr(0, max_held_back_ + 1 - kept);
+    text.remove_prefix(slice.size());
+    bytes_.append(slice);
+    parser_->push(slice, channel, *this);
+    if (!calls_.empty() && start_ + bytes_.size() - passed_ > max_held_back_) settle();
+  }
+}
+
+void TurnGate::finish(EventSink& sink) {
+  sink_ = &sink;
+  parser_->finish(*this);
+  settle();
+}
+
+// What is kept leaves, as calls or as text.
+void TurnGate::settle() {
+  if (refused_) {
+    quote(position());
+  } else {
+    commit();
+  }
+}
+
+void TurnGate::accept(const Event& event) {
+  std::visit(Overloaded{
+                 [&](const TextDelta&) { pass_prose(event); },
+                 [&](const ReasoningDelta&) { pass_prose(event); },
+                 [&](const RefusalDelta&) { pass_prose(event); },
+                 [&](const CallStarted& e) { start(e); },
+                 [&](const ArgumentsDelta& e) { add(e); },
+                 [&](const CallFinished& e) { finish_call(e); },
+                 [&](const FieldReported&) { sink_->accept(event); },
+                 [&](const UsageReported&) { sink_->accept(event); },
+                 [&](const TurnFinished&) { sink_->accept(event); },
+             },
+             event);
+}
+
+void TurnGate::start(const CallStarted& event) {
+  if (calls_.empty()) mark_passed(passed_);
+  call_open_ = true;
+  calls_.start(event);
+  refused_ =
+      refused_ || allowed_ == Calls::none || (!tools_.empty() && !is_declared(tools_, event.name));
+}
+
+void TurnGate::add(const ArgumentsDelta& event) {
+  if (live_) {
+    sink_->accept(ArgumentsDelta{next_, event.bytes});
+  } else if (!refused_) {
+    calls_.add(event);
+  }
+}
+
+void TurnGate::finish_call(const CallFinished& event) {
+  call_open_ = false;
+  if (!std::exchange(live_, false)) return calls_.finish(event);
+  sink_->accept(CallFinished{next_++, event.outcome});
+  passed_ = position();
+  at_passed_ = parser_->audit();
+}
+
+void TurnGate::pass_prose(const Event& event) {
+  if (!calls_.empty()) quote(structure_end());
+  refused_ = false;
+  sink_->accept(event);
+  passed_ = position();
+  at_passed_ = parser_->audit();
+}
+
+// Where the prose begins that is about to leave: behind all that is not prose.
+std::size_t TurnGate::structure_end() const {
+  const Audit& now = parser_->audit();
+  const std::uint64_t prose = now.text - at_passed_.text + now.reasoning - at_passed_.reasoning;
+  return position() - static_cast<std::size_t>(prose);
+}
+
+void TurnGate::mark_passed(std::size_t position) {
+  bytes_.erase(0, position - start_);
+  start_ = position;
+}
+
+// The bytes of the calls, and the markers around them, leave as text.
+void TurnGate::quote(std::size_t end) {
+  const std::size_t size = end - start_;
+  std::string text;
+  utf8::append_sanitized(text, std::string_view(bytes_).substr(0, size));
+  if (!text.empty()) sink_->accept(TextDelta{text});
+  const Audit& now = parser_->audit();
+  quoted_.text += size;
+  quoted_.arguments += now.arguments - at_passed_.arguments;
+  quoted_.marker += now.marker - at_passed_.marker;
+  passed_ = end;
+  at_passed_ = now;
+  mark_passed(end);
+  if (!call_open_) calls_.clear();
+}
+
+void TurnGate::commit() {
+  if (calls_.empty()) return;
+  next_ = calls_.release(next_, *sink_);
+  live_ = call_open_;
+  passed_ = position();
+  at_passed_ = parser_->audit();
+}
+
+std::size_t TurnGate::held_size() const {
+  return calls_.empty() ? parser_->held_size() : bytes_.size();
+}
+
+const Audit& TurnGate::audit() const {
+  audit_ = parser_->audit();
+  audit_.text += quoted_.text;
+  audit_.arguments -= quoted_.arguments;
+  audit_.marker -= quoted_.marker;
+  return audit_;
+}
+
+}  // namespace callgate::dialect
