@@ -23,7 +23,7 @@ struct DialectOptions {
   std::span<const ToolSpec> tools;
   // `auto` only: calls may also arrive structured, so that only special tokens of a model mark one in text.
   bool special_tokens_only = false;
-  Channel start = Channel::text;    // reasoning: the prompt already opened it
+  Channel start = Channel::text;  // reasoning: the prompt already opened it
   Commit commit = Commit::eager;
   std::size_t max_held_back = std::size_t{1} << 20;  // bytes of one call that may be held back
 };
@@ -60,8 +60,8 @@ std::span<const Dialect* const> all();
 // The dialect of that name, or nullptr.
 const Dialect* find(std::string_view name);
 
-// As dialect.make(), for a request that declares no tools: reasoning is found, markup of calls is text. For the
-// dialects of this library only.
+// As dialect.make(), for a request that declares no tools: reasoning is found, markup of calls is text. A
+// dialect that is not this library's gets its own parser and decides for itself.
 std::unique_ptr<DialectParser> make_without_calls(const Dialect& dialect,
                                                   const DialectOptions& options);
 

@@ -622,10 +622,10 @@ std::unique_ptr<DialectParser> make_without_calls(const Dialect& dialect,
   if (&dialect == &automatic) {
     return std::make_unique<AutoParser>(options, TurnGate::Calls::none);
   }
-  // Every parser of this module is audited.
-  std::unique_ptr<AuditedParser> parser(
-      static_cast<AuditedParser*>(dialect.make(options).release()));
-  return std::make_unique<TurnGate>(std::move(parser), options, TurnGate::Calls::none);
+  std::unique_ptr<DialectParser> parser = dialect.make(options);
+  if (dynamic_cast<AuditedParser*>(parser.get()) == nullptr) return parser;
+  std::unique_ptr<AuditedParser> audited(static_cast<AuditedParser*>(parser.release()));
+  return std::make_unique<TurnGate>(std::move(audited), options, TurnGate::Calls::none);
 }
 
 }  // namespace callgate::dialect

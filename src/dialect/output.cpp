@@ -151,6 +151,7 @@ void Output::commit_call() {
   std::string_view among = std::string_view(held_).substr(prose_from_, prose_to_ - prose_from_);
   if (among.find_first_not_of(kSpace) == std::string_view::npos) among = {};
   prose(among);
+  audit_.call_begin = audit_.sum() + structural_lead();
   leave_stretch();
   flush_carry();
   committed_ = true;

@@ -20,6 +20,7 @@ struct Audit {
   std::uint64_t reasoning = 0;
   std::uint64_t arguments = 0;
   std::uint64_t marker = 0;
+  std::uint64_t call_begin = 0;  // where the markup of the last call that left begins in the input
 
   std::uint64_t sum() const { return text + reasoning + arguments + marker; }
 };

@@ -18,7 +18,7 @@ void TurnGate::push(std::string_view text, Channel channel, EventSink& sink) {
     text.remove_prefix(slice.size());
     bytes_.append(slice);
     parser_->push(slice, channel, *this);
-    if (!calls_.empty() && start_ + bytes_.size() - passed_ > max_held_back_) settle();
+    if (!calls_.empty() && bytes_.size() > max_held_back_) settle();
   }
 }
 
@@ -53,7 +53,7 @@ void TurnGate::accept(const Event& event) {
 }
 
 void TurnGate::start(const CallStarted& event) {
-  if (calls_.empty()) mark_passed(passed_);
+  if (calls_.empty()) mark_passed(static_cast<std::size_t>(parser_->audit().call_begin));
   call_open_ = true;
   calls_.start(event);
   refused_ =
@@ -103,9 +103,10 @@ void TurnGate::quote(std::size_t end) {
   utf8::append_sanitized(text, std::string_view(bytes_).substr(0, size));
   if (!text.empty()) sink_->accept(TextDelta{text});
   const Audit& now = parser_->audit();
+  const std::uint64_t arguments = now.arguments - at_passed_.arguments;
   quoted_.text += size;
-  quoted_.arguments += now.arguments - at_passed_.arguments;
-  quoted_.marker += now.marker - at_passed_.marker;
+  quoted_.arguments += arguments;
+  quoted_.marker += size - arguments;
   passed_ = end;
   at_passed_ = now;
   mark_passed(end);

@@ -4,24 +4,34 @@
 
 namespace callgate::engine {
 
-DialectStage::DialectStage(const Dialect& dialect, const DialectOptions& options,
+DialectStage::DialectStage(const Dialect& dialect, const DialectOptions& options, Tools tools,
                            std::uint32_t& markup, TurnSummary& summary)
     : dialect_(dialect),
       options_(options),
+      tools_(tools),
+      automatic_(dialect.name == "auto"),
       markup_(markup),
       summary_(summary),
-      parser_(dialect.make(options)) {}
+      parser_(make_parser(options.start)) {}
+
+std::unique_ptr<DialectParser> DialectStage::make_parser(Channel start) const {
+  DialectOptions options = options_;
+  options.start = start;
+  return tools_ == Tools::none ? dialect::make_without_calls(dialect_, options)
+                               : dialect_.make(options);
+}
 
 void DialectStage::push(const Event& event, EventSink& next) {
   std::visit(Overloaded{
                  [&](const TextDelta& e) { parse(e.text, Channel::text, next); },
                  [&](const ReasoningDelta& e) { parse(e.text, Channel::reasoning, next); },
                  [&](const RefusalDelta&) {
-                   flush(next);
+                   interrupt(next);
                    next.accept(event);
                  },
                  [&](const CallStarted&) {
-                   flush(next);
+                   interrupt(next);
+                   if (automatic_) parser_.reset();
                    pass_call(event, next);
                  },
                  [&](const ArgumentsDelta&) { pass_call(event, next); },
@@ -37,6 +47,10 @@ void DialectStage::push(const Event& event, EventSink& next) {
 }
 
 void DialectStage::parse(std::string_view text, Channel channel, EventSink& next) {
+  if (parser_ == nullptr) {
+    if (channel == Channel::text) return next.accept(TextDelta{text});
+    return next.accept(ReasoningDelta{text});
+  }
   fed_ = true;
   ParserSink sink(*this, next, channel == Channel::text);
   parser_->push(text, channel, sink);
@@ -45,14 +59,20 @@ void DialectStage::parse(std::string_view text, Channel channel, EventSink& next
   summary_.held_back_bytes += text.size();
 }
 
-// What is held back leaves before anything that does not go through the parser.
+// The turn is over.
 void DialectStage::flush(EventSink& next) {
   if (!std::exchange(fed_, false)) return;
   ParserSink sink(*this, next, false);
   parser_->finish(sink);
-  DialectOptions rest = options_;
-  rest.start = Channel::text;
-  parser_ = dialect_.make(rest);
+  if (!parser_->settled_on().empty()) summary_.settled_on = parser_->settled_on();
+}
+
+// What is held back leaves before anything that does not go through the parser.
+void DialectStage::interrupt(EventSink& next) {
+  if (!std::exchange(fed_, false)) return;
+  ParserSink sink(*this, next, false);
+  parser_->interrupt(sink);
+  parser_ = make_parser(Channel::text);
 }
 
 void DialectStage::ParserSink::accept(const Event& event) {

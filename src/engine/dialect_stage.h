@@ -1,5 +1,6 @@
-// A dialect as a stage: text and reasoning go through its parser, native calls pass beside it. Calls of both kinds
-// are numbered in one row, and a turn in which the parser found calls ends with tool_calls.
+// A dialect as a stage: text and reasoning go through its parser, structured calls pass beside it. Calls of both kinds
+// are numbered in one row, and a turn in which the parser found calls ends with tool_calls. `auto` stops looking at the
+// text once a structured call has come.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,13 @@ namespace callgate::engine {
 
 class DialectStage final : public Stage {
  public:
+  // Whether the request declares tools; without any, nothing in the text is a call.
+  enum class Tools : std::uint8_t { declared, none };
+
   // `dialect` and what `options` refers to outlive the stage. `markup` counts what was found in the text: each call,
   // and reasoning once; `summary` counts the calls alone, and what is held back.
-  DialectStage(const Dialect& dialect, const DialectOptions& options, std::uint32_t& markup,
-               TurnSummary& summary);
+  DialectStage(const Dialect& dialect, const DialectOptions& options, Tools tools,
+               std::uint32_t& markup, TurnSummary& summary);
 
   void push(const Event& event, EventSink& next) override;
 
@@ -39,14 +43,18 @@ class DialectStage final : public Stage {
 
   void parse(std::string_view text, Channel channel, EventSink& next);
   void flush(EventSink& next);
+  void interrupt(EventSink& next);
+  std::unique_ptr<DialectParser> make_parser(Channel start) const;
   void pass_call(const Event& event, EventSink& next);
 
   const Dialect& dialect_;
   DialectOptions options_;
+  Tools tools_;
+  bool automatic_;
   std::uint32_t& markup_;
   TurnSummary& summary_;
-  std::unique_ptr<DialectParser> parser_;
-  bool fed_ = false;  // the parser may hold something back
+  std::unique_ptr<DialectParser> parser_;  // nullptr: text is not looked at any more
+  bool fed_ = false;                       // the parser may hold something back
   bool counted_reasoning_ = false;
   CallIndex next_call_ = 0;
   CallTally tally_;

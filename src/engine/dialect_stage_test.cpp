@@ -5,6 +5,7 @@
 #include "chat/event_grammar.h"
 #include "chat/event_log.h"
 #include "engine/fake_dialect_testing.h"
+#include "json/writer.h"
 
 namespace callgate::engine {
 namespace {
@@ -15,14 +16,22 @@ struct Parsed {
   TurnSummary summary;
 };
 
-Parsed parsed(std::initializer_list<Event> events, DialectOptions options = {}) {
+Parsed parsed(std::initializer_list<Event> events, DialectOptions options = {},
+              const Dialect& dialect = kFakeDialect,
+              DialectStage::Tools tools = DialectStage::Tools::declared) {
   Parsed result;
-  DialectStage stage(kFakeDialect, options, result.markup, result.summary);
+  DialectStage stage(dialect, options, tools, result.markup, result.summary);
   EventLog log;
   CheckedSink checked(log);
   for (const Event& event : events) stage.push(event, checked);
   result.events = print(log.events());
   return result;
+}
+
+std::string printed_string(std::string_view text) {
+  std::string out;
+  json::append_string(out, text);
+  return out;
 }
 
 constexpr TurnFinished kStop{FinishReason::stop};
@@ -90,6 +99,48 @@ TEST(DialectStage, lets_usage_and_fields_pass_beside_the_parser) {
 TEST(DialectStage, starts_inside_reasoning_when_the_prompt_opened_it) {
   EXPECT_EQ(parsed({TextDelta{"hm)yes"}, kStop}, {.start = Channel::reasoning}).events,
             "reasoning \"hm\"\ntext \"yes\"\nfinish stop\n");
+}
+
+constexpr std::string_view kWritten = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+
+Parsed found_by_auto(std::initializer_list<Event> events,
+                     DialectStage::Tools tools = DialectStage::Tools::declared) {
+  return parsed(events, {}, *dialect::find("auto"), tools);
+}
+
+TEST(DialectStage, reports_what_auto_settled_on) {
+  const Parsed result = found_by_auto({TextDelta{kWritten}, kStop});
+  EXPECT_EQ(result.events, "call 0 f\nargs 0 {}\nend 0 complete\nfinish tool_calls\n");
+  EXPECT_EQ(result.summary.settled_on, "hermes");
+  EXPECT_EQ(found_by_auto({TextDelta{"Hi."}, kStop}).summary.settled_on, "");
+}
+
+TEST(DialectStage, with_auto_text_is_text_once_a_structured_call_has_come) {
+  const std::string written = "text " + printed_string(kWritten) + "\n";
+  EXPECT_EQ(found_by_auto({CallStarted{0, "g", ""}, CallFinished{0, CallOutcome::complete},
+                           TextDelta{kWritten}, kStop})
+                .events,
+            "call 0 g\nend 0 complete\n" + written + "finish tool_calls\n");
+  EXPECT_EQ(found_by_auto({TextDelta{kWritten}, CallStarted{0, "g", ""},
+                           CallFinished{0, CallOutcome::complete}, kStop})
+                .events,
+            written + "call 0 g\nend 0 complete\nfinish tool_calls\n");
+}
+
+TEST(DialectStage, a_refusal_after_a_written_call_makes_it_text) {
+  EXPECT_EQ(found_by_auto({TextDelta{kWritten}, RefusalDelta{"no"}, kStop}).events,
+            "text " + printed_string(kWritten) + "\nrefusal \"no\"\nfinish stop\n");
+}
+
+TEST(DialectStage, without_tools_every_dialect_leaves_calls_as_text) {
+  for (const char* name : {"auto", "hermes"}) {
+    const Parsed result = parsed({TextDelta{"<think>Hm.</think>"}, TextDelta{kWritten}, kStop}, {},
+                                 *dialect::find(name), DialectStage::Tools::none);
+    EXPECT_EQ(result.events,
+              "reasoning \"Hm.\"\ntext " + printed_string(kWritten) + "\nfinish stop\n")
+        << name;
+    EXPECT_EQ(result.summary.text_calls, 0u);
+  }
 }
 
 }  // namespace

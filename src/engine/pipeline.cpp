@@ -45,9 +45,11 @@ class EventOutlet final : public ResponseEncoder {
 }  // namespace
 
 struct Pipeline::Parts final : ChoiceSinks {
-  Parts(const Request& asked, PipelineOptions given, const WireFormat& wire, const Protocol& spoken)
+  Parts(const Request& asked, PipelineOptions given, const WireFormat& format,
+        const Protocol& spoken)
       : request(asked),
         options(std::move(given)),
+        wire(format),
         mint(options.id_seed),
         framing(wire.framing, options.max_frame, options.max_body),
         decoder(wire.make_decoder(request)),
@@ -109,6 +111,7 @@ struct Pipeline::Parts final : ChoiceSinks {
 
   const Request& request;
   PipelineOptions options;
+  const WireFormat& wire;
   IdMint mint;
   engine::Framing framing;
   std::unique_ptr<ResponseDecoder> decoder;
@@ -143,10 +146,15 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
   if (options.dialect != nullptr) {
     const DialectOptions dialect{
         .tools = request.tools,
+        .special_tokens_only = wire.structured_calls,
         .start = options.reasoning_open ? Channel::reasoning : Channel::text,
         .commit = options.commit.value_or(options.dialect->commit),
         .max_held_back = options.max_held_back};
-    add(std::make_unique<engine::DialectStage>(*options.dialect, dialect, markup, summary));
+    const bool tools = !request.tools.empty() || !request.other_tools.empty();
+    add(std::make_unique<engine::DialectStage>(
+        *options.dialect, dialect,
+        tools ? engine::DialectStage::Tools::declared : engine::DialectStage::Tools::none, markup,
+        summary));
   }
   // Calls of undeclared tools become text or a note, before anything counts calls or looks for white space before
   // them.

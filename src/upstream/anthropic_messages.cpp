@@ -263,6 +263,7 @@ const WireFormat kAnthropicMessages = {
     .framing = WireFormat::Framing::sse,
     .encode = encode,
     .make_decoder = make_decoder,
+    .structured_calls = true,
     .decode_error = decode_anthropic_error,
 };
 

@@ -141,6 +141,7 @@ const WireFormat kCodexAppServer = {
     .framing = WireFormat::Framing::lines,
     .encode = encode,
     .make_decoder = make_codex_decoder,
+    .structured_calls = true,
     .decode_error = decode_error,
 };
 

@@ -75,6 +75,7 @@ const WireFormat kCodexProto = {
     .framing = WireFormat::Framing::lines,
     .encode = encode,
     .make_decoder = make_codex_decoder,
+    .structured_calls = true,
     .decode_error = decode_error,
 };
 

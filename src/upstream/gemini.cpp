@@ -292,6 +292,7 @@ const WireFormat kGemini = {
     .framing = WireFormat::Framing::sse_or_array,
     .encode = encode,
     .make_decoder = make_decoder,
+    .structured_calls = true,
     .decode_error = decode_gemini_error,
 };
 

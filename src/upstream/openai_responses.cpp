@@ -169,6 +169,7 @@ const WireFormat kOpenaiResponses = {
     .framing = WireFormat::Framing::sse,
     .encode = encode,
     .make_decoder = make_decoder,
+    .structured_calls = true,
     .decode_error = decode_responses_error,
 };
 
