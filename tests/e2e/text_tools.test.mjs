@@ -124,6 +124,29 @@ describe('tools = "text"', () => {
     });
   }
 
+  test("gives calls at Ollama's own API, whatever the client chooses", async (t) => {
+    const bodies = [];
+    const upstream = await start_upstream(t, (request, response) => {
+      bodies.push(JSON.parse(request.text));
+      const content = has_tools(bodies.at(-1)) ? kHermes : kNoTools;
+      const lines = [
+        { model: 'm', message: { role: 'assistant', content }, done: false },
+        { model: 'm', message: { role: 'assistant', content: '' }, done: true, done_reason: 'stop' },
+      ];
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      if (bodies.at(-1).stream) return response.end(lines.map((line) => JSON.stringify(line) + '\n').join(''));
+      return response.end(JSON.stringify({ ...lines[0], done: true, done_reason: 'stop' }));
+    });
+    const model = { tools: 'text', dialect: 'hermes' };
+    const config = one_upstream(upstream.url, { model, upstream: { wire: 'ollama' } });
+    const gateway = await start_gateway(t, config);
+    for (const tool_choice of ['auto', 'required']) await expect_call(gateway, { tool_choice });
+    assert.ok(bodies.every((body) => has_tools(body)));
+    const body = ask('x', { tools: kTools, tool_choice: 'required' });
+    const { headers } = await stream_chat(gateway.url, body);
+    assert.equal(headers['x-callgate-dropped'], undefined);
+  });
+
   test('asks once more for a call that must be made', async (t) => {
     const texts = ['No.', kHermes];
     const bodies = [];
