@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/smoke_advice.h"
 #include "cli/smoke_report.h"
 #include "json/writer.h"
 #include "net/digest.h"
@@ -31,6 +32,7 @@ int give_up(const SmokeArguments& arguments, const std::string& message,
     json::ObjectWriter object(out);
     object.boolean("passed", false);
     object.string("error", message);
+    object.string("advice", direction);
     object.close();
     std::cout << out << '\n';
   }
@@ -56,11 +58,30 @@ std::string direction_of(const Error& error) {
   return "Something listens there that does not speak HTTP as a model server does. Correct --url.";
 }
 
-// Statuses that say nothing about streams.
-std::string direction_of_status(int status) {
+// Answers that say nothing about streams.
+std::string direction_of_refusal(const SmokeAnswer& answer, const std::string& model) {
+  const int status = answer.status;
   if (status == 401 || status == 403) return "Give a valid key: --key KEY, or OPENAI_API_KEY.";
   if (status == 404) return "Correct --url (it usually ends with /v1) or --model.";
-  return "";
+  return advice_on_refusal(status, answer.bytes, model);
+}
+
+bool has_failed(const std::vector<client::RuleVerdict>& verdicts, client::ContractRule rule) {
+  return verdicts[static_cast<std::size_t>(rule)].verdict == client::Verdict::fail;
+}
+
+// A call that stayed text, if there is one.
+void recognise(SmokeReport& report, const std::vector<SmokeAnswer>& answers) {
+  using client::ContractRule;
+  for (const SmokeAnswer& answer : answers) {
+    if (!has_failed(answer.verdicts, ContractRule::call_made) &&
+        !has_failed(answer.verdicts, ContractRule::no_markup)) {
+      continue;
+    }
+    report.dialects = recognise_calls(answer.bytes, report.model);
+    report.advice = advice_on_text(report.dialects);
+    if (!report.advice.empty()) return;
+  }
 }
 
 std::string check_arguments(const SmokeArguments& arguments) {
@@ -77,20 +98,19 @@ std::vector<std::string> hashes_of(const std::vector<SmokeAnswer>& answers) {
 
 int report_run(const SmokeArguments& arguments, const SmokeRun& run) {
   const SmokeAnswer& first = run.answers.front();
-  if (const std::string direction = direction_of_status(first.status); !direction.empty()) {
-    return give_up(arguments, first.verdicts.front().seen, direction);
-  }
+  const std::string direction = direction_of_refusal(first, arguments.options.model);
+  if (!direction.empty()) return give_up(arguments, first.verdicts.front().seen, direction);
   const std::vector<std::string> hashes = hashes_of(run.answers);
-  Result<client::RuleVerdict> same = keep_record(arguments.record, first.bytes, hashes);
-  if (!same) return give_up(arguments, same.error().message, "Choose another folder with --out.");
   SmokeReport report{.url = arguments.options.url,
                      .model = arguments.options.model,
                      .hash = hashes.front(),
-                     .file = arguments.record.path(".sse"),
                      .verdicts = merge_verdicts(run.answers)};
-  if (same->verdict == client::Verdict::fail) report.file = arguments.record.path(".new.sse");
   if (run.after_leaving) report.verdicts.push_back(*run.after_leaving);
-  report.verdicts.push_back(std::move(*same));
+  Result<SmokeKept> kept = keep_record(arguments.record, first.bytes, hashes, report.passed());
+  if (!kept) return give_up(arguments, kept.error().message, "Choose another folder with --out.");
+  report.file = std::move(kept->file);
+  report.verdicts.push_back(std::move(kept->verdict));
+  recognise(report, run.answers);
   for (const SmokeAnswer& answer : run.answers) report.times.push_back(answer.times);
   std::cout << (arguments.as_json ? print_json(report) : print_text(report)) << std::flush;
   return report.passed() ? kPassed : kFailed;
@@ -108,6 +128,8 @@ int run(SmokeArguments& arguments) {
   if (!arguments.leave.empty()) {
     options.leave = arguments.leave == "end" ? Leave::call_whole : Leave::call_begun;
   }
+  const bool keeps = arguments.record.update || !arguments.record.name.empty();
+  if (arguments.record.folder.empty() && keeps) arguments.record.folder = "smoke";
   arguments.record.name =
       to_file_name(arguments.record.name.empty() ? options.model : arguments.record.name);
   const Result<SmokeRun> result = run_smoke(options);
@@ -141,8 +163,12 @@ void add_run_options(CLI::App& command, SmokeArguments& arguments) {
                 "first leave one answer when its first call begins, or ends")
       ->check(CLI::IsMember({"begin", "end"}))
       ->option_text("[=begin|end]");
-  command.add_option("--out", arguments.record.folder, "folder for NAME.sse and NAME.sha256")
-      ->capture_default_str();
+  command
+      .add_option(
+          "--out", arguments.record.folder,
+          "keep the answer in this folder, as NAME.sse and NAME.sha256, and compare it with "
+          "the last accepted one")
+      ->option_text("FOLDER");
   command.add_option("--name", arguments.record.name, "name of these files; the model's if absent");
   command.add_flag("--update", arguments.record.update, "accept an answer that changed");
   command.add_flag("--json", arguments.as_json, "for machines");

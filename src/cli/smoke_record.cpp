@@ -40,12 +40,15 @@ Result<void> write_record(const SmokeRecord& record, std::string_view bytes,
 }
 
 client::RuleVerdict judge(const SmokeRecord& record, const std::string& last,
-                          const std::vector<std::string>& hashes) {
+                          const std::vector<std::string>& hashes, bool passed) {
   using client::Verdict;
   const auto differs = [&](const std::string& hash) {
     return hash != (last.empty() || record.update ? hashes.front() : last);
   };
   const auto other = std::find_if(hashes.begin(), hashes.end(), differs);
+  if (record.update && !passed) {
+    return verdict(Verdict::not_applicable, "not accepted, in spite of --update: a rule failed");
+  }
   if (record.update) return verdict(Verdict::pass, "accepted, as --update says");
   if (other != hashes.end()) {
     const std::string run = hashes.size() > 1
@@ -55,8 +58,10 @@ client::RuleVerdict judge(const SmokeRecord& record, const std::string& last,
         last.empty() ? " differs from the first" : " differs from " + record.path(".sse");
     return verdict(Verdict::fail, run + than + "; accept it with --update");
   }
-  if (last.empty()) return verdict(Verdict::not_applicable, "no earlier run; this one is kept");
-  return verdict(Verdict::pass, last.substr(0, 16) + "...");
+  if (!last.empty()) return verdict(Verdict::pass, last.substr(0, 16) + "...");
+  return verdict(Verdict::not_applicable, passed ? "no earlier run; this one is kept"
+                                                 : "no earlier run; this one failed and is not "
+                                                   "kept as one");
 }
 
 }  // namespace
@@ -75,18 +80,23 @@ std::string to_file_name(std::string_view model) {
   return name.empty() ? "answer" : name;
 }
 
-Result<client::RuleVerdict> keep_record(const SmokeRecord& record, std::string_view bytes,
-                                        const std::vector<std::string>& hashes) {
+Result<SmokeKept> keep_record(const SmokeRecord& record, std::string_view bytes,
+                              const std::vector<std::string>& hashes, bool passed) {
+  using client::Verdict;
+  if (record.folder.empty()) {
+    return SmokeKept{verdict(Verdict::not_applicable, "--out FOLDER would compare"), ""};
+  }
   std::error_code error;
   std::filesystem::create_directories(record.folder, error);
   if (error) return fail(ErrorCode::unavailable, "cannot make the folder " + record.folder);
   const std::string last = read_hash(record.path(".sha256"));
-  client::RuleVerdict judged = judge(record, last, hashes);
-  const bool replaces = last.empty() || record.update || hashes.front() == last;
-  Result<void> written = replaces ? write_record(record, bytes, hashes.front())
-                                  : write_file(record.path(".new.sse"), bytes);
+  SmokeKept kept{judge(record, last, hashes, passed), record.path(".sse")};
+  const bool accepted = passed && kept.verdict.verdict != Verdict::fail;
+  if (!accepted) kept.file = record.path(".new.sse");
+  Result<void> written =
+      accepted ? write_record(record, bytes, hashes.front()) : write_file(kept.file, bytes);
   if (!written) return tl::unexpected(std::move(written.error()));
-  return judged;
+  return kept;
 }
 
 }  // namespace callgate::cli

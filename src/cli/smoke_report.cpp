@@ -84,6 +84,15 @@ void write_times(std::string& out, const SmokeReport& report) {
   times.close();
 }
 
+void write_names(std::string& out, const std::vector<std::string_view>& names) {
+  out += '[';
+  for (const std::string_view name : names) {
+    if (out.back() != '[') out += ',';
+    json::append_string(out, name);
+  }
+  out += ']';
+}
+
 }  // namespace
 
 bool SmokeReport::passed() const { return count(*this, Verdict::fail) == 0; }
@@ -126,7 +135,8 @@ std::string print_text(const SmokeReport& report) {
   out += "\n" + std::to_string(count(report, Verdict::pass)) + " rules passed, " +
          std::to_string(count(report, Verdict::fail)) + " failed, " +
          std::to_string(count(report, Verdict::not_applicable)) + " did not apply\n";
-  return out + report.file + "  " + report.hash + "\n";
+  if (!report.advice.empty()) out += "\n" + report.advice + "\n";
+  return out + (report.file.empty() ? "sha256" : report.file) + "  " + report.hash + "\n";
 }
 
 std::string print_json(const SmokeReport& report) {
@@ -137,6 +147,8 @@ std::string print_json(const SmokeReport& report) {
   object.string("model", report.model);
   object.string("sha256", report.hash);
   object.string("file", report.file);
+  object.string("advice", report.advice);
+  write_names(object.key("dialects"), report.dialects);
   std::string& rules = object.key("rules");
   rules += '[';
   for (const RuleVerdict& rule : report.verdicts) {

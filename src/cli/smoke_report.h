@@ -21,12 +21,12 @@ struct SmokeRuleText {
 inline constexpr SmokeRuleText kSmokeRules[] = {
     {kSurvivesDisconnect,
      "With `--disconnect-after-first-tool`: the next request is answered, nothing hangs."},
-    {kSameAsLastRun, "The answer is the one of the last accepted run."},
+    {kSameAsLastRun, "With `--out`: the answer is the one of the last accepted run."},
 };
 
 // Where the answer is kept for the next run: FOLDER/NAME.sse and FOLDER/NAME.sha256.
 struct SmokeRecord {
-  std::string folder = "smoke";
+  std::string folder;  // empty: nothing is kept, and nothing compared
   std::string name;
   bool update = false;  // a different answer is accepted
 
@@ -35,10 +35,15 @@ struct SmokeRecord {
 // A file name made of a model's name.
 std::string to_file_name(std::string_view model);
 
-// Compares with the last run, and keeps this one unless it differs: then it is kept beside, as NAME.new.sse.
+struct SmokeKept {
+  client::RuleVerdict verdict;  // of `same_as_last_run`
+  std::string file;             // with the answer; empty: none was written
+};
+// Compares with the last accepted run. This one becomes it if there was none or --update says so; but never a run that
+// failed: `passed` says whether all other rules held. An answer that is not accepted goes to NAME.new.sse.
 // `hashes` has one per answer. Fails when a file cannot be written.
-Result<client::RuleVerdict> keep_record(const SmokeRecord& record, std::string_view bytes,
-                                        const std::vector<std::string>& hashes);
+Result<SmokeKept> keep_record(const SmokeRecord& record, std::string_view bytes,
+                              const std::vector<std::string>& hashes, bool passed);
 
 struct Spread {
   double min = 0;
@@ -52,7 +57,9 @@ struct SmokeReport {
   std::string url;
   std::string model;
   std::string hash;
-  std::string file;
+  std::string file;                        // empty: nothing was kept
+  std::vector<std::string_view> dialects;  // that read a call in the text, the likeliest first
+  std::string advice;                      // what to do; may be empty
   std::vector<client::RuleVerdict> verdicts;
   std::vector<SmokeTimes> times;
 

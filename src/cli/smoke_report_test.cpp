@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "callgate/dialect.h"
 #include "cli/smoke_request.h"
@@ -98,6 +99,8 @@ TEST(Smoke, both_forms_say_the_same) {
                      .model = "m",
                      .hash = "ab",
                      .file = "smoke/m.sse",
+                     .dialects = {"hermes"},
+                     .advice = "this is hermes",
                      .verdicts = {{"done_once", Verdict::fail, "no \"[DONE]\""}}};
   report.times.resize(2);
   EXPECT_FALSE(report.passed());
@@ -106,6 +109,8 @@ TEST(Smoke, both_forms_say_the_same) {
   const std::string json = print_json(report);
   EXPECT_THAT(json, HasSubstr(R"({"rule":"done_once","verdict":"fail","seen":"no \"[DONE]\""})"));
   EXPECT_THAT(json, HasSubstr(R"("passed":false)"));
+  EXPECT_THAT(json, HasSubstr(R"("advice":"this is hermes","dialects":["hermes"])"));
+  EXPECT_THAT(print_text(report), HasSubstr("\nthis is hermes\nsmoke/m.sse  ab\n"));
   EXPECT_THAT(json, HasSubstr(R"("total":{"min":0.00,"median":0.00,"p95":0.00})"));
 }
 
@@ -119,9 +124,10 @@ class SmokeFiles : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(record_.folder); }
 
-  std::string keep(std::string_view bytes, const std::vector<std::string>& hashes) {
-    const Result<RuleVerdict> kept = keep_record(record_, bytes, hashes);
-    return kept ? std::string(to_string(kept->verdict)) : kept.error().message;
+  std::string keep(std::string_view bytes, const std::vector<std::string>& hashes,
+                   bool passed = true) {
+    const Result<SmokeKept> kept = keep_record(record_, bytes, hashes, passed);
+    return kept ? std::string(to_string(kept->verdict.verdict)) : kept.error().message;
   }
   std::string read(std::string_view extension) const {
     std::ifstream in(record_.path(extension), std::ios::binary);
@@ -147,8 +153,31 @@ TEST_F(SmokeFiles, keep_the_answer_until_another_one_is_accepted) {
   EXPECT_TRUE(read(".sha256").starts_with(b_));
 }
 
+TEST_F(SmokeFiles, never_take_a_failed_run_for_the_accepted_one) {
+  EXPECT_EQ(keep("broken", {a_}, false), "not_applicable");
+  EXPECT_EQ(read(".sha256"), "");
+  EXPECT_EQ(read(".sse"), "");
+  EXPECT_EQ(read(".new.sse"), "broken");
+  EXPECT_EQ(keep("good", {b_}), "not_applicable") << "the server was mended: nothing to compare";
+  EXPECT_EQ(read(".sse"), "good");
+  record_.update = true;
+  EXPECT_EQ(keep("broken", {a_}, false), "not_applicable");
+  EXPECT_EQ(read(".sse"), "good");
+  EXPECT_EQ(read(".new.sse"), "broken");
+  record_.update = false;
+  EXPECT_EQ(keep("broken", {a_}, false), "fail");
+  EXPECT_TRUE(read(".sha256").starts_with(b_));
+}
+
+TEST_F(SmokeFiles, are_written_only_on_request) {
+  const std::string folder = std::exchange(record_.folder, "");
+  EXPECT_EQ(keep("one", {a_}), "not_applicable");
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
 TEST_F(SmokeFiles, answers_of_one_run_must_be_the_same) {
   EXPECT_EQ(keep("one", {a_, b_}), "fail");
+  EXPECT_EQ(read(".sse"), "");
   record_.update = true;
   EXPECT_EQ(keep("one", {a_, b_}), "pass");
 }

@@ -183,10 +183,8 @@ void append_rules(const ToolPromptOptions& options, std::string& out) {
     case ToolChoice::Mode::none:
       return;
     case ToolChoice::Mode::required:
-      out += "- You must use a tool in this answer.\n";
-      return;
     case ToolChoice::Mode::named:
-      out += "- You must use the tool " + options.choice.name + " in this answer.\n";
+      out.append("- ").append(required_call_rule(options.choice)).append("\n");
       return;
   }
 }
@@ -228,6 +226,20 @@ void append_result(Style style, const ToolResult& result, std::string& out) {
 }
 
 }  // namespace
+
+std::string required_call_rule(const ToolChoice& choice) {
+  switch (choice.mode) {
+    case ToolChoice::Mode::unset:
+    case ToolChoice::Mode::automatic:
+    case ToolChoice::Mode::none:
+      return {};
+    case ToolChoice::Mode::required:
+      return "You must use a tool in this answer.";
+    case ToolChoice::Mode::named:
+      return "You must use the tool " + choice.name + " in this answer.";
+  }
+  return {};
+}
 
 bool render_tool_prompt(std::string_view dialect, std::span<const ToolSpec> tools,
                         const ToolPromptOptions& options, std::string& out) {

@@ -30,6 +30,9 @@ struct ToolPromptOptions {
 bool render_tool_prompt(std::string_view dialect, std::span<const ToolSpec> tools,
                         const ToolPromptOptions& options, std::string& out);
 
+// The sentence that asks for the call that `choice` insists on; empty when it insists on none.
+std::string required_call_rule(const ToolChoice& choice);
+
 struct ToolResult {
   std::string id;
   std::string name;  // of the tool, empty when it is not known

@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "dialect/render.h"
 #include "dialect/tool_prompt.h"
@@ -213,6 +214,17 @@ class HistoryWriter {
   std::vector<Message> written_;
 };
 
+// The first system prompt says this as well.
+void append_to_system(std::vector<Message>& messages, std::string_view text) {
+  auto system = std::find_if(messages.begin(), messages.end(), is_system);
+  if (system == messages.end()) {
+    Message message;
+    message.role = Role::system;
+    system = messages.insert(messages.begin(), std::move(message));
+  }
+  append_text(*system, text);
+}
+
 void write_tools(std::string_view dialect, Request& request) {
   if (!request.tools.empty() && request.tool_choice.mode != ToolChoice::Mode::none) {
     std::string prompt;
@@ -220,19 +232,31 @@ void write_tools(std::string_view dialect, Request& request) {
         dialect, request.tools,
         {.choice = request.tool_choice, .parallel = request.parallel_tool_calls.value_or(true)},
         prompt);
-    auto system = std::find_if(request.messages.begin(), request.messages.end(), is_system);
-    if (system == request.messages.end()) {
-      Message message;
-      message.role = Role::system;
-      system = request.messages.insert(request.messages.begin(), std::move(message));
-    }
-    append_text(*system, prompt);
+    append_to_system(request.messages, prompt);
   }
   request.messages = HistoryWriter(dialect).write(std::move(request.messages));
   request.tools.clear();
   request.tool_choice = {};
   request.parallel_tool_calls.reset();
   request.legacy_functions = false;
+}
+
+// The upstream's own template shows the tools. What the client's `tool_choice` insists on is said in words, for the
+// server is not told; tools that must not be used are not shown.
+void leave_calls_in_text(const TextTools& text, Request& request) {
+  if (request.tools.empty()) return;
+  const ToolChoice choice = std::exchange(request.tool_choice, {});
+  if (choice.mode == ToolChoice::Mode::none) {
+    request.tools.clear();
+    request.parallel_tool_calls.reset();
+    return;
+  }
+  if (text.choose_none) request.tool_choice.mode = ToolChoice::Mode::none;
+  if (text.keep_special_tokens) {
+    force_params({{.name = "skip_special_tokens", .value = {"false"}}}, request.extra);
+  }
+  const std::string rule = dialect::required_call_rule(choice);
+  if (!rule.empty()) append_to_system(request.messages, rule);
 }
 
 }  // namespace
@@ -248,12 +272,14 @@ CallIdForm call_ids_of(std::string_view dialect) {
   return CallIdForm::any;
 }
 
-Request prepare_request(const Request& request, const RequestRules& rules) {
+Request prepare_request(const Request& request, const RequestRules& rules,
+                        const std::optional<TextTools>& text) {
   Request prepared = request;
   keep_system_prompts(rules.system, prepared.messages);
   map_call_ids(rules.call_ids, prepared.messages);
-  force_params(rules.params, prepared.extra);
   if (!rules.prompt_dialect.empty()) write_tools(rules.prompt_dialect, prepared);
+  if (text) leave_calls_in_text(*text, prepared);
+  force_params(rules.params, prepared.extra);
   return prepared;
 }
 

@@ -1,9 +1,12 @@
 // The request as the upstream gets it, where that is not the request as the client sent it: system prompts left out,
-// sampling forced, ids of calls in the form that the upstream insists on, tools written into the prompt.
+// sampling forced, ids of calls in the form that the upstream insists on, tools written into the prompt, or calls left in
+// the text.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "callgate/request.h"
@@ -31,9 +34,18 @@ struct RequestRules {
   bool change_anything() const;
 };
 
+// How an upstream is asked to show its model the tools, and yet to leave calls in the text as the model wrote them. Servers
+// differ in what they do with `tool_choice`.
+struct TextTools {
+  bool choose_none = false;          // say `tool_choice: "none"`; false: leave the field out
+  bool keep_special_tokens = false;  // `skip_special_tokens: false`: markers may be special tokens
+};
+
 // The form that models of a dialect insist on.
 CallIdForm call_ids_of(std::string_view dialect);
 
-Request prepare_request(const Request& request, const RequestRules& rules);
+// `text`: not to be given together with `rules.prompt_dialect`.
+Request prepare_request(const Request& request, const RequestRules& rules,
+                        const std::optional<TextTools>& text = std::nullopt);
 
 }  // namespace callgate::engine

@@ -104,6 +104,58 @@ TEST(PrepareRequest, says_in_words_what_tool_choice_asks_for) {
   EXPECT_EQ(text_at(prepare_request(request, rules), 0), "Be brief.");
 }
 
+std::string field(const Request& request, std::string_view name) {
+  return std::string(upstream::raw_field(request.extra, name));
+}
+
+TEST(PrepareRequest, leaves_tools_to_the_upstream_and_calls_in_the_text) {
+  const Request request = conversation();
+  const Request prepared =
+      prepare_request(request, {}, TextTools{.choose_none = true, .keep_special_tokens = true});
+  EXPECT_EQ(prepared.tools.size(), 1u);
+  EXPECT_EQ(prepared.tool_choice.mode, ToolChoice::Mode::none);
+  EXPECT_EQ(field(prepared, "skip_special_tokens"), "false");
+  EXPECT_EQ(prepared.messages[2].calls.size(), 2u) << "the template writes the history";
+  EXPECT_EQ(text_at(prepared, 0), "Be brief.");
+
+  Request automatic = request;
+  automatic.tool_choice.mode = ToolChoice::Mode::automatic;
+  const Request shown = prepare_request(automatic, {}, TextTools{});
+  EXPECT_EQ(shown.tools.size(), 1u);
+  EXPECT_EQ(shown.tool_choice.mode, ToolChoice::Mode::unset) << "the field is left out";
+  EXPECT_EQ(field(shown, "skip_special_tokens"), "");
+}
+
+TEST(PrepareRequest, asks_in_words_for_a_call_that_stays_in_the_text) {
+  Request request = conversation();
+  const TextTools text{.choose_none = true};
+  request.tool_choice = {ToolChoice::Mode::named, "get_weather"};
+  const Request named = prepare_request(request, {}, text);
+  EXPECT_EQ(text_at(named, 0), "Be brief.\n\nYou must use the tool get_weather in this answer.");
+  EXPECT_EQ(named.tool_choice.mode, ToolChoice::Mode::none);
+  EXPECT_EQ(named.tool_choice.name, "");
+  request.tool_choice = {ToolChoice::Mode::required, ""};
+  EXPECT_TRUE(contains(text_at(prepare_request(request, {}, text), 0), "You must use a tool"));
+  request.tool_choice = {ToolChoice::Mode::none, ""};
+  const Request none = prepare_request(request, {}, TextTools{});
+  EXPECT_TRUE(none.tools.empty()) << "a model that must not call is not shown tools";
+  EXPECT_EQ(text_at(none, 0), "Be brief.");
+}
+
+TEST(PrepareRequest, lets_forced_parameters_overrule_what_text_calls_need) {
+  RequestRules rules;
+  rules.params = {{"skip_special_tokens", {"true"}}};
+  const Request prepared =
+      prepare_request(conversation(), rules, TextTools{.keep_special_tokens = true});
+  EXPECT_EQ(field(prepared, "skip_special_tokens"), "true");
+  Request toolless = conversation();
+  toolless.tools.clear();
+  const Request plain =
+      prepare_request(toolless, {}, TextTools{.choose_none = true, .keep_special_tokens = true});
+  EXPECT_EQ(plain.tool_choice.mode, ToolChoice::Mode::unset);
+  EXPECT_EQ(field(plain, "skip_special_tokens"), "");
+}
+
 TEST(PrepareRequest, makes_a_system_prompt_where_there_is_none) {
   RequestRules rules;
   rules.system = SystemPrompts::drop;

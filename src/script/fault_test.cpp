@@ -52,7 +52,7 @@ std::vector<std::string> examples() {
 
 TEST(Documentation, has_examples_that_play) {
   const std::vector<std::string> all = examples();
-  ASSERT_EQ(all.size(), 3u);
+  ASSERT_EQ(all.size(), 4u);
   ScriptedModel turn(script_of(all[0]));
   EXPECT_EQ(play(turn.reply(user_request())).actions.front(), "respond 429");
   Request request = user_request();
@@ -73,6 +73,14 @@ TEST(Documentation, has_examples_that_play) {
   EXPECT_EQ(count_in(whole, "kilobyte"), 16u);
   request.model = "paced-1";
   EXPECT_EQ(play(load.reply(request)).actions.front(), "wait 20");
+
+  ScriptedModel parserless(script_of(all[3]));
+  request = user_request();
+  EXPECT_EQ(count_in(play(parserless.reply(request)).bytes, "Hello."), 1u);
+  request.tools.push_back({.name = "get_weather"});
+  EXPECT_EQ(play(parserless.reply(request)).actions.front(), "respond 400");
+  request.tool_choice.mode = ToolChoice::Mode::none;
+  EXPECT_EQ(count_in(play(parserless.reply(request)).bytes, "<tool_call>"), 1u);
 }
 
 }  // namespace

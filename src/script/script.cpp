@@ -7,10 +7,20 @@
 
 namespace callgate::script {
 
+namespace {
+
+ToolChoice::Mode mode_of(const Request& request) {
+  const ToolChoice::Mode mode = request.tool_choice.mode;
+  return mode == ToolChoice::Mode::unset ? ToolChoice::Mode::automatic : mode;
+}
+
+}  // namespace
+
 bool Condition::matches(const Request& request) const {
   if (!model.empty() && !glob_matches(model, request.model)) return false;
   if (stream && *stream != request.stream) return false;
   if (tools && *tools == request.tools.empty()) return false;
+  if (tool_choice && *tool_choice != mode_of(request)) return false;
   if (last_role && (request.messages.empty() || request.messages.back().role != *last_role)) {
     return false;
   }

@@ -85,6 +85,7 @@ struct Condition {
   std::optional<std::uint32_t> turn_from;  // number of assistant messages in the request
   std::optional<std::uint32_t> turn_to;
   std::optional<bool> tools;
+  std::optional<ToolChoice::Mode> tool_choice;  // automatic: also when the request says nothing
   std::optional<bool> stream;
   std::vector<Contains> contains;
 

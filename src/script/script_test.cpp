@@ -11,6 +11,7 @@ Request second_turn() {
   assistant.calls.push_back({.id = "c", .name = "f", .arguments = "{}"});
   request.messages.push_back(assistant);
   request.messages.push_back(message(Role::tool, "18 degrees"));
+  request.tool_choice.mode = ToolChoice::Mode::none;
   return request;
 }
 
@@ -34,6 +35,9 @@ TEST(Script, holds_each_condition_against_the_request) {
       {"when system contains \"18\"", false, false},
       {"when tools", false, false},
       {"when no_tools", true, true},
+      {"when tool_choice auto", true, false},
+      {"when tool_choice none", false, true},
+      {"when tool_choice named", false, false},
       {"when stream", true, true},
       {"when whole", false, false},
       {"when last user\nwhen turn 1", false, false},

@@ -24,6 +24,14 @@ std::optional<FinishReason> reason_named(std::string_view word) {
   return std::nullopt;
 }
 
+std::optional<ToolChoice::Mode> mode_named(std::string_view word) {
+  if (word == "auto") return ToolChoice::Mode::automatic;
+  if (word == "none") return ToolChoice::Mode::none;
+  if (word == "required") return ToolChoice::Mode::required;
+  if (word == "named") return ToolChoice::Mode::named;
+  return std::nullopt;
+}
+
 }  // namespace
 
 void read_condition(LineReader& in, Condition& condition) {
@@ -43,6 +51,10 @@ void read_condition(LineReader& in, Condition& condition) {
     condition.tools = true;
   } else if (word == "no_tools") {
     condition.tools = false;
+  } else if (word == "tool_choice") {
+    const std::string_view choice = in.word();
+    condition.tool_choice = mode_named(choice);
+    if (!condition.tool_choice) in.fail_word(choice, "auto|none|required|named");
   } else if (word == "stream") {
     condition.stream = true;
   } else if (word == "whole") {
@@ -51,7 +63,8 @@ void read_condition(LineReader& in, Condition& condition) {
     if (!in.take("contains")) in.fail_word(in.word(), "contains \"...\"");
     condition.contains.push_back({*role, in.string()});
   } else {
-    in.fail_word(word, "model|last|turn|tools|no_tools|stream|whole|ROLE contains \"...\"");
+    in.fail_word(word,
+                 "model|last|turn|tools|no_tools|tool_choice|stream|whole|ROLE contains \"...\"");
   }
 }
 

@@ -5,6 +5,8 @@
 #include <chrono>
 
 #include "server/conversation_claims.h"
+#include "server/gateway.h"
+#include "server/text_tools.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::server {
@@ -73,9 +75,13 @@ const WireFormat& wire_of(const UpstreamConfig& upstream) {
 }
 
 Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelConfig& model,
-                                  const engine::RequestRules& rules, const Request& request) {
+                                  const engine::RequestRules& rules,
+                                  const std::optional<engine::TextTools>& text,
+                                  const Request& request) {
   EncodedRequest made;
-  if (rules.change_anything()) made.prepared = engine::prepare_request(request, rules);
+  if (rules.change_anything() || text) {
+    made.prepared = engine::prepare_request(request, rules, text);
+  }
   auto encoded = wire_of(upstream).encode(made.prepared ? *made.prepared : request,
                                           {.model = model.id.empty() ? model.name : model.id,
                                            .key = upstream.key.reveal(),
@@ -94,6 +100,24 @@ Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelCon
     made.dropped.append(made.dropped.empty() ? "" : ", ").append(field.name);
   }
   return made;
+}
+
+bool learn_text_only(World& world, const Snapshot& snapshot, const Asked& asked,
+                     const Error& refusal) {
+  const bool can_help = !asked.as_text && asked.dialect != "native" &&
+                        asked.model.tools == "native" && can_leave_calls_in_text(asked.upstream);
+  if (!can_help || !lacks_call_parser(refusal)) return false;
+  if (snapshot.text_only.add(asked.upstream.name, asked.model.name)) {
+    world.log.warning(
+        "the upstream has no parser for tool calls, so they are read from its text from now on; "
+        "to settle this, add `tools = \"text\"` and a `dialect` to the [[model]], or start the "
+        "server with a parser",
+        {{"upstream", asked.upstream.name},
+         {"model", asked.model.name},
+         {"dialect", asked.dialect},
+         {"refusal", refusal.message}});
+  }
+  return true;
 }
 
 net::Task<Error> read_refusal(UpstreamCall& call, const WireFormat& wire) {

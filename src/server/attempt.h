@@ -18,6 +18,9 @@
 
 namespace callgate::server {
 
+struct Snapshot;
+struct World;
+
 // How agents name their conversations.
 std::string_view session_of(const net::Headers& headers);
 
@@ -32,8 +35,23 @@ struct EncodedRequest {
   UpstreamRequest request;
   std::string dropped;  // names of fields that the wire format cannot carry
 };
+// `text`: how calls are to stay in the text; nothing: the tools go as `rules` say.
 Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelConfig& model,
-                                  const engine::RequestRules& rules, const Request& request);
+                                  const engine::RequestRules& rules,
+                                  const std::optional<engine::TextTools>& text,
+                                  const Request& request);
+
+// What a turn asked of an upstream.
+struct Asked {
+  const UpstreamConfig& upstream;
+  const ModelConfig& model;
+  std::string_view dialect;
+  bool as_text = false;  // calls were to stay in the text
+};
+// The upstream refused tools because nobody gave it a parser for calls. From now on, and until the next reload, that model
+// is asked for calls in its text; the log says so once. False: asking again cannot help.
+bool learn_text_only(World& world, const Snapshot& snapshot, const Asked& asked,
+                     const Error& refusal);
 
 // What an upstream that did not answer with success says.
 net::Task<Error> read_refusal(UpstreamCall& call, const WireFormat& wire);

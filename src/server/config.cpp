@@ -11,6 +11,7 @@
 #include "json/writer.h"
 #include "server/config_fields.h"
 #include "server/config_text.h"
+#include "server/text_tools.h"
 #include "server/tool_config.h"
 #include "store/request_log.h"
 #include "upstream/wire_format.h"
@@ -52,6 +53,10 @@ Result<void> check_upstream(const UpstreamConfig& upstream) {
   if (!is_one_of(upstream.auth, {"", "bearer", "x-api-key"})) {
     return wrong("upstream \"" + upstream.name + "\": auth must be bearer or x-api-key");
   }
+  if (!upstream.server.empty() && !is_server_kind(upstream.server)) {
+    return wrong("upstream \"" + upstream.name + "\": server must be vllm, sglang, llama_cpp, " +
+                 "ollama or lm_studio");
+  }
   if (!is_one_of(upstream.parent_rule, {"response_id", "created_parent"})) {
     return wrong("upstream \"" + upstream.name +
                  "\": parent_rule must be response_id or created_parent");
@@ -83,6 +88,24 @@ Result<void> check_upstream(const UpstreamConfig& upstream) {
   return {};
 }
 
+Result<void> check_tools(const Config& config, const ModelConfig& model) {
+  if (!is_one_of(model.tools, {"native", "text", "prompt"})) {
+    return wrong("tools must be native, text or prompt");
+  }
+  if (model.tools != "text") return {};
+  if (model.dialect == "native") {
+    return wrong("tools = \"text\" needs a dialect that reads calls from text, not native");
+  }
+  for (const std::string& name : model.upstream) {
+    const UpstreamConfig& upstream = *config.find_upstream(name);
+    if (!can_leave_calls_in_text(upstream)) {
+      return wrong("tools = \"text\" is for upstreams that speak openai_chat or ollama; \"" + name +
+                   "\" speaks " + upstream.wire + ", use tools = \"prompt\"");
+    }
+  }
+  return {};
+}
+
 Result<void> check_model(const Config& config, const ModelConfig& model) {
   const std::string where = "model \"" + model.name + "\": ";
   if (model.upstream.empty()) return wrong(where + "upstream is missing");
@@ -100,9 +123,7 @@ Result<void> check_model(const Config& config, const ModelConfig& model) {
   if (!is_one_of(model.commit, {"", "eager", "whole_call"})) {
     return wrong(where + "commit must be eager or whole_call");
   }
-  if (!is_one_of(model.tools, {"native", "prompt"})) {
-    return wrong(where + "tools must be native or prompt");
-  }
+  if (auto tools = check_tools(config, model); !tools) return wrong(where + tools.error().message);
   if (!is_one_of(model.system, {"pass", "drop", "first"})) {
     return wrong(where + "system must be pass, drop or first");
   }

@@ -227,6 +227,7 @@ struct UpstreamConfig {
   std::string url;
   Secret key;
   std::string auth;
+  std::string server;
   Milliseconds connect_timeout{5'000};
   Milliseconds tls_timeout{5'000};
   Milliseconds first_byte_timeout{120'000};

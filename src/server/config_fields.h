@@ -365,6 +365,9 @@ struct Section<UpstreamConfig> {
       Field{"key", &UpstreamConfig::key, "credential sent to the upstream"},
       Field{"auth", &UpstreamConfig::auth,
             "bearer or x-api-key: how the key is sent; empty means the wire format's own way"},
+      Field{"server", &UpstreamConfig::server,
+            "vllm, sglang, llama_cpp, ollama or lm_studio: what kind of server it is, for models "
+            "with tools = \"text\", see recipes.md; empty means vllm"},
       Field{"connect_timeout", &UpstreamConfig::connect_timeout, "name lookup and TCP connect"},
       Field{"tls_timeout", &UpstreamConfig::tls_timeout, "TLS handshake"},
       Field{"first_byte_timeout", &UpstreamConfig::first_byte_timeout,
@@ -423,7 +426,8 @@ struct Section<ModelConfig> {
       Field{"aliases", &ModelConfig::aliases, "other names that clients may ask for"},
       Field{"id", &ModelConfig::id, "what the upstream calls it; empty means the same name"},
       Field{"tools", &ModelConfig::tools,
-            "native or prompt: tools go to the upstream as such, or are written into the system "
+            "native, text or prompt: tools go to the upstream as such; as such, but calls stay in "
+            "the text for the dialect to read, see recipes.md; or are written into the system "
             "prompt in the model's dialect"},
       Field{"system", &ModelConfig::system,
             "pass, drop or first: which system prompts of the client reach the upstream"},

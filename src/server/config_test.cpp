@@ -224,6 +224,42 @@ TEST(Config, masks_secrets_when_printed_and_reads_its_own_output) {
   EXPECT_TRUE(parse_config(printed, "printed")) << parse_config(printed, "printed").error().message;
 }
 
+TEST(Config, says_what_calls_in_the_text_need) {
+  const auto with = [](std::string_view upstream, std::string_view model) {
+    return "[[upstream]]\nname = \"u\"\nurl = \"http://h/v1\"\n" + std::string(upstream) +
+           "\n[[model]]\nname = \"m\"\nupstream = \"u\"\n" + std::string(model);
+  };
+  EXPECT_EQ(error_of(with("server = \"sglang\"", "tools = \"text\"")), "no error");
+  EXPECT_THAT(error_of(with("server = \"vlm\"", "")), HasSubstr("server must be vllm, sglang"));
+  EXPECT_THAT(error_of(with("", "tools = \"txt\"")), HasSubstr("native, text or prompt"));
+  EXPECT_THAT(error_of(with("", "tools = \"text\"\ndialect = \"native\"")),
+              HasSubstr("needs a dialect that reads calls from text"));
+  EXPECT_THAT(error_of(with("wire = \"gemini\"", "tools = \"text\"")),
+              HasSubstr("\"u\" speaks gemini, use tools = \"prompt\""));
+}
+
+// The configurations of docs/recipes.md.
+std::vector<std::string> recipes() {
+  std::ifstream file(CALLGATE_SOURCE_DIR "/docs/recipes.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  const std::string text = page.str();
+  constexpr std::string_view kFence = "```toml\n";
+  std::vector<std::string> found;
+  for (std::size_t at = text.find(kFence); at != std::string::npos; at = text.find(kFence, at)) {
+    at += kFence.size();
+    found.push_back(text.substr(at, text.find("```", at) - at));
+  }
+  return found;
+}
+
+TEST(Config, every_recipe_is_valid) {
+  ::setenv("OPENROUTER_API_KEY", "sk-or-test", 1);
+  const std::vector<std::string> all = recipes();
+  EXPECT_GE(all.size(), 8u);
+  for (const std::string& recipe : all) EXPECT_EQ(error_of(recipe), "no error") << recipe;
+}
+
 TEST(ConfigText, reads_durations_and_sizes) {
   EXPECT_EQ(parse_duration("300ms"), Milliseconds(300));
   EXPECT_EQ(parse_duration("2m"), Milliseconds(120'000));

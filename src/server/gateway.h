@@ -29,6 +29,7 @@
 #include "server/rooms.h"
 #include "server/running_loops.h"
 #include "server/secret_mask.h"
+#include "server/text_tools.h"
 #include "server/upstream_call.h"
 #include "store/request_log.h"
 #include "telemetry/log.h"
@@ -105,6 +106,7 @@ struct Snapshot {
   const std::shared_ptr<const std::vector<std::string>> secrets;  // what captures must not show
   const SecretMask mask;                                          // over those that are long enough
   std::unordered_map<std::string_view, Model> models;
+  mutable TextOnlyUpstreams text_only;  // learned while this configuration is in force
 };
 
 // One request on its way through the gateway.

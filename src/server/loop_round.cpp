@@ -37,9 +37,8 @@ net::Task<> LoopRun::play(std::shared_ptr<Round> round) {
   const std::size_t first = round->asked.retry ? 1 : 0;
   for (std::size_t tried = 0;; ++tried) {
     const std::string& name = names[(first + tried) % names.size()];
-    ++self.attempts_;
     const UpstreamConfig& upstream = *round->snapshot->config.find_upstream(name);
-    const Result<void> done = co_await attempt(round, upstream);
+    const Result<void> done = co_await ask_upstream(round, upstream);
     if (round->run == nullptr) co_return;
     if (done) break;
     if (round->heard) co_return self.fail_round(*round, done.error());
@@ -66,13 +65,33 @@ void LoopRun::fail_round(const Round& round, const Error& error) {
   news_.notify();
 }
 
+net::Task<Result<void>> LoopRun::ask_upstream(std::shared_ptr<Round> round,
+                                              const UpstreamConfig& upstream) {
+  LoopRun& self = *round->run;
+  ++self.attempts_;
+  Result<void> done = co_await attempt(round, upstream);
+  if (done || round->run == nullptr || round->heard) co_return done;
+  const TurnLabels labels = self.labels();
+  const Asked asked{upstream, self.model(), labels.dialect, round->as_text};
+  if (!learn_text_only(self.world_, *round->snapshot, asked, done.error())) co_return done;
+  observe_retry(self.world_, labels, upstream.name, done.error());
+  ++self.attempts_;
+  co_return co_await attempt(round, upstream);
+}
+
 net::Task<Result<void>> LoopRun::attempt(std::shared_ptr<Round> round,
                                          const UpstreamConfig& upstream) {
   LoopRun& self = *round->run;
   const Request& request = round->asked.request;
   self.upstream_ = upstream.name;
   const WireFormat& wire = wire_of(upstream);
-  auto encoded = encode_for(upstream, self.model(), self.work_.model.rules, request);
+  std::optional<engine::TextTools> text;
+  if (!request.tools.empty()) {
+    text =
+        text_tools_for(upstream, self.model(), self.labels().dialect, round->snapshot->text_only);
+  }
+  round->as_text = text.has_value();
+  auto encoded = encode_for(upstream, self.model(), self.work_.model.rules, text, request);
   if (!encoded) co_return tl::unexpected(encoded.error());
   const auto target = self.gateway_.targets_.find(upstream.name);
   if (target == self.gateway_.targets_.end()) {

@@ -55,6 +55,7 @@ struct LoopRun::Round final : EventSink {
   const Pipeline* pipeline = nullptr;  // whose events these are
   bool heard = false;                  // an event went to the loop
   bool said = false;                   // and it was words
+  bool as_text = false;                // calls were asked to stay in the text
   bool settling = false;
   bool over = false;
 };

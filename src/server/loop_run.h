@@ -146,6 +146,9 @@ class LoopRun {
 
   // A round, with its tries.
   static net::Task<> play(std::shared_ptr<Round> round);
+  // One try, or two where the first teaches that calls have to stay in the text.
+  static net::Task<Result<void>> ask_upstream(std::shared_ptr<Round> round,
+                                              const UpstreamConfig& upstream);
   static net::Task<Result<void>> attempt(std::shared_ptr<Round> round,
                                          const UpstreamConfig& upstream);
   static net::Task<Result<void>> relay(std::shared_ptr<Round> round, const WireFormat& wire);

@@ -53,8 +53,7 @@ net::Task<> Turn::run() {
   Step step = Step::failed;
   for (std::size_t tried = 0;; ++tried) {
     const std::string& name = model_.upstream[tried % model_.upstream.size()];
-    ++attempts_;
-    step = co_await attempt(*ask_.snapshot->config.find_upstream(name));
+    step = co_await ask_upstream(*ask_.snapshot->config.find_upstream(name));
     if (step == Step::no_call) {
       insisted_ = true;
       continue;
@@ -79,10 +78,25 @@ net::Task<> Turn::run() {
   record_end(step);
 }
 
+net::Task<Turn::Step> Turn::ask_upstream(const UpstreamConfig& upstream) {
+  ++attempts_;
+  const Step step = co_await attempt(upstream);
+  if (step != Step::failed) co_return step;
+  const Asked asked{upstream, model_, dialect_name(), text_.has_value()};
+  if (!learn_text_only(gateway_.world_, *ask_.snapshot, asked, error_)) co_return step;
+  observe_retry(gateway_.world_, labels(), upstream.name, error_);
+  ++attempts_;
+  co_return co_await attempt(upstream);
+}
+
 net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   upstream_ = upstream.name;
   const WireFormat& wire = wire_of(upstream);
-  auto encoded = encode_for(upstream, model_, rules_, request_);
+  text_.reset();
+  if (!request_.tools.empty()) {
+    text_ = text_tools_for(upstream, model_, dialect_name(), ask_.snapshot->text_only);
+  }
+  auto encoded = encode_for(upstream, model_, rules_, text_, request_);
   if (!encoded) {
     error_ = encoded.error();
     co_return Step::failed;
@@ -126,7 +140,7 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
 
 bool Turn::wants_call() const {
   const ToolChoice::Mode mode = request_.tool_choice.mode;
-  return !rules_.prompt_dialect.empty() &&
+  return (text_ || !rules_.prompt_dialect.empty()) &&
          (mode == ToolChoice::Mode::required || mode == ToolChoice::Mode::named);
 }
 

@@ -32,6 +32,8 @@ class Turn {
     no_call,   // the turn lacks the call that was asked for; nothing was sent
   };
 
+  // One try, or two where the first teaches that calls have to stay in the text.
+  net::Task<Step> ask_upstream(const UpstreamConfig& upstream);
   net::Task<Step> attempt(const UpstreamConfig& upstream);
   // The client insists on a call, and the upstream was told so in words only.
   bool wants_call() const;
@@ -64,6 +66,7 @@ class Turn {
   const Dialect* dialect_ = nullptr;
   bool dialect_is_default_ = false;
   bool keepalive_ = true;
+  std::optional<engine::TextTools> text_;  // of this attempt
   std::optional<UpstreamRequest> encoded_;
 
   Error error_;

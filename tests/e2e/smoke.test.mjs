@@ -25,6 +25,9 @@ const kSaid = [
   'call get_weather {"city": "Rome"} id=call_two',
   'usage prompt=40 completion=25',
 ];
+const kCoder =
+  '<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>';
+const kStock = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set';
 const kEverythingAfterAnError = ['call_made', 'done_once', 'finish_once', 'usage_as_asked'];
 
 // What a server does wrong, and the rules that fail for it: these and no others.
@@ -179,6 +182,8 @@ function to_script() {
   ]);
   for (const [name, { steps }] of Object.entries(kScripts)) rules.push([name, steps]);
   rules.push(['changes', ['times 1', ...kSaid]]);
+  rules.push(['coder', ['cut 7', `text ${JSON.stringify(kCoder)}`]]);
+  rules.push(['stock', [`status 400 ${JSON.stringify({ error: { message: kStock, code: 400 } })}`]]);
   return rules
     .map(([name, steps]) => [`rule ${name}`, `when model ${name}`, ...steps].join('\n'))
     .concat('rule changes_later\nwhen model changes\ncall get_weather {"city": "Oslo"}')
@@ -283,6 +288,36 @@ describe('a server that breaks a rule', () => {
     assert.equal(readFileSync(join(out, 'demo.sha256'), 'utf8').slice(0, 64), third.said.sha256);
   });
 
+  test('is not compared with its broken answers once it is mended', async (context) => {
+    const args = ['--out', make_folder(context), '--name', 'x'];
+    const text = await smoke(context, mock.v1, 'markup', [...args, '--update']);
+    assert.deepEqual(text.failed, ['call_made', 'no_markup']);
+    assert.equal(text.seen.same_as_last_run.verdict, 'not_applicable');
+    const mended = await smoke(context, mock.v1, 'none', args);
+    assert.equal(mended.code, 0, mended.log);
+    assert.equal(mended.seen.same_as_last_run.verdict, 'not_applicable');
+    assert.equal((await smoke(context, mock.v1, 'none', args)).seen.same_as_last_run.verdict, 'pass');
+  });
+
+  test('is told how to read the call that it passed on as text', async (context) => {
+    const run = await smoke(context, mock.v1, 'coder');
+    assert.deepEqual(run.failed, ['call_made', 'no_markup']);
+    assert.equal(run.said.dialects[0], 'qwen3_coder');
+    assert.match(run.said.advice, /^this is qwen3_coder: start vLLM with .*--tool-call-parser qwen3_coder`/);
+    const program = new Program(context, ['smoke', '--url', mock.v1, '--model', 'coder']);
+    assert.equal((await program.exited()).code, 1);
+    assert.match(program.stdout, /^this is qwen3_coder: .* or put Callgate in front/m);
+  });
+
+  test('keeps no file unless it is asked to', async (context) => {
+    const program = new Program(context, ['smoke', '--url', mock.v1, '--model', 'none', '--json']);
+    assert.equal((await program.exited()).code, 0);
+    const said = JSON.parse(program.stdout);
+    assert.equal(said.file, '');
+    assert.equal(said.rules.find((rule) => rule.rule === 'same_as_last_run').verdict, 'not_applicable');
+    assert.ok(!existsSync('smoke'));
+  });
+
   test('was seen for every rule', async (context) => {
     const run = await smoke(context, mock.v1, 'none', ['--disconnect-after-first-tool']);
     assert.deepEqual([...broken].sort(), Object.keys(run.seen).sort());
@@ -357,8 +392,8 @@ describe('a key', () => {
     assert.equal(server.requests[0].headers.authorization, `Bearer ${kKey}`);
     assert.ok(run.failed.includes('no_secrets'));
     assert.ok(!run.log.includes(kKey));
-    assert.match(readFileSync(join(out, 'm.sse'), 'utf8'), /\*\*\*/);
-    assert.ok(!readFileSync(join(out, 'm.sse'), 'utf8').includes(kKey));
+    assert.match(readFileSync(join(out, 'm.new.sse'), 'utf8'), /\*\*\*/);
+    assert.ok(!readFileSync(join(out, 'm.new.sse'), 'utf8').includes(kKey));
   });
 
   test('that is refused is a reason to stop', async (context) => {
@@ -378,6 +413,7 @@ describe('a server that cannot be asked', () => {
     nobody_listens: { url: 'http://127.0.0.1:1/v1', says: /Start the server/ },
     no_url: { url: 'nonsense', says: /http:\/\// },
     no_model: { model: 'nobody', says: /--model/ },
+    no_parser: { model: 'stock', says: /vLLM without a parser.*`tools = "text"`/ },
     no_tls: { tls: true, says: /--insecure/ },
     no_answer: { hangs: true, says: /--timeout/ },
   };
