@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "callgate/event.h"
@@ -18,6 +19,21 @@ enum class Channel : std::uint8_t { text, reasoning };
 // well-formed, so that a malformed one can come out as text.
 enum class Commit : std::uint8_t { eager, whole_call };
 
+// Markup that stayed text, and why. Offsets count the bytes that the parser got.
+struct StayedText {
+  std::string_view dialect;  // that examined it; empty: the one that the parser is of
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // where it was given up; `begin`: a rule forbids a call there
+  std::string_view reason;
+};
+
+// Is told why markup stayed text. Called inside push() and finish(); views are valid during the call only.
+class Explainer {
+ public:
+  virtual ~Explainer() = default;
+  virtual void stayed_text(const StayedText& text) = 0;
+};
+
 struct DialectOptions {
   // The declared tools; without any, which ones exist is unknown and every name counts. REQUIRES: outlives the parser.
   std::span<const ToolSpec> tools;
@@ -26,6 +42,7 @@ struct DialectOptions {
   Channel start = Channel::text;  // reasoning: the prompt already opened it
   Commit commit = Commit::eager;
   std::size_t max_held_back = std::size_t{1} << 20;  // bytes of one call that may be held back
+  Explainer* explain = nullptr;                      // REQUIRES: outlives the parser
 };
 
 // Total: no input is an error. Emits no TurnFinished and no UsageReported; those are the upstream's to say.
@@ -59,6 +76,9 @@ std::span<const Dialect* const> all();
 
 // The dialect of that name, or nullptr.
 const Dialect* find(std::string_view name);
+
+// One line: `hermes: opener at byte 0, gave up at byte 13: expected '"', found "'"`. `asked` is the dialect of the parser.
+std::string to_string(const StayedText& text, std::string_view asked);
 
 // As dialect.make(), for a request that declares no tools: reasoning is found, markup of calls is text. A
 // dialect that is not this library's gets its own parser and decides for itself.

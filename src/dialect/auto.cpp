@@ -16,6 +16,7 @@
 #include "dialect/call_block.h"
 #include "dialect/call_object.h"
 #include "dialect/code_context.h"
+#include "dialect/explain.h"
 #include "dialect/turn_gate.h"
 #include "json/scanner.h"
 
@@ -82,6 +83,7 @@ class AutoParser final : public AuditedParser {
         calls_(calls),
         out_(options.commit, options.max_held_back),
         block_(options.tools),
+        relay_(options.explain),
         reasoning_(options.start == Channel::reasoning) {
     if (reasoning_) out_.begin_stretch(Channel::reasoning, Lead::opener);
   }
@@ -123,7 +125,7 @@ class AutoParser final : public AuditedParser {
   void change_channel(Channel channel);
   Channel prose_channel() const { return reasoning_ ? Channel::reasoning : channel_; }
 
-  bool may_open(const Sign& sign) const;
+  std::string_view obstacle(const Sign& sign) const;
   bool knows(std::string_view name) const;
   bool begins_declared(std::string_view start) const;
   std::string_view picked(char next) const;
@@ -136,7 +138,12 @@ class AutoParser final : public AuditedParser {
   void commit_block();
   void give_up(std::size_t text_to);
   void read_again(std::string_view bytes, int readings);
-  std::unique_ptr<AuditedParser> make(std::string_view dialect, Channel start) const;
+  std::uint64_t position() const { return out_.position() + called_.sum(); }
+  void explain_sign(const Sign& sign, std::string_view reason);
+  void explain_look(std::string_view next);
+  void explain_block();
+  DialectOptions inner_options();
+  std::unique_ptr<AuditedParser> make(std::string_view dialect, Channel start);
 
   DialectOptions options_;
   TurnGate::Calls calls_;
@@ -145,6 +152,7 @@ class AutoParser final : public AuditedParser {
   CodeContext context_;
   Output out_;
   CallBlock block_;
+  ExplainRelay relay_;
   std::optional<TurnGate> turn_;
   State state_ = State::prose;
   Channel channel_ = Channel::text;  // of the upstream
@@ -183,7 +191,10 @@ void AutoParser::finish(EventSink& sink) {
   }
   settle();
   while (state_ == State::look || state_ == State::block || state_ == State::close) {
-    if (state_ == State::look) give_up(look_.size() - name_.size());
+    if (state_ == State::look) {
+      explain_look({});
+      give_up(look_.size() - name_.size());
+    }
     if (state_ == State::close) close_reasoning();
     if (state_ == State::block) end_block();
     settle();
@@ -238,7 +249,10 @@ std::size_t AutoParser::held_size() const {
 // No marker spans two channels, but a call may.
 void AutoParser::change_channel(Channel channel) {
   settle();
-  if (state_ == State::look) give_up(look_.size() - name_.size());
+  if (state_ == State::look) {
+    explain_look({});
+    give_up(look_.size() - name_.size());
+  }
   if (state_ == State::close) close_reasoning();
   settle();
   channel_ = channel;
@@ -382,25 +396,65 @@ void AutoParser::close_reasoning() {
   out_.begin_stretch(channel_, Lead::closer);
 }
 
-bool AutoParser::may_open(const Sign& sign) const {
-  if (calls_ == TurnGate::Calls::none || readings_ >= kMaxReadings || context_.quoted())
-    return false;
+// Why the sign opens nothing here; empty: it may.
+std::string_view AutoParser::obstacle(const Sign& sign) const {
+  if (calls_ == TurnGate::Calls::none) return kNoCalls;
+  if (readings_ >= kMaxReadings) return "inside too much that was not a call";
+  if (context_.quoted()) return context_.place();
   switch (sign.kind) {
     case Sign::Kind::token:
     case Sign::Kind::turn:
-      return true;
+      return {};
     case Sign::Kind::first:
-      if (said_) return false;
+      if (said_) return "not at the start of the turn";
       break;
     case Sign::Kind::text:
       break;
   }
-  return !options_.special_tokens_only && channel_ == Channel::text && context_.line_start();
+  if (options_.special_tokens_only) return "the upstream has structured calls for that";
+  if (channel_ != Channel::text) return "in a reasoning field";
+  return context_.line_start() ? std::string_view{} : "not at the start of a line";
+}
+
+// Single brackets stand everywhere.
+void AutoParser::explain_sign(const Sign& sign, std::string_view reason) {
+  if (!relay_.wanted() || sign.text.size() < 2) return;
+  relay_.report(sign.dialect.empty() ? "auto" : sign.dialect, position(), position(), reason);
+}
+
+// What follows the opener does not say which dialect it is of; `next` is the rest.
+void AutoParser::explain_look(std::string_view next) {
+  if (!relay_.wanted() || sign_->look == Sign::Look::tag) return;
+  const bool list = sign_->look == Sign::Look::list;
+  const bool called = !name_.empty() && !knows(name_) &&
+                      (list ? next.starts_with('(') : next.empty() || !is_name_byte(next[0]));
+  if (called) return relay_.report("auto", position(), position(), undeclared(name_));
+  if (list) return;
+  relay_.report("auto", position(), position() + look_.size(),
+                expectation("'{', '[', '<' or the name of a declared tool", {next}));
+}
+
+void AutoParser::explain_block() {
+  if (!relay_.wanted()) return;
+  const std::uint64_t begin = relay_.offset() + block_.start() + block_.text_from();
+  switch (block_.verdict()) {
+    case CallBlock::Verdict::no_call:
+      return relay_.release();
+    case CallBlock::Verdict::quoted:
+      return relay_.report(dialect_, begin, begin, "prose follows the call");
+    case CallBlock::Verdict::refused:
+      return relay_.report(dialect_, begin, begin, undeclared(block_.refused_name()));
+    case CallBlock::Verdict::open:
+      return relay_.report(dialect_, begin, begin, "a structured call follows");
+  }
 }
 
 void AutoParser::take_sign(const Sign& sign, std::string_view text) {
   const bool starts_turn = sign.kind == Sign::Kind::turn && out_.fresh() && !said_ && !reasoning_;
-  if (!starts_turn && !may_open(sign)) return take_prose(text);
+  if (const std::string_view why = obstacle(sign); !starts_turn && !why.empty()) {
+    explain_sign(sign, why);
+    return take_prose(text);
+  }
   sign_ = &sign;
   look_ = text;
   name_.clear();
@@ -411,15 +465,22 @@ void AutoParser::take_sign(const Sign& sign, std::string_view text) {
 
 void AutoParser::begin_turn(const Sign& sign) {
   dialect_ = sign.dialect;
-  turn_.emplace(make(dialect_, Channel::text), options_, calls_);
+  relay_.begin(dialect_, position(), ExplainRelay::Mode::pass);
+  turn_.emplace(make(dialect_, Channel::text), inner_options(), calls_);
   out_.begin_stretch(Channel::text, Lead::turn);
   state_ = State::turn;
   turn_->push(look_, channel_, *sink_);
 }
 
-std::unique_ptr<AuditedParser> AutoParser::make(std::string_view dialect, Channel start) const {
-  const Dialect& picked = *find(dialect);
+DialectOptions AutoParser::inner_options() {
   DialectOptions options = options_;
+  if (relay_.wanted()) options.explain = &relay_;
+  return options;
+}
+
+std::unique_ptr<AuditedParser> AutoParser::make(std::string_view dialect, Channel start) {
+  const Dialect& picked = *find(dialect);
+  DialectOptions options = inner_options();
   options.start = start;
   if (picked.commit == Commit::whole_call) options.commit = Commit::whole_call;
   // Every parser of this module is audited.
@@ -442,6 +503,7 @@ std::string_view AutoParser::read_look(std::string_view bytes) {
     if (!dialect) continue;
     const std::string_view rest = bytes.substr(at);
     if (dialect->empty()) {
+      explain_look(rest);
       give_up(look_.size() - name_.size());
     } else {
       begin_block(*dialect);
@@ -503,6 +565,7 @@ void AutoParser::begin_block(std::string_view dialect) {
   dialect_ = dialect;
   state_ = State::block;
   block_readings_ = readings_;
+  relay_.begin(dialect, position(), ExplainRelay::Mode::hold);
   block_.begin(make(dialect, Channel::text));
   feed_block(look_);
 }
@@ -563,6 +626,7 @@ void AutoParser::end_block() {
 // What was looked at is text, up to there; the rest is read again.
 void AutoParser::give_up(std::size_t text_to) {
   const bool in_block = state_ == State::block;
+  if (in_block) explain_block();
   const bool json = in_block && block_.verdict() == CallBlock::Verdict::no_call &&
                     (sign_->look == Sign::Look::list || sign_->text == "{");
   const std::string bytes(in_block ? block_.bytes() : std::string_view(look_));

@@ -69,6 +69,7 @@ void CallBlock::take_prose() {
 void CallBlock::keep(const CallStarted& event) {
   call_open_ = true;
   refusing_ = !may_be_called(tools_, event.name);
+  if (refusing_) refused_name_ = event.name;
   if (!committed_) {
     calls_.start(event);
   } else if (!refusing_) {

@@ -48,6 +48,11 @@ class CallBlock final : public EventSink {
   std::size_t text_from() const { return text_from_; }
   std::size_t text_to() const { return text_to_; }
 
+  // Position of bytes() in the block.
+  std::size_t start() const { return dropped_; }
+  // The tool whose call was refused.
+  std::string_view refused_name() const { return refused_name_; }
+
   // Inside a call that will be refused.
   bool refusing() const { return refusing_ && call_open_; }
   // Its bytes so far: text, whatever follows. REQUIRES: refusing().
@@ -74,6 +79,7 @@ class CallBlock final : public EventSink {
   bool committed_ = false;
   bool refusing_ = false;  // the open call is of a tool that was not declared
   bool call_open_ = false;
+  std::string refused_name_;
   std::string bytes_;
   std::size_t dropped_ = 0;           // bytes ahead of bytes_ that belong to calls that left
   std::size_t calls_end_ = 0;         // of the last call that counts, from the start of the block

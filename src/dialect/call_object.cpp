@@ -59,21 +59,22 @@ Step CallObject::push(std::string_view bytes, Output& out) {
       case State::id_string:
       case State::arguments_string:
         at += push_text(rest, out);
-        if (string_.closed() && !text_closed(out)) return fail(at, out);
+        if (string_.closed() && !text_closed(out))
+          return fail(at, {text_, Found::Extent::word}, out);
         break;
       case State::id_other:
       case State::arguments_null:
       case State::skipped: {
         const std::size_t used = push_skipped(rest, out);
         at += used;
-        if (scan_.state() == json::Scanner::State::failed) return fail(at, out);
+        if (scan_.state() == json::Scanner::State::failed) return fail(at, {bytes.substr(at)}, out);
         break;
       }
       case State::key_or_end:
       case State::colon:
       case State::value:
       case State::comma_or_end:
-        if (!step(bytes[at], out)) return fail(at, out);
+        if (!step(bytes[at], out)) return fail(at, {bytes.substr(at)}, out);
         ++at;
         if (closed_) return end(at, out);
         break;
@@ -90,7 +91,7 @@ Step CallObject::push_arguments(std::string_view bytes, Output& out) {
   if (result.state == JsonArguments::State::malformed) outcome_ = CallOutcome::malformed;
   state_ = State::comma_or_end;
   if (result.replay.empty()) return {.used = result.used};
-  Step step = fail(result.used, out);
+  Step step = fail(result.used, {result.replay, Found::Extent::word}, out);
   step.replay = result.replay;
   return step;
 }
@@ -116,13 +117,18 @@ bool CallObject::text_closed(Output& out) {
       if (keys_.shape == CallKeys::Shape::name_is_key) return take_name_as_key();
       key_ = key_of(text_);
       // Behind the arguments of a declared tool the shape is told.
-      return names_ == Opener::Names::any || key_ != Key::other || contains(kQuietKeys, text_) ||
-             (!name_.empty() && arguments_ended_);
+      if (names_ == Opener::Names::any || key_ != Key::other || contains(kQuietKeys, text_) ||
+          (!name_.empty() && arguments_ended_)) {
+        return true;
+      }
+      out.expected("a member of a call, such as \"name\"", {text_, Found::Extent::word});
+      return false;
     case State::name:
       if (name_.empty()) name_ = text_;
       state_ = State::comma_or_end;
       if (name_.empty()) return false;
       if (names_ == Opener::Names::declared && !may_be_called(tools_, name_)) {
+        out.expected_declared(name_);
         name_.clear();
         return false;
       }
@@ -313,9 +319,35 @@ Step CallObject::end(std::size_t used, Output& out) {
 }
 
 // Not JSON, or not a call. With whole arguments it is one all the same.
-Step CallObject::fail(std::size_t used, Output& out) {
-  if (name_.empty() || !arguments_ended_) return {.used = used, .next = Step::Next::rejected};
-  return end(used, out);
+Step CallObject::fail(std::size_t used, const Found& found, Output& out) {
+  if (!name_.empty() && arguments_ended_) return end(used, out);
+  out.expected(wanted(), found);
+  return {.used = used, .next = Step::Next::rejected};
+}
+
+std::string_view CallObject::wanted() const {
+  if (closed_) return "a member \"name\"";
+  switch (state_) {
+    case State::key_or_end:
+      return "'\"'";
+    case State::key:
+    case State::colon:
+      return "':'";
+    case State::value:
+      return "a value";
+    case State::name:
+      return "'\"' and the name of a tool";
+    case State::id_string:
+    case State::id_other:
+    case State::arguments:
+    case State::arguments_string:
+    case State::arguments_null:
+    case State::skipped:
+      return "valid JSON";
+    case State::comma_or_end:
+      return name_.empty() ? "the name of a tool" : "',' or '}'";
+  }
+  return {};
 }
 
 void CallObject::finish(Output& out) {

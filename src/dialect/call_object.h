@@ -79,7 +79,9 @@ class CallObject {
   bool may_start() const;
   void start(Output& out);
   Step end(std::size_t used, Output& out);
-  Step fail(std::size_t used, Output& out);
+  // What the state expects.
+  std::string_view wanted() const;
+  Step fail(std::size_t used, const Found& found, Output& out);
 
   const CallKeys& keys_;
   std::span<const ToolSpec> tools_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dialect/call_reader.h"
+#include "dialect/explain.h"
 
 namespace callgate::dialect {
 namespace {
@@ -62,9 +63,10 @@ bool may_be_header(std::string_view text) {
 ChannelParser::ChannelParser(const DialectOptions& options)
     : tokens_(kTokens),
       scan_(tokens_),
-      out_(options.commit, options.max_held_back),
+      out_(options.commit, options.max_held_back, options.explain),
       arguments_({std::begin(kTokens), std::end(kTokens)}),
-      max_held_back_(std::max<std::size_t>(options.max_held_back, 1)) {
+      max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
+      explain_(options.explain) {
   if (options.start == Channel::reasoning) {
     state_ = State::body;
     analysis_ = true;
@@ -87,6 +89,7 @@ void ChannelParser::finish(EventSink& sink) {
   switch (state_) {
     case State::lead:
     case State::header:
+      if (state_ == State::header) explain("<|message|>", {});
       release(State::body);
       break;
     case State::call_lead:
@@ -188,6 +191,7 @@ void ChannelParser::take_text(std::string_view bytes) {
       break;
     case State::call_lead:
     case State::call_odd:
+      explain("'{'", {bytes});
       release(State::odd_body);
       say(bytes);
       break;
@@ -215,7 +219,9 @@ void ChannelParser::take_header(std::string_view bytes) {
   const std::size_t room = kMaxHeader - std::min(kMaxHeader, header_.size());
   out_.hold(bytes);
   header_.append(bytes);
-  if (bytes.size() >= room) release(State::odd_body);
+  if (bytes.size() < room) return;
+  explain("<|message|>", {bytes});
+  release(State::odd_body);
 }
 
 // White space behind a message is structure, other text is text.
@@ -300,6 +306,7 @@ void ChannelParser::take_header_token(Token token, std::string_view text) {
         end_message(text);
         return;
       }
+      explain("<|message|>", {text, Found::Extent::word});
       out_.hold(text);
       release(State::between);
       break;
@@ -334,6 +341,14 @@ void ChannelParser::end_message(std::string_view text) {
 void ChannelParser::drop(std::string_view text) {
   out_.hold(text);
   out_.drop_held();
+}
+
+// What is held is the beginning of a message, and leaves as text.
+void ChannelParser::explain(std::string_view expected, const Found& found) {
+  if (explain_ == nullptr) return;
+  const std::string reason = expectation(expected, found);
+  explain_->stayed_text(
+      {.begin = out_.position() - out_.held_size(), .end = out_.position(), .reason = reason});
 }
 
 // What is held was no header of a call: it leaves as it was written.

@@ -58,6 +58,7 @@ class ChannelParser final : public AuditedParser {
   void end_message(std::string_view text);
   void end_call(CallOutcome outcome);
   void release(State next);
+  void explain(std::string_view expected, const Found& found);
   void drop(std::string_view text);
   void say(std::string_view bytes);
 
@@ -68,6 +69,7 @@ class ChannelParser final : public AuditedParser {
   State state_ = State::lead;
   Channel upstream_ = Channel::text;
   std::size_t max_held_back_;
+  Explainer* explain_;
   bool analysis_ = false;  // the message's channel is reasoning
   std::string header_;
   std::string name_;  // of the call that the message is

@@ -11,6 +11,12 @@ bool CodeContext::in_span() const {
   return span_ == 0 || span_ != run_;  // the run opens code, or does not close it
 }
 
+std::string_view CodeContext::place() const {
+  if (fence_ != 0 || opens_fence_ != 0) return "in a code fence";
+  if (quote_) return "in a block quote";
+  return indented_code() ? "in indented code" : "in inline code";
+}
+
 void CodeContext::push_byte(char c) {
   if (run_ > 0 && c != run_byte_) end_run();
   switch (c) {

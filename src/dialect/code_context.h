@@ -23,6 +23,8 @@ class CodeContext {
   bool quoted() const {
     return fence_ != 0 || quote_ || opens_fence_ != 0 || indented_code() || in_span();
   }
+  // Where that is; static text. REQUIRES: quoted().
+  std::string_view place() const;
   // Inside inline code of this line.
   bool in_span() const;
   // At most three spaces stand before it on its line, and it is not quoted.

@@ -139,13 +139,17 @@ Step MarkedJson::step(char c, Output& out) {
                   .next = state_ == State::next ? Step::Next::closed : Step::Next::rejected};
   const bool closes = array_ && c == ']' && state_ != State::start;
   const bool separates = state_ == State::next && (c == ',' || (c == ';' && !array_));
-  if (closes && names_ == Opener::Names::declared && out.calls() == calls_before_) return stop;
+  if (closes && names_ == Opener::Names::declared && out.calls() == calls_before_) {
+    out.expected("'{'", {{&c, 1}});
+    return stop;
+  }
   if (c == '{') {
     begin_object();
   } else if (c == '[' && state_ == State::start) {
     array_ = true;
     state_ = State::element;
   } else if (!separates && !closes && !is_space(c)) {
+    if (state_ != State::next) out.expected(array_ ? "'{'" : "'{' or '['", {{&c, 1}});
     return stop;
   }
   follow({&c, 1});

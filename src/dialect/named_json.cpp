@@ -139,6 +139,11 @@ Step NamedJsonReader::push(std::string_view bytes, Output& out) {
     }
     step.used += at;
     at = step.used;
+    if (step.next == Step::Next::rejected && state_ == State::header) {
+      out.expected(
+          "the name of a function and its arguments",
+          text_.empty() ? Found{bytes.substr(at)} : Found{trimmed(text_), Found::Extent::word});
+    }
     if (step.next != Step::Next::more || state_ == State::fence) return step;
   }
   return {.used = at};

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "dialect/explain.h"
 
 namespace callgate::dialect {
 namespace {
@@ -115,6 +116,18 @@ void Output::hold_prose(std::string_view bytes) {
   if (prose_to_ == 0) prose_from_ = held_.size();
   held_.append(bytes);
   prose_to_ = held_.size();
+}
+
+void Output::note(std::string_view what, const Found& found) {
+  if (!doubt_->reason.empty()) return;
+  doubt_->at = position();
+  doubt_->reason = expectation(what, found);
+}
+
+void Output::note_undeclared(std::string_view name) {
+  if (!doubt_->reason.empty()) return;
+  doubt_->at = position();
+  doubt_->reason = undeclared(name);
 }
 
 void Output::forget_held() {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -35,10 +36,28 @@ enum class Lead : std::uint8_t {
 
 using ByteSet = std::array<bool, 256>;
 
+// What a reader found instead of what it expected.
+struct Found {
+  enum class Extent : std::uint8_t {
+    rest,  // whatever follows: its first character counts. Empty: the turn ends.
+    word,  // it counts as a whole
+  };
+  std::string_view text;
+  Extent extent = Extent::rest;
+};
+
+// Why a reader gave up.
+struct Doubt {
+  std::uint64_t at = 0;  // position
+  std::string reason;    // empty: it did not
+};
+
 class Output {
  public:
-  Output(Commit commit, std::size_t max_held_back)
-      : whole_call_(commit == Commit::whole_call), max_held_back_(max_held_back) {}
+  Output(Commit commit, std::size_t max_held_back, const Explainer* explain = nullptr)
+      : whole_call_(commit == Commit::whole_call),
+        max_held_back_(max_held_back),
+        doubt_(explain == nullptr ? nullptr : std::make_unique<Doubt>()) {}
 
   // REQUIRES: called before anything below in each push.
   void bind(EventSink& sink) { sink_ = &sink; }
@@ -87,6 +106,23 @@ class Output {
   bool call_open() const { return call_open_; }
   CallIndex calls() const { return next_call_; }  // that have left
 
+  // The reader is about to give up. The first doubt counts. Costs a test where nobody asks.
+  void expected(std::string_view what, const Found& found) {
+    if (doubt_ != nullptr) [[unlikely]]
+      note(what, found);
+  }
+  // That the name is one of a declared tool was expected.
+  void expected_declared(std::string_view found) {
+    if (doubt_ != nullptr) [[unlikely]]
+      note_undeclared(found);
+  }
+  // nullptr: nobody asks.
+  Doubt* doubt() { return doubt_.get(); }
+  // Bytes of the input that were handed over so far.
+  std::uint64_t position() const {
+    return audit_.sum() + white_.size() + (newline_held_ ? 1 : 0) + held_.size();
+  }
+
   // The turn is over. REQUIRES: no call is open.
   void finish();
   const Audit& audit() const { return audit_; }
@@ -94,6 +130,8 @@ class Output {
  private:
   enum class Kind : std::uint8_t { text, reasoning, arguments };
 
+  void note(std::string_view what, const Found& found);
+  void note_undeclared(std::string_view name);
   void leave_stretch();
   void emit_prose(std::string_view bytes);
   std::size_t structural_lead() const;
@@ -132,6 +170,7 @@ class Output {
   std::string carry_;  // an incomplete UTF-8 sequence
   std::string scratch_;
   std::string scratch_held_;
+  std::unique_ptr<Doubt> doubt_;
 };
 
 inline void Output::argument_bytes(std::string_view raw) {

@@ -43,6 +43,7 @@ Step PythonCalls::push(std::string_view bytes, Output& out) {
       ++i;
     }
   }
+  if (next_ == Step::Next::rejected) out.expected(wanted(), {bytes.substr(i)});
   // A comma before the close marker is structure; white space behind a call may be text.
   if (next_ == Step::Next::closed && at_ == At::after_comma) out.drop_held();
   if (!json_.empty()) {
@@ -90,6 +91,11 @@ bool PythonCalls::read(char c) {
   return true;
 }
 
+std::string_view PythonCalls::wanted() const {
+  const bool named = at_ == At::name || at_ == At::before_arguments;
+  return named ? "'('" : "the name of a function";
+}
+
 bool PythonCalls::stop(Step::Next next) {
   next_ = next;
   return false;
@@ -108,6 +114,7 @@ void PythonCalls::begin_call(Output& out) {
   const bool built_in = !declared && name_.size() > kCall.size() && name_.ends_with(kCall);
   if (built_in) name_.resize(name_.size() - kCall.size());
   if (opener_->names == Opener::Names::declared && !declared && !built_in) {
+    out.expected_declared(name_);
     stop(Step::Next::rejected);
     return;
   }

@@ -45,6 +45,7 @@ class PythonCalls final : public CallReader {
   bool read(char c);
   bool stop(Step::Next next);
   bool begin_name(char c);
+  std::string_view wanted() const;
   void begin_call(Output& out);
   std::size_t read_arguments(std::string_view bytes, Output& out);
 

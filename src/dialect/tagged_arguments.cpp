@@ -90,6 +90,10 @@ Step TaggedCalls::push(std::string_view bytes, Output& out) {
     json_.clear();
   }
   step_.used = i;
+  if (step_.next == Step::Next::rejected && !out.call_open()) {
+    out.expected(wanted(), step_.replay.empty() ? Found{bytes.substr(i)}
+                                                : Found{step_.replay, Found::Extent::word});
+  }
   return step_;
 }
 
@@ -382,6 +386,11 @@ bool TaggedCalls::reject(std::string_view replay) {
   partial_.clear();
   step_ = {.next = Step::Next::rejected, .replay = replay};
   return false;
+}
+
+std::string_view TaggedCalls::wanted() const {
+  if (at_ == At::call_name) return "the name of a tool";
+  return at_ == At::call_text ? grammar_->parameter.open : grammar_->call.open;
 }
 
 bool TaggedCalls::is_prefix_of_parameter() const {

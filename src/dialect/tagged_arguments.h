@@ -96,6 +96,7 @@ class TaggedCalls final : public CallReader {
   void end_value();
   bool end_call(CallOutcome outcome, Output& out, std::string_view replay = {});
   bool reject(std::string_view replay);
+  std::string_view wanted() const;
   bool is_prefix_of_parameter() const;
   bool is_beginning_of_close() const;
   void finish_lead(Output& out);

@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "dialect/call_object.h"
+#include "dialect/explain.h"
 
 namespace callgate::dialect {
 
@@ -53,11 +54,16 @@ void TurnGate::accept(const Event& event) {
 }
 
 void TurnGate::start(const CallStarted& event) {
-  if (calls_.empty()) mark_passed(static_cast<std::size_t>(parser_->audit().call_begin));
+  if (calls_.empty()) {
+    mark_passed(static_cast<std::size_t>(parser_->audit().call_begin));
+    explained_ = false;
+    refused_name_.clear();
+  }
   call_open_ = true;
   calls_.start(event);
-  refused_ =
-      refused_ || allowed_ == Calls::none || (!tools_.empty() && !is_declared(tools_, event.name));
+  const bool unknown = !may_be_called(tools_, event.name);
+  if (unknown && explain_ != nullptr && refused_name_.empty()) refused_name_ = event.name;
+  refused_ = refused_ || allowed_ == Calls::none || unknown;
 }
 
 void TurnGate::add(const ArgumentsDelta& event) {
@@ -96,8 +102,17 @@ void TurnGate::mark_passed(std::size_t position) {
   start_ = position;
 }
 
+void TurnGate::explain() {
+  if (calls_.empty() || std::exchange(explained_, true)) return;
+  std::string reason = "prose follows the call";
+  if (allowed_ == Calls::none) reason = kNoCalls;
+  if (allowed_ != Calls::none && !refused_name_.empty()) reason = undeclared(refused_name_);
+  explain_->stayed_text({.begin = start_, .end = start_, .reason = reason});
+}
+
 // The bytes of the calls, and the markers around them, leave as text.
 void TurnGate::quote(std::size_t end) {
+  if (explain_ != nullptr) explain();
   const std::size_t size = end - start_;
   std::string text;
   utf8::append_sanitized(text, std::string_view(bytes_).substr(0, size));

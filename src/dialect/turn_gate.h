@@ -28,6 +28,7 @@ class TurnGate final : public AuditedParser, private EventSink {
   TurnGate(std::unique_ptr<AuditedParser> parser, const DialectOptions& options, Calls calls)
       : tools_(options.tools),
         max_held_back_(options.max_held_back),
+        explain_(options.explain),
         allowed_(calls),
         parser_(std::move(parser)) {}
 
@@ -50,6 +51,7 @@ class TurnGate final : public AuditedParser, private EventSink {
   void finish_call(const CallFinished& event);
   void pass_prose(const Event& event);
   void quote(std::size_t end);
+  void explain();
   void settle();
   void commit();
   void mark_passed(std::size_t position);
@@ -58,6 +60,7 @@ class TurnGate final : public AuditedParser, private EventSink {
 
   std::span<const ToolSpec> tools_;
   std::size_t max_held_back_;
+  Explainer* explain_;
   Calls allowed_;
   std::unique_ptr<AuditedParser> parser_;
   EventSink* sink_ = nullptr;
@@ -67,9 +70,11 @@ class TurnGate final : public AuditedParser, private EventSink {
   Audit at_passed_;         // where the bytes up to there went
   KeptCalls calls_;
   bool call_open_ = false;
-  bool refused_ = false;  // a call that is kept may not leave, so none of them does
-  bool live_ = false;     // the open call leaves as it is read
+  bool refused_ = false;    // a call that is kept may not leave, so none of them does
+  bool explained_ = false;  // why the kept calls are text
+  bool live_ = false;       // the open call leaves as it is read
   Audit quoted_;  // what the parser took for arguments and markers of calls that left as text
+  std::string refused_name_;  // where somebody asks: of the tool that was not declared
   CallIndex next_ = 0;
   mutable Audit audit_;
 };

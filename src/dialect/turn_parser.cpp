@@ -43,8 +43,9 @@ TurnParser::TurnParser(const Prose& prose, std::shared_ptr<const Markers> marker
       reader_(std::move(reader)),
       markers_(std::move(markers)),
       scan_(markers_->set),
-      out_(options.commit, options.max_held_back),
+      out_(options.commit, options.max_held_back, options.explain),
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
+      explain_(options.explain),
       reasoning_(options.start == Channel::reasoning) {
   if (reasoning_) out_.begin_stretch(Channel::reasoning, Lead::opener);
   if (prose.start == Prose::Start::call) open_call(0, {});
@@ -64,6 +65,7 @@ void TurnParser::finish(EventSink& sink) {
   settle();
   while (state_ == State::call) {
     reader_->finish(out_);
+    if (explain_ != nullptr) explain_call({});
     leave_call(Step::Next::rejected);
     settle();
   }
@@ -146,6 +148,11 @@ void TurnParser::hold_in_section(std::string_view bytes) {
 
 // What was held back of an opened section or of an end token is no structure.
 void TurnParser::leave_lead() {
+  if (explain_ != nullptr && state_ == State::section) [[unlikely]] {
+    explain_->stayed_text({.begin = out_.position() - out_.held_size(),
+                           .end = out_.position(),
+                           .reason = "the section has no call"});
+  }
   out_.release_held();
   state_ = State::prose;
 }
@@ -234,12 +241,17 @@ bool TurnParser::may_open(const Opener& opener) const {
 void TurnParser::open_call(std::size_t opener, std::string_view text) {
   if (reader_ == nullptr || !may_open(prose_.call_open[opener])) {
     leave_lead();
+    if (explain_ != nullptr) explain_opener(opener);
     out_.prose(text);
     return;
   }
   in_section_ = state_ == State::section;
   state_ = State::call;
   calls_before_ = out_.calls();
+  if (explain_ != nullptr) [[unlikely]] {
+    opener_at_ = out_.position();
+    out_.doubt()->reason.clear();
+  }
   out_.hold(text);
   opener_size_ = out_.held_size();
   opener_readings_ = readings_;
@@ -281,12 +293,42 @@ std::string_view TurnParser::read_call(std::string_view bytes) {
   const bool full = !out_.call_open() && out_.held_size() >= max_held_back_;
   if (step.next == Step::Next::more && full && !reader_->overflow(out_)) {
     step.next = Step::Next::rejected;
+    out_.expected("a call within what may be held back", {bytes});
   }
   if (step.next != Step::Next::more) {
+    if (explain_ != nullptr) [[unlikely]] {
+      const bool replays = !step.replay.empty();
+      const Found found = replays ? Found{step.replay, Found::Extent::word} : Found{bytes};
+      if (step.next == Step::Next::rejected) explain_call(found);
+    }
     leave_call(step.next);
     consume(step.replay);
   }
   return bytes;
+}
+
+// Bare brackets and tags open so much that is not a call that a place is not worth a word.
+void TurnParser::explain_opener(std::size_t opener) {
+  const Opener& with = prose_.call_open[opener];
+  if (with.text.size() < 2) return;
+  explain_->stayed_text({.begin = out_.position(),
+                         .end = out_.position(),
+                         .reason = with.where == Opener::Where::first
+                                       ? "other text stands before it"
+                                       : "not at the start of a line"});
+}
+
+// The reader gave up, and what is held is text, unless calls have left and nothing came after them.
+void TurnParser::explain_call(const Found& found) {
+  const std::string_view held = out_.held();
+  const bool called = out_.calls() != calls_before_;
+  if (called && std::all_of(held.begin(), held.end(), is_space)) return;
+  out_.expected(found.text.empty() ? "the rest of the call" : "a call", found);
+  Doubt& doubt = *out_.doubt();
+  explain_->stayed_text({.begin = called ? out_.position() - held.size() : opener_at_,
+                         .end = doubt.at,
+                         .reason = doubt.reason});
+  doubt.reason.clear();
 }
 
 void TurnParser::leave_reasoning() {

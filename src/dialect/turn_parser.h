@@ -117,6 +117,8 @@ class TurnParser final : public AuditedParser {
   void open_call(std::size_t opener, std::string_view text);
   void close_call(bool& owed, std::string_view text);
   void leave_call(Step::Next next);
+  void explain_call(const Found& found);
+  void explain_opener(std::size_t opener);
   std::string take_back_read(bool called);
   void change_channel(Channel channel);
   Channel prose_channel() const;
@@ -127,6 +129,8 @@ class TurnParser final : public AuditedParser {
   MarkerScan scan_;
   Output out_;
   std::size_t max_held_back_;
+  Explainer* explain_;
+  std::uint64_t opener_at_ = 0;  // position of the call's opener, where somebody asks
   State state_ = State::prose;
   Channel channel_ = Channel::text;  // of the upstream
   bool reasoning_ = false;           // inside an envelope of reasoning

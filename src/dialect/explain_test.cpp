@@ -1,0 +1,122 @@
+#include "dialect/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "chat/event_log.h"
+
+namespace callgate::dialect {
+namespace {
+
+class Lines final : public Explainer {
+ public:
+  explicit Lines(std::string_view asked) : asked_(asked) {}
+  void stayed_text(const StayedText& text) override { all += to_string(text, asked_) + '\n'; }
+  std::string all;
+
+ private:
+  std::string_view asked_;
+};
+
+const std::vector<ToolSpec> kTools = {{.name = "get_weather"}};
+
+struct Asked {
+  std::string_view dialect = "auto";
+  std::span<const ToolSpec> tools = kTools;
+  Channel channel = Channel::text;
+  bool special_tokens_only = false;
+};
+
+std::string explain(const Asked& asked, std::string_view text, std::size_t piece) {
+  Lines lines(asked.dialect);
+  EventLog log;
+  const Dialect& dialect = *find(asked.dialect);
+  const auto parser = dialect.make({.tools = asked.tools,
+                                    .special_tokens_only = asked.special_tokens_only,
+                                    .commit = dialect.commit,
+                                    .explain = &lines});
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
+    parser->push(text.substr(0, piece), asked.channel, log);
+  }
+  parser->finish(log);
+  return lines.all;
+}
+
+void expect(const Asked& asked, std::string_view text, std::string_view lines) {
+  for (const std::size_t piece : {text.size(), std::size_t{1}, std::size_t{3}}) {
+    EXPECT_EQ(explain(asked, text, piece), lines) << asked.dialect << " in pieces of " << piece;
+  }
+}
+
+TEST(Explain, says_what_json_lacks) {
+  const Asked hermes{.dialect = "hermes"};
+  expect(hermes, "<tool_call>\n{'name': 'f'}\n</tool_call>",
+         "hermes: opener at byte 0, gave up at byte 13: expected '\"', found \"'\"\n");
+  expect(hermes, "<tool_call>{\"nme\": \"f\", \"arguments\": {}}</tool_call>",
+         "hermes: opener at byte 0, gave up at byte 39: expected a member \"name\", found '}'\n");
+  expect(hermes, "Look: <tool_call>f(x)</tool_call>",
+         "hermes: opener at byte 6, gave up at byte 17: expected a call, found 'f'\n");
+  expect(hermes, "<tool_call>{\"name\": ",
+         "hermes: opener at byte 0, gave up at byte 20: expected the rest of the call, found the "
+         "end of the turn\n");
+  expect(hermes, "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>", "");
+}
+
+TEST(Explain, says_what_other_families_lack) {
+  expect({.dialect = "qwen3_coder"}, "<tool_call>\nhello</tool_call>",
+         "qwen3_coder: opener at byte 0, gave up at byte 12: expected <function=, found 'h'\n");
+  expect({.dialect = "pythonic"}, "[get_weather]",
+         "pythonic: opener at byte 0, gave up at byte 12: expected '(', found ']'\n");
+  expect({.dialect = "pythonic"}, "[fly(to=\"Rome\")]",
+         "pythonic: opener at byte 0, gave up at byte 5: tool \"fly\" is not declared\n");
+  expect({.dialect = "harmony"}, "<|channel|>commentary to=functions.f<|message|>oops",
+         "harmony: opener at byte 0, gave up at byte 47: expected '{', found 'o'\n");
+  expect({.dialect = "xlam"}, "[{\"name\": \"fly\", \"arguments\": {}}]",
+         "xlam: opener at byte 0, gave up at byte 15: tool \"fly\" is not declared\n");
+}
+
+TEST(Explain, names_the_rules_of_auto) {
+  const std::string call =
+      "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {}}\n</tool_call>";
+  const auto at = [](std::size_t byte, std::string_view dialect, std::string_view why) {
+    return std::string(dialect) + ": opener at byte " + std::to_string(byte) + ": " +
+           std::string(why) + "\n";
+  };
+  expect({}, call, "");
+  expect({}, "Write " + call,
+         at(6, "auto", "not at the start of a line") +
+             at(18, "llama3_json", "prose follows the call"));
+  expect({}, "Write `<tool_call>` first.", at(7, "auto", "in inline code"));
+  expect({}, "```\n" + call + "\n```", at(4, "auto", "in a code fence"));
+  expect({}, "> <tool_call>", at(2, "auto", "in a block quote"));
+  expect({}, call + "\nThat is how.", at(0, "hermes", "prose follows the call"));
+  expect({}, "Hm.\n<tool_call>{\"name\": \"fly\", \"arguments\": {}}</tool_call>",
+         at(4, "hermes", "tool \"fly\" is not declared"));
+  expect({.channel = Channel::reasoning}, call, at(0, "auto", "in a reasoning field"));
+  expect({.special_tokens_only = true}, call,
+         at(0, "auto", "the upstream has structured calls for that"));
+  expect({}, "<tool_call>\nget_wether\n</tool_call>",
+         at(0, "auto", "tool \"get_wether\" is not declared"));
+}
+
+TEST(Explain, hands_on_what_the_dialect_says_that_auto_picked) {
+  expect({}, "Hi.\n<tool_call>\n{'name': 'get_weather'}\n</tool_call>",
+         "hermes: opener at byte 4, gave up at byte 17: expected '\"', found \"'\"\n");
+  expect({}, "<|channel|>commentary to=functions.get_weather<|message|>oops",
+         "harmony: opener at byte 0, gave up at byte 57: expected '{', found 'o'\n");
+}
+
+TEST(Explain, says_that_a_request_has_no_tools) {
+  for (const std::string_view name : {"auto", "hermes"}) {
+    Lines lines(name);
+    EventLog log;
+    const auto parser = make_without_calls(*find(name), {.explain = &lines});
+    parser->push("<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>", Channel::text, log);
+    parser->finish(log);
+    EXPECT_NE(lines.all.find("the request declares no tools"), std::string::npos) << lines.all;
+  }
+}
+
+}  // namespace
+}  // namespace callgate::dialect
