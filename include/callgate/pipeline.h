@@ -90,6 +90,10 @@ struct PipelineOptions {
   std::function<std::int64_t()> elapsed_ms;
   TurnObserver* observer = nullptr;  // REQUIRES: outlives the pipeline
   std::size_t keep = 0;              // bytes of the answer that are kept for kept(); 0: nothing is
+  // Is told why markup stayed text, with offsets in the text of its choice. REQUIRES: outlives the pipeline.
+  Explainer* explain = nullptr;
+  // Bytes of text that are searched for a call that was missed, when a turn with tools makes none; 0: none are.
+  std::size_t search_missed = 0;
   // Set: the events of choice 0 go here and the client gets no bytes. After a failure, which error() tells, what was begun
   // is ended for the sink as for a client. REQUIRES: outlives the pipeline.
   EventSink* sink = nullptr;
@@ -122,6 +126,8 @@ struct TurnSummary {
   // How the first choice ended. Before its end: tool_calls while a complete call is its last word.
   std::optional<FinishReason> known_reason;
   std::uint64_t late_frames = 0;  // upstream frames that came after the cut
+  // PipelineOptions::search_missed: the dialect whose call the text looks like; static text, empty: none.
+  std::string_view missed_in;
 };
 
 // A turn for a log, as the client got it: whole, or as far as it came.

@@ -14,9 +14,19 @@ DialectStage::DialectStage(const Dialect& dialect, const DialectOptions& options
       summary_(summary),
       parser_(make_parser(options.start)) {}
 
-std::unique_ptr<DialectParser> DialectStage::make_parser(Channel start) const {
+void DialectStage::TurnExplainer::stayed_text(const StayedText& text) {
+  StayedText moved = text;
+  if (moved.dialect.empty()) moved.dialect = stage_.dialect_.name;
+  moved.begin += stage_.parser_at_;
+  moved.end += stage_.parser_at_;
+  stage_.options_.explain->stayed_text(moved);
+}
+
+std::unique_ptr<DialectParser> DialectStage::make_parser(Channel start) {
   DialectOptions options = options_;
   options.start = start;
+  if (options.explain != nullptr) options.explain = &explainer_;
+  parser_at_ = parsed_;
   return tools_ == Tools::none ? dialect::make_without_calls(dialect_, options)
                                : dialect_.make(options);
 }
@@ -53,6 +63,8 @@ void DialectStage::parse(std::string_view text, Channel channel, EventSink& next
     return next.accept(ReasoningDelta{text});
   }
   fed_ = true;
+  if (options_.explain != nullptr) [[unlikely]]
+    parsed_ += text.size();
   ParserSink sink(*this, next, channel == Channel::text);
   parser_->push(text, channel, sink);
   if (sink.passed()) return;

@@ -41,10 +41,20 @@ class DialectStage final : public Stage {
     bool passed_ = false;  // an event left
   };
 
+  // Hands on what the parser says of its own text, with offsets in the turn's.
+  class TurnExplainer final : public Explainer {
+   public:
+    explicit TurnExplainer(DialectStage& stage) : stage_(stage) {}
+    void stayed_text(const StayedText& text) override;
+
+   private:
+    DialectStage& stage_;
+  };
+
   void parse(std::string_view text, Channel channel, EventSink& next);
   void flush(EventSink& next);
   void interrupt(EventSink& next);
-  std::unique_ptr<DialectParser> make_parser(Channel start) const;
+  std::unique_ptr<DialectParser> make_parser(Channel start);
   void pass_call(const Event& event, EventSink& next);
 
   const Dialect& dialect_;
@@ -53,6 +63,9 @@ class DialectStage final : public Stage {
   bool automatic_;
   std::uint32_t& markup_;
   TurnSummary& summary_;
+  TurnExplainer explainer_{*this};
+  std::uint64_t parsed_ = 0;               // bytes that parsers got, where somebody asks
+  std::uint64_t parser_at_ = 0;            // of those before this parser
   std::unique_ptr<DialectParser> parser_;  // nullptr: text is not looked at any more
   bool fed_ = false;                       // the parser may hold something back
   bool counted_reasoning_ = false;

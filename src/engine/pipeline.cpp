@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 #include "client/protocol.h"
+#include "dialect/missed_call.h"
 #include "engine/answer_notes.h"
 #include "engine/choice_chain.h"
 #include "engine/client_stages.h"
@@ -107,6 +108,7 @@ struct Pipeline::Parts final : ChoiceSinks {
   std::optional<std::uint32_t> grace() const;
   void conclude_with(const Error& failure);
   void sum_up();
+  std::size_t searched_bytes() const;
   std::string whole_answer() const;
 
   const Request& request;
@@ -130,7 +132,8 @@ struct Pipeline::Parts final : ChoiceSinks {
   policy::Withheld withheld;
   std::optional<Error> error;
   TurnSummary summary;
-  engine::TurnTally tally{.summary = summary, .observer = options.observer};
+  engine::TurnTally tally{
+      .summary = summary, .observer = options.observer, .keep_text = searched_bytes()};
 };
 
 // The order of stages is code, not configuration. Stages that are off are left out.
@@ -149,7 +152,8 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
         .special_tokens_only = wire.structured_calls,
         .start = options.reasoning_open ? Channel::reasoning : Channel::text,
         .commit = options.commit.value_or(options.dialect->commit),
-        .max_held_back = options.max_held_back};
+        .max_held_back = options.max_held_back,
+        .explain = options.explain};
     const bool tools = !request.tools.empty() || !request.other_tools.empty();
     add(std::make_unique<engine::DialectStage>(
         *options.dialect, dialect,
@@ -326,7 +330,16 @@ bool Pipeline::Parts::may_pass_over_errors() const {
   return options.policy.error_after_tools == ErrorAfterTools::tool_calls && request.choices == 1;
 }
 
+// Nobody misses a call where none was wanted.
+std::size_t Pipeline::Parts::searched_bytes() const {
+  const bool wanted = !request.tools.empty() && request.tool_choice.mode != ToolChoice::Mode::none;
+  return wanted ? options.search_missed : 0;
+}
+
 void Pipeline::Parts::sum_up() {
+  if (summary.calls == 0 && !tally.text.empty()) {
+    summary.missed_in = dialect::find_missed_call(tally.text, request.tools);
+  }
   summary.repairs = decoder->repairs();
   summary.withheld_calls = withheld.calls;
   summary.withheld_bytes = withheld.bytes;

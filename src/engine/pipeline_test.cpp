@@ -55,6 +55,41 @@ TEST_F(PipelineTest, starts_with_the_first_event_that_a_client_sees) {
   EXPECT_FALSE(pipeline.error().has_value());
 }
 
+TEST_F(PipelineTest, explains_text_with_offsets_in_the_turn) {
+  struct Lines final : Explainer {
+    void stayed_text(const StayedText& text) override {
+      all += dialect::to_string(text, "") + "\n";
+    }
+    std::string all;
+  } lines;
+  request_.tools = {{.name = "f"}};
+  Pipeline pipeline = make({.dialect = dialect::find("hermes"), .explain = &lines});
+  pipeline.push(text("Hi. "), out_);
+  pipeline.push(
+      frame(
+          R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]}}]})"),
+      out_);
+  pipeline.push(text("<tool_call>{'a"), out_);
+  pipeline.push(kStop + kDone, out_);
+  EXPECT_EQ(lines.all,
+            "hermes: opener at byte 4, gave up at byte 16: expected '\"', found \"'\"\n");
+}
+
+TEST_F(PipelineTest, names_the_dialect_of_a_call_that_was_missed) {
+  request_.tools = {{.name = "f"}};
+  const auto missed_in = [&](std::string_view content, std::size_t bytes) {
+    Pipeline pipeline = make({.search_missed = bytes});
+    pipeline.push(text(content) + kStop + kDone, out_);
+    return pipeline.summary().missed_in;
+  };
+  EXPECT_EQ(missed_in("<tool_call>{'name': 'f'}", 100), "hermes");
+  EXPECT_EQ(missed_in("It is sunny.", 100), "");
+  EXPECT_EQ(missed_in("<tool_call>{'name': 'f'}", 0), "");
+  EXPECT_EQ(missed_in("<tool_call>{'name': 'f'}", 5), "");
+  request_.tool_choice.mode = ToolChoice::Mode::none;
+  EXPECT_EQ(missed_in("<tool_call>{'name': 'f'}", 100), "");
+}
+
 TEST_F(PipelineTest, writes_nothing_for_a_failure_before_the_start) {
   Pipeline pipeline = make();
   pipeline.fail(kReset, out_);

@@ -11,7 +11,10 @@ void TurnTap::accept(const Event& event) {
     know_reason(std::nullopt);
   };
   std::visit(Overloaded{
-                 [&](const TextDelta& e) { see(summary.text_bytes, e.text); },
+                 [&](const TextDelta& e) {
+                   see(summary.text_bytes, e.text);
+                   keep_text(e.text);
+                 },
                  [&](const ReasoningDelta& e) { see(summary.reasoning_bytes, e.text); },
                  [&](const RefusalDelta& e) { see(summary.text_bytes, e.text); },
                  [&](const CallStarted& e) { call_started(e); },
@@ -34,6 +37,11 @@ void TurnTap::accept(const Event& event) {
              event);
   if (copy_ != nullptr) copy_->accept(event);
   next_.accept(event);
+}
+
+void TurnTap::keep_text(std::string_view text) {
+  if (choice_ != 0 || turn_.text.size() >= turn_.keep_text) return;
+  turn_.text.append(text.substr(0, turn_.keep_text - turn_.text.size()));
 }
 
 void TurnTap::know_reason(std::optional<FinishReason> reason) {

@@ -1,7 +1,9 @@
 // The last thing before the encoder: sees what the client will see, counts it, changes nothing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "callgate/event.h"
 #include "callgate/pipeline.h"
@@ -13,6 +15,8 @@ struct TurnTally {
   TurnSummary& summary;
   bool visible = false;  // the client would have seen something of the turn
   TurnObserver* observer = nullptr;
+  std::size_t keep_text = 0;  // bytes of the first choice's text that are kept
+  std::string text = {};
 };
 
 class TurnTap final : public EventSink {
@@ -24,6 +28,7 @@ class TurnTap final : public EventSink {
   void accept(const Event& event) override;
 
  private:
+  void keep_text(std::string_view text);
   void call_started(const CallStarted& event);
   void call_finished(const CallFinished& event);
   void know_reason(std::optional<FinishReason> reason);
