@@ -226,7 +226,7 @@ Result<void> parse_line(std::string_view line, ParseCase& into) {
   return {};
 }
 
-Result<EventLog> run_case(const ParseCase& input, const Split& split) {
+Result<EventLog> run_case(const ParseCase& input, const Split& split, Explainer* explain) {
   const Dialect* dialect = dialect::find(input.dialect);
   if (dialect == nullptr) {
     return wrong("dialect: there is no \"" + input.dialect + "\", see `callgate dialects`");
@@ -236,6 +236,7 @@ Result<EventLog> run_case(const ParseCase& input, const Split& split) {
       .tools = input.tools,
       .start = input.reasoning_open ? Channel::reasoning : Channel::text,
       .commit = input.commit.value_or(dialect->commit),
+      .explain = explain,
   });
   if (input.has_chunks) {
     for (const std::string& chunk : input.chunks) {
@@ -248,7 +249,8 @@ Result<EventLog> run_case(const ParseCase& input, const Split& split) {
   return log;
 }
 
-std::string print_result(const ParseCase& input, const EventLog& log, Emit emit) {
+std::string print_result(const ParseCase& input, const EventLog& log, Emit emit,
+                         const Explanation* explanation) {
   if (emit == Emit::sse) return print_sse(log);
   const std::vector<LoggedCall> calls = log.calls();
   IdMint mint(1);
@@ -271,6 +273,7 @@ std::string print_result(const ParseCase& input, const EventLog& log, Emit emit)
   out += ']';
   object.string("finish_reason", to_string(reason_of(calls)));
   if (emit == Emit::events) append_events(object.key("events"), log);
+  if (explanation != nullptr) object.raw("explain", explanation->json());
   object.null("error");
   object.close();
   return out;

@@ -15,6 +15,7 @@
 #include "callgate/request.h"
 #include "callgate/result.h"
 #include "chat/event_log.h"
+#include "cli/explanation.h"
 
 namespace callgate::cli {
 
@@ -45,10 +46,11 @@ Result<std::vector<ToolSpec>> parse_tools(std::string_view json);
 Result<void> parse_line(std::string_view line, ParseCase& into);
 
 // Runs the case. Fails when the dialect is unknown.
-Result<EventLog> run_case(const ParseCase& input, const Split& split);
+Result<EventLog> run_case(const ParseCase& input, const Split& split, Explainer* explain = nullptr);
 
-// The result object of one case, one line without the line end.
-std::string print_result(const ParseCase& input, const EventLog& log, Emit emit);
+// The result object of one case, one line without the line end. `explanation`: printed, too; nullptr: none was asked for.
+std::string print_result(const ParseCase& input, const EventLog& log, Emit emit,
+                         const Explanation* explanation = nullptr);
 std::string print_failure(const ParseCase& input, const Error& error);
 
 }  // namespace callgate::cli

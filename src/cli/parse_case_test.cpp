@@ -29,6 +29,21 @@ TEST(ParseCase, prints_one_result_line) {
           R"("name":"f","arguments":"{\"a\": 1}","outcome":"complete"}],"finish_reason":"tool_calls","error":null})"));
 }
 
+TEST(ParseCase, explains_on_request) {
+  ParseCase input;
+  ASSERT_TRUE(parse_line(R"({"dialect":"hermes","text":"Hm. <tool_call>{'x"})", input));
+  Explanation explanation(input.dialect);
+  const auto log = run_case(input, {}, &explanation);
+  EXPECT_THAT(
+      print_result(input, *log, Emit::message, &explanation),
+      HasSubstr(
+          R"("explain":[{"dialect":"hermes","begin":4,"end":16,"reason":"expected '\"', found \"'\""}],"error":null})"));
+  EXPECT_EQ(explanation.lines(0),
+            "hermes: opener at byte 4, gave up at byte 16: expected '\"', found \"'\"\n");
+  EXPECT_EQ(Explanation("xlam").lines(0), "xlam: nothing in the text opens a call\n");
+  EXPECT_EQ(Explanation("xlam").lines(1), "");
+}
+
 TEST(ParseCase, gives_the_same_result_for_every_split) {
   const std::string whole = run_line(kHermes);
   for (const char* split : {"byte", "2", "3", "7", "random:1", "random:99"}) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/dialect_survey.h"
 #include "cli/parse_case.h"
 
 namespace callgate::cli {
@@ -18,6 +19,7 @@ struct ParseArguments {
   std::string file;
   bool jsonl = false;
   bool reasoning_open = false;
+  bool explain = false;
   std::string commit;
 };
 
@@ -40,17 +42,22 @@ Result<std::string> read_all(const std::string& file) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-int run_batch(const Split& split, Emit emit) {
+std::string run_line(std::string_view line, const Split& split, Emit emit, bool explain) {
+  ParseCase input;
+  const auto parsed = parse_line(line, input);
+  if (!parsed) return print_failure(input, parsed.error());
+  Explanation explanation(input.dialect);
+  const auto log = run_case(input, split, explain ? &explanation : nullptr);
+  if (!log) return print_failure(input, log.error());
+  return print_result(input, *log, emit, explain ? &explanation : nullptr);
+}
+
+int run_batch(const Split& split, Emit emit, bool explain) {
   std::string line;
   std::string out;
   while (std::getline(std::cin, line)) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    ParseCase input;
-    const auto parsed = parse_line(line, input);
-    const auto log =
-        parsed ? run_case(input, split) : Result<EventLog>(tl::unexpected(parsed.error()));
-    out += log ? print_result(input, *log, emit) : print_failure(input, log.error());
-    out += '\n';
+    out += run_line(line, split, emit, explain) + '\n';
     // One write per full buffer: a program on the other end of a pipe still gets lines in order.
     if (out.size() > (std::size_t{1} << 16) || std::cin.rdbuf()->in_avail() == 0) {
       std::fwrite(out.data(), 1, out.size(), stdout);
@@ -60,6 +67,17 @@ int run_batch(const Split& split, Emit emit) {
   }
   std::fwrite(out.data(), 1, out.size(), stdout);
   return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+int run_survey(ParseCase input, const Split& split) {
+  std::cout << survey_dialects([&](const Dialect& dialect, Explainer& explain) {
+    input.dialect = dialect.name;
+    const EventLog log = *run_case(input, split, &explain);
+    Reading reading{.calls = {}, .text_bytes = log.text().size()};
+    for (const LoggedCall& call : log.calls()) reading.calls.push_back(call.name);
+    return reading;
+  });
+  return 0;
 }
 
 int run_single(const ParseArguments& arguments, const Split& split) {
@@ -79,16 +97,21 @@ int run_single(const ParseArguments& arguments, const Split& split) {
   auto text = read_all(arguments.file);
   if (!text) return report(text.error());
   input.text = std::move(*text);
-  const auto log = run_case(input, split);
+  if (arguments.dialect == kAllDialects) return run_survey(std::move(input), split);
+  Explanation explanation(input.dialect);
+  const auto log = run_case(input, split, arguments.explain ? &explanation : nullptr);
   if (!log) return report(log.error());
-  std::cout << print_result(input, *log, emit_of(arguments.emit)) << '\n';
+  std::cout << print_result(input, *log, emit_of(arguments.emit),
+                            arguments.explain ? &explanation : nullptr)
+            << std::endl;
+  if (arguments.explain) std::cerr << explanation.lines(log->calls().size());
   return 0;
 }
 
 int run(const ParseArguments& arguments) {
   const auto split = parse_split(arguments.split);
   if (!split) return report(split.error());
-  if (arguments.jsonl) return run_batch(*split, emit_of(arguments.emit));
+  if (arguments.jsonl) return run_batch(*split, emit_of(arguments.emit), arguments.explain);
   return run_single(arguments, *split);
 }
 
@@ -97,7 +120,9 @@ int run(const ParseArguments& arguments) {
 void add_parse(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("parse", "Turn model text into calls, text and reasoning");
   auto arguments = std::make_shared<ParseArguments>();
-  command->add_option("--dialect", arguments->dialect, "a name from `callgate dialects`")
+  command
+      ->add_option("--dialect", arguments->dialect,
+                   "a name from `callgate dialects`, or all: which of them find a call?")
       ->capture_default_str();
   command->add_option("--tools", arguments->tools, "JSON file: list of declared tools");
   command->add_option("--split", arguments->split, "cut the text: whole, byte, N, or random:SEED")
@@ -109,6 +134,8 @@ void add_parse(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"eager", "whole_call"}));
   command->add_flag("--reasoning-open", arguments->reasoning_open,
                     "the prompt already opened reasoning");
+  command->add_flag("--explain", arguments->explain,
+                    "say on standard error, and in the result, why markup stayed text");
   command->add_flag("--jsonl", arguments->jsonl,
                     "one JSON case per line on stdin, one result per line on stdout");
   command->add_option("file", arguments->file, "model text; standard input when absent");

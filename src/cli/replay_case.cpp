@@ -294,7 +294,8 @@ std::string upstream_bytes(const ReplayCase& input) {
   return bytes;
 }
 
-Replayed run_replay(const ReplayCase& input, const std::optional<Split>& split) {
+Replayed run_replay(const ReplayCase& input, const std::optional<Split>& split,
+                    Explainer* explain) {
   Replayed replayed;
   const Protocol& protocol = *client::find(input.options.protocol);
   replayed.error = failure_of(input);
@@ -304,6 +305,7 @@ Replayed run_replay(const ReplayCase& input, const std::optional<Split>& split) 
   }
   std::vector<std::unique_ptr<EventLog>> choices;
   PipelineOptions options = input.options;
+  options.explain = explain;
   options.policies.push_back([&choices]() -> std::unique_ptr<Stage> {
     return std::make_unique<EventTap>(*choices.emplace_back(std::make_unique<EventLog>()));
   });
@@ -318,6 +320,10 @@ Replayed run_replay(const ReplayCase& input, const std::optional<Split>& split) 
     replayed.events += print(choices[i]->events());
   }
   replayed.summary = engine::print_summary(pipeline.summary());
+  replayed.text_bytes = static_cast<std::size_t>(pipeline.summary().text_bytes);
+  if (pipeline.summary().text_calls > 0 && !choices.empty()) {
+    for (const LoggedCall& call : choices[0]->calls()) replayed.text_calls.push_back(call.name);
+  }
   return replayed;
 }
 

@@ -48,9 +48,12 @@ struct Replayed {
   std::string events;   // as golden files print them
   std::string summary;  // as golden files print it
   std::optional<Error> error;
+  std::vector<std::string> text_calls;  // names of calls that the dialect found in the text
+  std::size_t text_bytes = 0;           // that the client got
 };
 // `split` cuts the upstream's bytes anew; nothing: as they came.
-Replayed run_replay(const ReplayCase& input, const std::optional<Split>& split);
+Replayed run_replay(const ReplayCase& input, const std::optional<Split>& split,
+                    Explainer* explain = nullptr);
 
 // Nothing when the client got the same bytes, else where they first differ. What was cut short must be the beginning.
 std::optional<std::string> first_difference(const ReplayCase& input, const Replayed& replayed,

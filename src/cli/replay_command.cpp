@@ -8,6 +8,7 @@
 
 #include "callgate/version.h"
 #include "cli/commands.h"
+#include "cli/dialect_survey.h"
 #include "cli/replay_case.h"
 #include "cli/replay_golden.h"
 
@@ -31,6 +32,7 @@ struct ReplayArguments {
   std::string emit = "client";
   std::string name;
   bool check = false;
+  bool explain = false;
   bool golden = false;
   std::string golden_folder;
 };
@@ -74,7 +76,7 @@ Result<void> change(const ReplayArguments& arguments, ReplayCase& input) {
     if (!tools) return tl::unexpected(tools.error());
     input.request.tools = std::move(*tools);
   }
-  if (!arguments.dialect.empty()) {
+  if (!arguments.dialect.empty() && arguments.dialect != kAllDialects) {
     if (auto done = set_dialect(input, arguments.dialect); !done) return done;
   }
   if (!arguments.protocol.empty()) {
@@ -132,6 +134,16 @@ int write_golden(const ReplayArguments& arguments, const ReplayCase& input) {
   return 0;
 }
 
+int survey(ReplayCase input, const std::optional<Split>& split) {
+  std::cout << survey_dialects([&](const Dialect& dialect, Explainer& explain) {
+    input.options.dialect = &dialect;
+    input.options.dialect_is_default = false;
+    Replayed replayed = run_replay(input, split, &explain);
+    return Reading{.calls = std::move(replayed.text_calls), .text_bytes = replayed.text_bytes};
+  });
+  return 0;
+}
+
 int run(const ReplayArguments& arguments) {
   std::optional<Split> split;
   if (arguments.split != "original") {
@@ -143,13 +155,18 @@ int run(const ReplayArguments& arguments) {
   if (!input) return report(input.error());
   if (auto changed = change(arguments, *input); !changed) return report(changed.error());
   if (arguments.golden) return write_golden(arguments, *input);
-  const Replayed replayed = run_replay(*input, split);
+  if (arguments.dialect == kAllDialects) return survey(std::move(*input), split);
+  Explanation explanation(input->options.dialect == nullptr ? "native"
+                                                            : input->options.dialect->name);
+  const Replayed replayed = run_replay(*input, split, arguments.explain ? &explanation : nullptr);
   if (arguments.check) return check(*input, replayed, !split);
   const std::string& text = arguments.emit == "events"    ? replayed.events
                             : arguments.emit == "summary" ? replayed.summary
                                                           : replayed.client;
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return std::fflush(stdout) == 0 ? 0 : 2;
+  const bool written = std::fflush(stdout) == 0;
+  if (arguments.explain) std::cerr << explanation.lines(replayed.text_calls.size());
+  return written ? 0 : 2;
 }
 
 }  // namespace
@@ -181,8 +198,12 @@ void add_replay(CLI::App& app, int& exit_code) {
   command->add_option("--round", arguments->round,
                       "capture of a tool loop: which turn of the model, from 1; else the last");
   command->add_option("--protocol", arguments->protocol, "answer in this protocol instead");
-  command->add_option("--dialect", arguments->dialect,
-                      "read the text in this dialect instead, a name from `callgate dialects`");
+  command->add_option(
+      "--dialect", arguments->dialect,
+      "read the text in this dialect instead, a name from `callgate dialects`, or all: "
+      "which of them find a call?");
+  command->add_flag("--explain", arguments->explain,
+                    "say on standard error why markup stayed text");
   command->add_option("--set", arguments->sets, "change a policy: name=value (repeatable)")
       ->allow_extra_args(false);
   command->add_option("--tools", arguments->tools, "JSON file: list of declared tools instead");

@@ -1,0 +1,70 @@
+#include "cli/dialect_survey.h"
+
+#include <algorithm>
+
+namespace callgate::cli {
+namespace {
+
+constexpr std::size_t kMostClose = 8;
+
+struct Found {
+  std::string_view dialect;
+  Reading reading;
+};
+
+// Where it got furthest before it gave up. A rule that forbids a call at its place is as far as it gets.
+const Explanation::Piece* furthest(const Explanation& explanation) {
+  const Explanation::Piece* best = nullptr;
+  for (const Explanation::Piece& piece : explanation.pieces()) {
+    const auto reach = [](const Explanation::Piece& each) { return each.end - each.begin; };
+    if (best == nullptr || reach(piece) > reach(*best)) best = &piece;
+  }
+  return best;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
+std::string print(std::vector<Found> found, std::vector<Explanation::Piece> close) {
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    if (a.reading.calls.size() != b.reading.calls.size()) {
+      return a.reading.calls.size() > b.reading.calls.size();
+    }
+    return a.reading.text_bytes < b.reading.text_bytes;
+  });
+  std::stable_sort(close.begin(), close.end(),
+                   [](const auto& a, const auto& b) { return a.end - a.begin > b.end - b.begin; });
+  if (close.size() > kMostClose) close.resize(kMostClose);
+  std::string out = found.empty() ? "no dialect finds a call\n" : "calls\n";
+  for (const Found& one : found) {
+    std::string name(one.dialect);
+    name.resize(std::max<std::size_t>(name.size(), 20), ' ');
+    out += "  " + name + " " + joined(one.reading.calls) + "\n";
+  }
+  if (!close.empty()) out += "close\n";
+  for (const Explanation::Piece& piece : close) out += "  " + line_of(piece) + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string survey_dialects(const std::function<Reading(const Dialect&, Explainer&)>& read) {
+  std::vector<Found> found;
+  std::vector<Explanation::Piece> close;
+  for (const Dialect* dialect : dialect::all()) {
+    if (dialect->name == "auto" || dialect->name == "native") continue;
+    Explanation explanation(dialect->name);
+    Reading reading = read(*dialect, explanation);
+    if (!reading.calls.empty()) {
+      found.push_back({dialect->name, std::move(reading)});
+    } else if (const Explanation::Piece* piece = furthest(explanation)) {
+      close.push_back(*piece);
+    }
+  }
+  return print(std::move(found), std::move(close));
+}
+
+}  // namespace callgate::cli
