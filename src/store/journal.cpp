@@ -141,6 +141,16 @@ constexpr std::array kCounts = {&Usage::prompt_tokens,      &Usage::completion_t
                                 &Usage::total_tokens,       &Usage::cached_tokens,
                                 &Usage::cache_write_tokens, &Usage::reasoning_tokens};
 
+// The number of what is not a call's result but the outcome's own texts that older versions did not know.
+constexpr std::int64_t kNotes = -1;
+
+void write_notes(PayloadWriter& out, const RequestOutcome& outcome) {
+  if (outcome.repair_names.empty() && outcome.missed_call.empty()) return;
+  out.number(kNotes);
+  out.text(outcome.repair_names);
+  out.text(outcome.missed_call);
+}
+
 // The results of calls, by the call's number. They come last: journals of older versions end before them.
 void write_results(PayloadWriter& out, const RequestOutcome& outcome, bool with_bodies) {
   for (std::size_t i = 0; i < outcome.call_rows.size(); ++i) {
@@ -158,6 +168,11 @@ void write_results(PayloadWriter& out, const RequestOutcome& outcome, bool with_
 void read_results(PayloadReader& in, RequestOutcome& outcome) {
   while (!in.done() && !in.failed()) {
     const auto number = in.as<std::uint64_t>();
+    if (number == static_cast<std::uint64_t>(kNotes)) {
+      in.text(outcome.repair_names);
+      in.text(outcome.missed_call);
+      continue;
+    }
     CallResult result;
     in.number(result.round);
     result.is_error = in.as<std::int64_t>() != 0;
@@ -186,6 +201,7 @@ void write_outcome(PayloadWriter& out, const RequestOutcome& outcome, bool with_
        {&outcome.sent, &outcome.response, &outcome.events, &outcome.search}) {
     out.text(with_bodies ? *body : std::string());
   }
+  write_notes(out, outcome);
   write_results(out, outcome, with_bodies);
 }
 

@@ -21,6 +21,16 @@ class JournalFile : public testing::Test {
   const std::string path_ = folder_.path() + "/journal";
 };
 
+TEST_F(JournalFile, gives_back_texts_that_older_versions_did_not_know) {
+  RequestOutcome outcome = sample_outcome("a");
+  outcome.call_rows = {{"d", "fetch", CallOutcome::complete, CallResult{.round = 1}}};
+  const Write write{.outcome = &outcome, .key = {5, 6, 7}};
+  const SpooledWrite read = decode_write(encode_write(write, true)).value();
+  EXPECT_EQ(read.outcome->repair_names, outcome.repair_names);
+  EXPECT_EQ(read.outcome->missed_call, outcome.missed_call);
+  EXPECT_EQ(read.outcome->call_rows[0].result->round, 1);
+}
+
 TEST_F(JournalFile, gives_back_every_field) {
   RequestRecord record = sample_record("a");
   record.session = "s";
@@ -30,6 +40,8 @@ TEST_F(JournalFile, gives_back_every_field) {
   outcome.error_code = "code";
   outcome.error_message = "message";
   outcome.cut = "stop_after_tools";
+  outcome.repair_names.clear();  // in a test of their own
+  outcome.missed_call.clear();
   outcome.call_rows = {
       {"c", "search", CallOutcome::truncated, std::nullopt},
       {"d", "fetch", CallOutcome::complete,

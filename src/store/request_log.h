@@ -97,8 +97,10 @@ struct RequestOutcome {
   std::optional<std::int64_t> first_byte_ms;
   std::optional<std::int64_t> first_token_ms;
   std::int64_t total_ms = 0;
-  std::string session;  // replaces the record's when not empty
-  std::string cut;      // the policy that ended or thinned the turn; empty: none
+  std::string session;       // replaces the record's when not empty
+  std::string cut;           // the policy that ended or thinned the turn; empty: none
+  std::string repair_names;  // as `finish_reason_missing, id_missing x2`
+  std::string missed_call;   // the dialect whose call the text looks like; empty: none
   std::vector<CallRow> call_rows;
   // Content. Empty: not kept, or not known.
   std::string sent;      // the body of the last request to an upstream
@@ -134,6 +136,8 @@ struct RequestFilter {
   std::optional<FinishReason> finish_reason;
   std::optional<bool> has_calls;
   std::optional<bool> has_error;
+  std::optional<bool> has_missed_call;
+  std::string missed_call;  // in that dialect
   std::string error_code;
   std::string text;    // all of its words
   std::string cursor;  // what the page before gave

@@ -36,6 +36,8 @@ void expect_sample(const RequestRow& row, const std::string& id) {
   EXPECT_EQ(row.outcome.bytes_out, outcome.bytes_out);
   EXPECT_EQ(row.outcome.frames, outcome.frames);
   EXPECT_EQ(row.outcome.repairs, outcome.repairs);
+  EXPECT_EQ(row.outcome.repair_names, outcome.repair_names);
+  EXPECT_EQ(row.outcome.missed_call, outcome.missed_call);
   EXPECT_EQ(row.outcome.attempts, outcome.attempts);
   EXPECT_EQ(row.outcome.first_byte_ms, outcome.first_byte_ms);
   EXPECT_EQ(row.outcome.first_token_ms, outcome.first_token_ms);

@@ -101,6 +101,11 @@ void add_outcome(Conditions& conditions, const RequestFilter& filter) {
   if (!filter.error_code.empty() || filter.has_error == true) {
     conditions.add("r.error_code IS NOT NULL");
   }
+  if (!filter.missed_call.empty() || filter.has_missed_call == true) {
+    conditions.add("r.missed_call IS NOT NULL");
+  }
+  if (filter.has_missed_call == false) conditions.add("r.missed_call IS NULL");
+  conditions.equal("missed_call", filter.missed_call);
   if (filter.has_error == false) conditions.add("r.error_code IS NULL");
   conditions.equal("error_code", filter.error_code);
 }

@@ -27,6 +27,7 @@ class RequestQueryContract : public StoreContract {
       RequestOutcome outcome = sample_outcome(id);
       outcome.search = "Read src/main.cpp now, number" + std::to_string(i) + " " + record.model;
       outcome.calls = 0;
+      if (i != 8) outcome.missed_call.clear();
       outcome.finish_reason = FinishReason::stop;
       if (i == 4) {
         outcome.session = "s-1";
@@ -83,6 +84,10 @@ TEST_P(RequestQueryContract, finds_requests_by_what_is_known_of_them) {
   EXPECT_EQ(ids({.model = "odd", .has_error = false}), "9731");
   EXPECT_EQ(ids({.error_code = "upstream_failed"}), "5");
   EXPECT_EQ(ids({.error_code = "unavailable"}), "");
+  EXPECT_EQ(ids({.has_missed_call = true}), "8");
+  EXPECT_EQ(ids({.has_missed_call = false, .limit = 3}), "976");
+  EXPECT_EQ(ids({.missed_call = "hermes"}), "8");
+  EXPECT_EQ(ids({.missed_call = "xlam"}), "");
 }
 
 TEST_P(RequestQueryContract, finds_requests_by_the_words_of_their_text) {
@@ -320,6 +325,7 @@ TEST_P(RequestQueryContract, every_filter_has_its_index) {
       {{.finish_reason = FinishReason::length}, is_sqlite() ? "rare_end" : "finish_reason"},
       {{.has_calls = true}, is_sqlite() ? "request_with_calls" : "received_at_seq_idx"},
       {{.has_error = true}, is_sqlite() ? "request_with_error" : "received_at_seq_idx"},
+      {{.has_missed_call = true}, is_sqlite() ? "request_with_missed_call" : "received_at_seq_idx"},
       {{.text = "word"}, is_sqlite() ? "request_search" : "search_words"},
   };
   const auto database = open_database(url(), {}).value();

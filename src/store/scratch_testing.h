@@ -75,7 +75,9 @@ inline RequestOutcome sample_outcome(std::string id) {
           .attempts = 1,
           .first_byte_ms = 3,
           .first_token_ms = 4,
-          .total_ms = 250};
+          .total_ms = 250,
+          .repair_names = "id_missing",
+          .missed_call = "hermes"};
 }
 
 }  // namespace callgate::store

@@ -113,9 +113,9 @@ void StoredRequestLog::begin(RequestRecord record) {
 }
 
 void StoredRequestLog::complete(RequestOutcome outcome) {
-  for (std::string* text :
-       {&outcome.id, &outcome.error_code, &outcome.error_message, &outcome.upstream,
-        &outcome.dialect, &outcome.session, &outcome.cut, &outcome.search}) {
+  for (std::string* text : {&outcome.id, &outcome.error_code, &outcome.error_message,
+                            &outcome.upstream, &outcome.dialect, &outcome.session, &outcome.cut,
+                            &outcome.repair_names, &outcome.missed_call, &outcome.search}) {
     limit_text(*text);
   }
   for (CallRow& call : outcome.call_rows) {

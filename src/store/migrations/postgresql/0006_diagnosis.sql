@@ -1,0 +1,4 @@
+-- What was repaired, by name, and the dialect of a call that the text looks like; NULL: nothing.
+ALTER TABLE request ADD COLUMN repair_names text;
+ALTER TABLE request ADD COLUMN missed_call text;
+CREATE INDEX request_with_missed_call ON request (received_at, seq) WHERE missed_call IS NOT NULL;
