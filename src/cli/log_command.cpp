@@ -106,6 +106,14 @@ int show(const LogArguments& arguments, LogSource& source) {
   return 0;
 }
 
+int capture(const LogArguments& arguments, LogSource& source) {
+  const auto answer =
+      source.ask("/v1/requests/" + server::percent_encoded(arguments.id) + "/capture", "");
+  if (!answer) return give_up(answer.error());
+  std::cout << *answer << std::flush;
+  return 0;
+}
+
 std::string some_time_ago(std::chrono::milliseconds span) {
   const auto now = std::chrono::system_clock::now().time_since_epoch() - span;
   return server::print_time(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
@@ -191,7 +199,8 @@ void add_filters(CLI::App& command, LogArguments& arguments) {
       {"state", "running, completed, failed, disconnected or interrupted"},
       {"finish-reason", "stop, tool_calls, length, content_filter or upstream_error"},
       {"has-tool-calls", "true or false"},
-      {"error", "true, false, or a code such as upstream_failed"}};
+      {"error", "true, false, or a code such as upstream_failed"},
+      {"missed-call", "the text looks like a call: true, false, or a dialect such as hermes"}};
   for (const auto& [name, help] : kFilters) {
     std::string parameter = name;
     std::replace(parameter.begin(), parameter.end(), '-', '_');
@@ -250,6 +259,16 @@ void add_log(CLI::App& app, int& exit_code) {
   show_command->add_option("id", arguments->id, "the request's id, or last")->capture_default_str();
   show_command->footer("The id is in the answer's header x-request-id.");
   add_callback(*show_command, arguments, exit_code, show);
+
+  CLI::App* capture_command = log->add_subcommand(
+      "capture", "Print what the upstream sent in a recent turn, for `callgate replay`");
+  add_place(*capture_command, *arguments);
+  capture_command->add_option("id", arguments->id, "the request's id")->required();
+  capture_command->footer(
+      "The gateway keeps the latest turns that failed, lost data or look like a missed call, see "
+      "docs/capture.md.\n"
+      "Example: callgate log capture req_1 > req_1.capture.jsonl");
+  add_callback(*capture_command, arguments, exit_code, capture);
 
   CLI::App* search_command = log->add_subcommand("search", "Find requests, the latest first");
   add_place(*search_command, *arguments);

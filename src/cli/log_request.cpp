@@ -117,7 +117,9 @@ bool read_member(Reader& in, const std::string& key, LoggedRequest& request) {
       {"trace_id", &request.trace_id},
       {"protocol", &request.protocol},
       {"finish_reason", &request.finish_reason},
-      {"cut", &request.cut}};
+      {"cut", &request.cut},
+      {"repair_names", &request.repair_names},
+      {"missed_call", &request.missed_call}};
   for (const auto& [name, to] : texts) {
     if (name == key) return take_text(in, *to);
   }

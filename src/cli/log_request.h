@@ -13,7 +13,7 @@ struct LoggedRequest {
   std::string id, received_at, state, model, upstream, dialect, key, session, trace_id, protocol;
   bool stream = false;
   std::optional<std::int64_t> status;
-  std::string finish_reason, error_code, error_message, cut;
+  std::string finish_reason, error_code, error_message, cut, repair_names, missed_call;
   std::int64_t calls = 0;
   std::optional<std::int64_t> prompt_tokens, completion_tokens;
   std::int64_t attempts = 0, repairs = 0;

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "callgate/dialect.h"
+#include "chat/event_log.h"
+#include "cli/explanation.h"
 #include "cli/log_request.h"
 #include "cli/log_text.h"
 #include "client/protocol.h"
@@ -82,9 +85,12 @@ std::string head_of(const LoggedRequest& request, const Style& style) {
   }
   if (request.total_ms) how.add("total " + std::to_string(*request.total_ms) + " ms");
   if (request.attempts > 1) how.add(std::to_string(request.attempts) + " attempts");
-  if (request.repairs > 0) how.add(std::to_string(request.repairs) + " repairs");
   how.add("cut by", request.cut);
   out += how.text() + "\n";
+  if (!request.repair_names.empty()) out += "repairs: " + one_line(request.repair_names) + "\n";
+  if (!request.missed_call.empty()) {
+    out += style.red("looks like a missed call: " + one_line(request.missed_call)) + "\n";
+  }
   if (!request.error_message.empty()) out += style.red("error " + error_of(request)) + "\n";
   return out;
 }
@@ -186,6 +192,32 @@ std::string answer_of(const LoggedRequest& request, const Style& style) {
   return out;
 }
 
+// The text is read once more, to say why it is text.
+std::string reasons_of(const LoggedRequest& logged, const Style& style) {
+  const Protocol* protocol = client::find(logged.protocol);
+  const Dialect* dialect = dialect::find(logged.dialect);
+  if (logged.calls > 0 || logged.received.empty() || protocol == nullptr || dialect == nullptr) {
+    return "";
+  }
+  const auto request = protocol->decode(logged.received);
+  if (!request) return "";
+  Explanation explanation(dialect->name);
+  EventLog nowhere;
+  const DialectOptions options{
+      .tools = request->tools, .commit = dialect->commit, .explain = &explanation};
+  const bool tools = !request->tools.empty() || !request->other_tools.empty();
+  const auto parser =
+      tools ? dialect->make(options) : dialect::make_without_calls(*dialect, options);
+  for (const LoggedRequest::Event& event : logged.events) {
+    if (event.choice != 0) continue;
+    if (event.type == "text") parser->push(event.text, Channel::text, nowhere);
+    if (event.type == "reasoning") parser->push(event.text, Channel::reasoning, nowhere);
+  }
+  parser->finish(nowhere);
+  if (explanation.pieces().empty()) return "";
+  return style.bold("why this is text") + "\n" + indented(harmless(explanation.lines(0)), "  ");
+}
+
 std::string results_of(const LoggedRequest& request, const Style& style) {
   if (request.results.empty()) return "";
   std::string out = style.bold("tools") + "\n";
@@ -237,6 +269,9 @@ std::string print_log_line(std::string_view json, bool colours) {
       .add(calls_of(request));
   if (request.total_ms) line.add(std::to_string(*request.total_ms) + " ms");
   line.add("cut by", request.cut);
+  if (!request.missed_call.empty()) {
+    line.add(style.red("missed call: " + one_line(request.missed_call)));
+  }
   if (!request.error_message.empty()) line.add(style.red(error_of(request)));
   return line.text() + "\n";
 }
@@ -251,6 +286,8 @@ std::string print_log_turn(std::string_view json, bool colours) {
   const std::string results = results_of(request, style);
   if (!results.empty()) out += "\n" + results;
   if (!answer.empty()) out += "\n" + answer;
+  const std::string reasons = reasons_of(request, style);
+  if (!reasons.empty()) out += "\n" + reasons;
   if (request.received.empty() && request.events.empty()) {
     out += "\n" + style.dim("no content is kept of it") + "\n";
   }

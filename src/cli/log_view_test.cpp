@@ -89,6 +89,19 @@ TEST(LogView, lets_no_text_steer_the_terminal) {
             std::string::npos);
 }
 
+TEST(LogView, says_why_a_turn_is_text) {
+  const std::string turn =
+      R"({"id":"r","model":"m","upstream":"u","dialect":"hermes","protocol":"openai_chat","state":"completed","repairs":3,"repair_names":"finish_reason_missing, id_missing x2","missed_call":"hermes","tool_calls":0,"received":{"model":"m","messages":[{"role":"user","content":"a"}],"tools":[{"type":"function","function":{"name":"f"}}]},"events":[{"type":"text","text":"<tool_call>\n{'name': 'f'}\n</tool_call>"}]})";
+  const std::string shown = print_log_turn(turn, false);
+  for (const std::string_view line :
+       {"\nrepairs: finish_reason_missing, id_missing x2\n", "\nlooks like a missed call: hermes\n",
+        "\nwhy this is text\n  hermes: opener at byte 0, gave up at byte 13: expected '\"', found "
+        "\"'\"\n"}) {
+    EXPECT_NE(shown.find(line), std::string::npos) << line << "\n" << shown;
+  }
+  EXPECT_NE(print_log_line(turn, false).find("missed call: hermes"), std::string::npos);
+}
+
 TEST(LogView, reads_a_page) {
   const auto page =
       read_log_page("{\"object\":\"list\",\"data\":[{" + std::string(kRow) +

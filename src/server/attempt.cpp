@@ -13,6 +13,7 @@ namespace callgate::server {
 namespace {
 
 constexpr net::Millis kTailPatience{50};
+constexpr std::size_t kSearchedText = std::size_t{32} << 10;  // for a call that was missed
 constexpr Milliseconds kLongestPause{10'000};
 
 // retry-after in seconds; dates and nonsense count as "not said".
@@ -165,6 +166,7 @@ PipelineOptions reading_options(const WireFormat& wire, const ModelConfig& model
   options.max_frame = limits.max_upstream_frame.count;
   options.max_body = limits.max_upstream_body.count;
   options.max_held_back = limits.max_held_back.count;
+  options.search_missed = kSearchedText;
   if (EventSink* observer = call.observer(); observer != nullptr) {
     options.policies.push_back([observer] { return std::make_unique<Watch>(*observer); });
   }

@@ -30,7 +30,7 @@ CapturedPipeline in_words(const PipelineOptions& options) {
 }
 
 // What shapes the model's turn; the conversation is in what the upstream was sent.
-std::string shape_of(const Request& request) {
+std::string shape_of(const Request& request, bool stream) {
   Request shape;
   shape.model = request.model;
   shape.messages.push_back({.role = Role::user, .content = {"\"hi\""}});
@@ -40,7 +40,7 @@ std::string shape_of(const Request& request) {
   shape.parallel_tool_calls = request.parallel_tool_calls;
   shape.include_usage = request.include_usage;
   const auto encoded =
-      upstream::find("openai_chat")->encode(shape, {.model = request.model, .stream = true});
+      upstream::find("openai_chat")->encode(shape, {.model = request.model, .stream = stream});
   return encoded ? encoded->body : std::string();
 }
 
@@ -84,14 +84,17 @@ Result<bool> wants_capture(const Config& config, std::string_view header, const 
 std::unique_ptr<Capture> Capture::make(CaptureWriter& writer, const CaptureConfig& config,
                                        Start start) {
   if (!writer.reserve(sizeof(Capture), config.max_memory.count)) {
-    writer.count_dropped();
+    if (!start.brief) writer.count_dropped();
     return nullptr;
   }
   return std::unique_ptr<Capture>(new Capture(writer, config, std::move(start)));
 }
 
 Capture::Capture(CaptureWriter& writer, const CaptureConfig& config, Start start)
-    : writer_(writer), config_(config), begin_(std::chrono::steady_clock::now()) {
+    : writer_(writer),
+      config_(config),
+      brief_(start.brief),
+      begin_(std::chrono::steady_clock::now()) {
   job_.record.version = kVersion;
   job_.record.request_id = std::move(start.request_id);
   job_.record.time_ms = start.time_ms;
@@ -115,16 +118,19 @@ void Capture::client_asked(const net::RequestHead& head, std::string_view body) 
 }
 
 void Capture::client_got(int status, const net::Headers& headers, std::string_view body) {
+  if (brief_) return;
   CapturedHead got{.status = status};
   copy_headers(got, headers);
   add_head(Direction::client_out, std::move(got));
   add_bytes(Direction::client_out, body);
 }
 
-void Capture::client_got(std::string_view bytes) { add_bytes(Direction::client_out, bytes); }
+void Capture::client_got(std::string_view bytes) {
+  if (!brief_) add_bytes(Direction::client_out, bytes);
+}
 
 void Capture::client_got_comment(std::string_view bytes) {
-  if (!take(bytes.size())) return;
+  if (brief_ || !take(bytes.size())) return;
   add(Direction::client_out, {.kind = CaptureLine::Kind::comment, .bytes = std::string(bytes)});
 }
 
@@ -140,7 +146,7 @@ void Capture::made_pipeline(PipelineOptions& options) {
 }
 
 void Capture::begin_round(const Request& request, const PipelineOptions& options) {
-  CapturedRound round{.pipeline = in_words(options), .request = shape_of(request)};
+  CapturedRound round{.pipeline = in_words(options), .request = shape_of(request, true)};
   if (!take(sizeof(CapturedRound) + round.request.size())) return;
   job_.record.rounds.push_back(std::move(round));
   add(Direction::upstream_in, {.kind = CaptureLine::Kind::round});
@@ -150,11 +156,26 @@ void Capture::cut() { add_mark(CaptureLine::Kind::cut); }
 
 void Capture::release_reasoning() { add_mark(CaptureLine::Kind::released); }
 
-void Capture::finish(std::string_view end) {
+void Capture::keep_request(const Request& request) {
+  if (!brief_ || finished_) return;
+  // Without it nothing can be replayed, so it is there even when the capture is truncated.
+  std::string shape = shape_of(request, request.stream);
+  const std::uint64_t memory = sizeof(CaptureLine) + shape.size();
+  if (!writer_.reserve(memory, config_.max_memory.count)) return;
+  job_.reserved += memory;
+  add(Direction::client_in, {.kind = CaptureLine::Kind::bytes, .bytes = std::move(shape)});
+}
+
+void Capture::finish(std::string_view end, RecentCaptures* recent) {
   if (finished_) return;
   finished_ = true;
   job_.record.end = end;
-  writer_.push(std::move(job_));
+  if (!brief_) {
+    if (recent != nullptr) recent->keep(job_, config_);
+    return writer_.push(std::move(job_));
+  }
+  writer_.release(job_.reserved);
+  if (recent != nullptr) recent->keep(std::move(job_), config_);
 }
 
 void Capture::add_head(Direction direction, CapturedHead head) {
@@ -168,7 +189,10 @@ void Capture::add_bytes(Direction direction, std::string_view bytes) {
   const std::uint64_t limit = config_.max_bytes.count;
   const std::uint64_t left = limit > used_ + kLineOverhead ? limit - used_ - kLineOverhead : 0;
   const std::string_view fitting = bytes.substr(0, left);
-  if (!fitting.empty() && take(fitting.size())) {
+  if (brief_ && !job_.record.lines.empty() && job_.record.lines.back().direction == direction &&
+      job_.record.lines.back().kind == CaptureLine::Kind::bytes) {
+    if (take(fitting.size(), fitting.size())) job_.record.lines.back().bytes.append(fitting);
+  } else if (!fitting.empty() && take(fitting.size())) {
     add(direction, {.kind = CaptureLine::Kind::bytes, .bytes = std::string(fitting)});
   }
   if (fitting.size() < bytes.size()) job_.record.truncated = true;
@@ -183,11 +207,12 @@ void Capture::add_failure(const Error& error) {
   add(Direction::upstream_in, {.kind = CaptureLine::Kind::failed, .error = error});
 }
 
-bool Capture::take(std::size_t size) {
+bool Capture::take(std::size_t size, std::size_t memory) {
   if (finished_ || job_.record.truncated) return false;
-  const std::uint64_t memory = size + sizeof(CaptureLine);
+  // Those that somebody asked for come first.
+  const std::uint64_t max_memory = config_.max_memory.count / (brief_ ? 2 : 1);
   if (used_ + size + kLineOverhead > config_.max_bytes.count ||
-      !writer_.reserve(memory, config_.max_memory.count)) {
+      !writer_.reserve(memory, max_memory)) {
     job_.record.truncated = true;
     return false;
   }
@@ -209,7 +234,7 @@ net::Task<Result<void>> CapturedCall::send(const Request& asked, const UpstreamR
   for (const auto& [name, value] : request.headers) head.headers.emplace_back(name, value);
   for (const auto& [name, value] : upstream_.headers) head.headers.emplace_back(name, kMasked);
   capture_.add_head(Direction::upstream_out, std::move(head));
-  capture_.add_bytes(Direction::upstream_out, request.body);
+  if (!capture_.brief_) capture_.add_bytes(Direction::upstream_out, request.body);
   auto sent = co_await call_.send(asked, request);
   if (sent) {
     CapturedHead answer{.status = call_.status()};

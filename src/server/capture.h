@@ -11,6 +11,7 @@
 #include "net/http.h"
 #include "server/capture_writer.h"
 #include "server/config.h"
+#include "server/recent_captures.h"
 #include "server/upstream_call.h"
 
 namespace callgate::server {
@@ -30,8 +31,10 @@ class Capture {
     std::string model;
     std::string protocol;
     std::shared_ptr<const std::vector<std::string>> secrets;
+    // Only what replaying it takes, for RecentCaptures: not what the client got, nor how the bytes were cut.
+    bool brief = false;
   };
-  // Nothing when captures hold too much memory already; that is counted. REQUIRES: the writer and `config` outlive it.
+  // Nothing when captures hold too much memory already; that is counted unless it is brief. REQUIRES: the writer and `config` outlive it.
   static std::unique_ptr<Capture> make(CaptureWriter& writer, const CaptureConfig& config,
                                        Start start);
   // A capture that was not finished ends as `interrupted`.
@@ -51,7 +54,10 @@ class Capture {
   // The gateway ended the turn, or let held back reasoning go, because it was time to.
   void cut();
   void release_reasoning();
-  void finish(std::string_view end);
+  // A brief one has no body of the client's request: before its end it gets what shaped the turn.
+  void keep_request(const Request& request);
+  // `recent`: keeps it, too; nullptr: the turn is not worth it. A brief one goes nowhere else.
+  void finish(std::string_view end, RecentCaptures* recent = nullptr);
 
  private:
   friend class CapturedCall;
@@ -62,11 +68,13 @@ class Capture {
   void add_mark(CaptureLine::Kind kind);
   void add(Direction direction, CaptureLine line);
   // Room for a line with `size` bytes; else the capture is truncated here.
-  bool take(std::size_t size);
+  bool take(std::size_t size) { return take(size, sizeof(CaptureLine) + size); }
+  bool take(std::size_t size, std::size_t memory);
 
   CaptureWriter& writer_;
   const CaptureConfig& config_;
   CaptureJob job_;
+  bool brief_;
   std::uint64_t used_ = 0;
   bool finished_ = false;
   std::chrono::steady_clock::time_point begin_;

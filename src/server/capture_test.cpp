@@ -98,6 +98,54 @@ TEST_F(CaptureTest, writes_what_passed_into_a_file_for_its_owner_alone) {
   EXPECT_THAT(metrics(), HasSubstr("callgate_captures_total{result=\"written\"} 1"));
 }
 
+TEST_F(CaptureTest, keeps_a_brief_one_in_memory_only) {
+  RecentCaptures recent;
+  const auto finish = [&](std::string id, RecentCaptures* keep) {
+    const auto capture = Capture::make(*writer_, config_,
+                                       {.request_id = std::move(id),
+                                        .secrets = std::make_shared<std::vector<std::string>>(
+                                            std::vector<std::string>{"top-secret"}),
+                                        .brief = true});
+    capture->client_got("what the client got");
+    net::RequestHead head;
+    head.method = "POST";
+    capture->client_asked(head, "ask with top-secret");
+    capture->cut();
+    capture->finish("failed", keep);
+  };
+  config_.recent = 2;
+  finish("req_0", nullptr);
+  for (const char* id : {"req_1", "req_2", "req_3"}) finish(id, &recent);
+  settle();
+  EXPECT_FALSE(fs::exists(config_.dir));
+  EXPECT_FALSE(recent.find("req_0"));
+  EXPECT_FALSE(recent.find("req_1"));
+  EXPECT_TRUE(recent.find("req_2"));
+  const auto record = read_capture(recent.find("req_3").value());
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->end, "failed");
+  EXPECT_EQ(record->lines.size(), 3u);
+  EXPECT_EQ(record->lines[1].bytes, "ask with **********");
+}
+
+TEST_F(CaptureTest, keeps_no_more_bytes_in_memory_than_it_may) {
+  RecentCaptures recent;
+  CaptureConfig config{.recent = 10, .recent_bytes = {100}};
+  const auto keep = [&](std::string id, std::uint64_t bytes) {
+    CaptureJob job;
+    job.record.request_id = std::move(id);
+    job.secrets = std::make_shared<std::vector<std::string>>();
+    job.reserved = bytes;
+    recent.keep(std::move(job), config);
+  };
+  keep("a", 60);
+  keep("b", 60);
+  keep("c", 101);
+  EXPECT_FALSE(recent.find("a"));
+  EXPECT_TRUE(recent.find("b"));
+  EXPECT_FALSE(recent.find("c"));
+}
+
 TEST_F(CaptureTest, stops_at_its_limit_and_says_so) {
   config_.max_bytes = Bytes{200};
   const auto capture = make("req_1");

@@ -3,6 +3,20 @@
 #include "server/capture_mask.h"
 
 namespace callgate::server {
+namespace {
+
+void mask(CaptureJob& job) {
+  std::vector<std::string> secrets = *job.secrets;
+  if (!job.client_secret.empty()) secrets.push_back(job.client_secret);
+  mask_secrets(job.record, secrets);
+}
+
+}  // namespace
+
+std::string print_masked(CaptureJob job) {
+  mask(job);
+  return print_capture(job.record);
+}
 
 CaptureWriter::~CaptureWriter() {
   {
@@ -41,9 +55,7 @@ void CaptureWriter::run() {
 }
 
 void CaptureWriter::write(CaptureJob job) {
-  std::vector<std::string> secrets = *job.secrets;
-  if (!job.client_secret.empty()) secrets.push_back(job.client_secret);
-  mask_secrets(job.record, secrets);
+  mask(job);
   const auto done = put(job);
   if (!done) {
     folder_.reset();

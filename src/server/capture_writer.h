@@ -29,6 +29,9 @@ struct CaptureJob {
   std::uint64_t reserved = 0;  // given back when the job is done
 };
 
+// The text of the file, without secrets.
+std::string print_masked(CaptureJob job);
+
 class CaptureWriter {
  public:
   // REQUIRES: both outlive the writer. The thread starts with the first job.
@@ -41,6 +44,7 @@ class CaptureWriter {
 
   // Memory for a capture; false when all captures together would hold more than `limit`. From any thread.
   bool reserve(std::uint64_t bytes, std::uint64_t limit);
+  void release(std::uint64_t bytes) { reserved_.fetch_sub(bytes, std::memory_order_relaxed); }
   // Its memory is given back by the writer. From any thread; never waits for the disk.
   void push(CaptureJob job);
   // There was no memory for one.

@@ -82,6 +82,8 @@ struct CaptureConfig {
   Bytes max_bytes{1u << 20};
   std::int64_t max_files = 1000;
   Bytes max_memory{256u << 20};
+  std::int64_t recent = 32;
+  Bytes recent_bytes{16u << 20};
 };
 
 struct OtlpConfig {

@@ -140,6 +140,10 @@ struct Section<CaptureConfig> {
             "captures to keep, the oldest are deleted; 0 means no limit"},
       Field{"max_memory", &CaptureConfig::max_memory,
             "all captures that are not written yet; beyond it captures are truncated or dropped"},
+      Field{"recent", &CaptureConfig::recent,
+            "turns that failed or look suspicious whose captures stay in memory, for `callgate "
+            "log capture`; 0 means none"},
+      Field{"recent_bytes", &CaptureConfig::recent_bytes, "all of those together"},
   };
 };
 template <>

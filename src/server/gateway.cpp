@@ -55,6 +55,13 @@ void add_rate_headers(net::Headers& headers, const RateLimit::Verdict& verdict) 
   headers.add("retry-after-ms", std::to_string(ms));
 }
 
+Error no_capture(std::string_view id) {
+  return {.code = ErrorCode::not_found,
+          .message = "there is no capture of \"" + std::string(id) +
+                     "\" in memory: only the latest turns that failed, lost data or look like a "
+                     "missed call stay there, see capture.recent"};
+}
+
 bool path_matches(std::string_view pattern, std::string_view path) {
   if (!pattern.ends_with("/*")) return pattern == path;
   pattern.remove_suffix(1);
@@ -341,10 +348,11 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
                           *model->config, key, catalogue.get());
   if (!loop) co_return co_await refuse(ask, loop.error());
   loop->apply_to(options->policy);
-  const auto captured = begin_capture(ask, request->model, *body);
+  const bool logged = logs_content(ask.snapshot->config, key, *model->config);
+  const auto captured = begin_capture(ask, request->model, *body, logged);
   if (!captured) co_return co_await refuse(ask, captured.error());
   ask.received_bytes = body->size();
-  if (logs_content(ask.snapshot->config, key, *model->config)) ask.received = *body;
+  if (logged) ask.received = *body;
   ask.exchange.drop_body();
   const StreamGauge gauge(world_);
   if (loop->on) {
@@ -356,21 +364,25 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   co_await turn.run();
 }
 
-Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::string_view body) {
+Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::string_view body,
+                                    bool logged) {
   const Config& config = ask.snapshot->config;
   const net::RequestHead& head = ask.exchange.head();
   const auto wanted = wants_capture(config, head.headers.find(kCaptureHeader).value_or(""),
                                     ask.key == nullptr ? nullptr : &ask.key->config, model);
   if (!wanted) return tl::unexpected(wanted.error());
-  if (!*wanted) return {};
+  const bool brief = !*wanted && logged && config.capture.recent > 0;
+  if (!*wanted && !brief) return {};
   ask.capture = Capture::make(world_.captures, config.capture,
                               {.request_id = ask.id,
                                .time_ms = unix_milliseconds(),
                                .model = std::string(model),
                                .protocol = "openai_chat",
-                               .secrets = ask.snapshot->secrets});
+                               .secrets = ask.snapshot->secrets,
+                               .brief = brief});
   if (ask.capture == nullptr) return {};
-  ask.capture->client_asked(head, body);
+  ask.capture->client_asked(head, brief ? std::string_view{} : body);
+  if (brief) return {};
   ask.headers.add(kCaptureHeader, ask.id);
   return {};
 }
@@ -428,8 +440,25 @@ net::Task<> Gateway::metrics(Ask& ask) {
   co_await ask.exchange.respond(200, ask.headers, render_metrics(world_));
 }
 
+net::Task<> Gateway::recent_capture(Ask& ask) {
+  std::string_view rest = ask.exchange.head().path.substr(kRequestPath.size());
+  rest.remove_suffix(kCapturePath.size());
+  const std::string id = percent_decoded(rest);
+  const std::optional<std::string> capture = world_.recent_captures.find(id);
+  if (!capture) {
+    const Error error = no_capture(id);
+    co_return co_await refuse(ask, error);
+  }
+  ask.headers.add("content-type", "application/x-ndjson");
+  ask.headers.add("cache-control", "no-store");
+  co_await ask.exchange.respond(200, ask.headers, *capture);
+}
+
 net::Task<> Gateway::log_query(Ask& ask) {
   const net::RequestHead& head = ask.exchange.head();
+  if (head.path.starts_with(kRequestPath) && head.path.ends_with(kCapturePath)) {
+    co_return co_await recent_capture(ask);
+  }
   const LogQuery query{.path = std::string(head.path),
                        .query = std::string(head.query),
                        .now_ms = unix_milliseconds()};
@@ -459,8 +488,9 @@ void Gateway::add_cors(Ask& ask) {
       allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config));
   if (allowed.empty()) return;
   ask.headers.add("access-control-allow-origin", allowed);
-  ask.headers.add("access-control-expose-headers",
-                  "x-request-id, x-callgate-capture, retry-after, retry-after-ms");
+  ask.headers.add(
+      "access-control-expose-headers",
+      "x-request-id, x-callgate-capture, x-callgate-dialect, retry-after, retry-after-ms");
   if (allowed != "*") ask.headers.add("vary", "origin");
 }
 

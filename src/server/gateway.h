@@ -27,6 +27,7 @@
 #include "server/loop_states.h"
 #include "server/query_pool.h"
 #include "server/qwen_web_upstream.h"
+#include "server/recent_captures.h"
 #include "server/rooms.h"
 #include "server/running_loops.h"
 #include "server/secret_mask.h"
@@ -65,6 +66,7 @@ struct World {
   telemetry::Metrics& metrics;
   store::RequestLog& requests;
   CaptureWriter captures;
+  RecentCaptures recent_captures;
   telemetry::SpanExporter* spans = nullptr;  // nullptr: nothing is traced
   ConcurrencyLimit streams;
   std::atomic<std::int64_t> connections{0};
@@ -192,8 +194,10 @@ class Gateway {
   // Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer.
   Result<void> admit_turn(const Snapshot& snapshot, KeyState* key, net::Headers& headers);
   void add_cors(Ask& ask);
-  // Captures the request if that is configured or asked for. `body` is as received.
-  Result<void> begin_capture(Ask& ask, std::string_view model, std::string_view body);
+  // Captures the request if that is configured or asked for, and briefly where its content is `logged` anyway. `body` is
+  // as received.
+  Result<void> begin_capture(Ask& ask, std::string_view model, std::string_view body, bool logged);
+  net::Task<> recent_capture(Ask& ask);
 
   World& world_;
   net::Loop& loop_;

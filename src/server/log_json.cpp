@@ -62,6 +62,8 @@ void add_outcome(ObjectWriter& object, const store::RequestOutcome& outcome) {
   object.integer("bytes_out", outcome.bytes_out);
   object.integer("frames", outcome.frames);
   object.integer("repairs", outcome.repairs);
+  text_or_null(object, "repair_names", outcome.repair_names);
+  text_or_null(object, "missed_call", outcome.missed_call);
   object.integer("attempts", outcome.attempts);
   count_or_null(object, "first_byte_ms", outcome.first_byte_ms);
   count_or_null(object, "first_token_ms", outcome.first_token_ms);

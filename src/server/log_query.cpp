@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "callgate/dialect.h"
 #include "chat/event_log.h"
 #include "server/config_text.h"
 #include "server/log_json.h"
@@ -17,7 +18,6 @@ namespace {
 
 constexpr std::size_t kMostRows = 500;
 constexpr std::int64_t kUsageSpan = std::int64_t{30} * 24 * 3'600'000;
-constexpr std::string_view kRequests = "/v1/requests/";
 constexpr std::string_view kEvents = "/events";
 
 using store::RequestFilter;
@@ -67,9 +67,10 @@ constexpr RequestState kStates[] = {RequestState::running, RequestState::complet
 constexpr FinishReason kReasons[] = {FinishReason::stop, FinishReason::tool_calls,
                                      FinishReason::length, FinishReason::content_filter,
                                      FinishReason::upstream_error};
-constexpr std::string_view kFilters[] = {
-    "since", "until",         "model",          "key",   "session", "upstream", "tool",
-    "state", "finish_reason", "has_tool_calls", "error", "text",    "limit",    "cursor"};
+constexpr std::string_view kFilters[] = {"since",         "until",          "model", "key",
+                                         "session",       "upstream",       "tool",  "state",
+                                         "finish_reason", "has_tool_calls", "error", "missed_call",
+                                         "text",          "limit",          "cursor"};
 
 Error unknown(const UrlParameter& parameter, std::span<const std::string_view> known) {
   std::string message = "there is no parameter \"" + parameter.name + "\"";
@@ -108,6 +109,19 @@ Result<void> read_error(RequestFilter& filter, const UrlParameter& parameter) {
   return {};
 }
 
+Result<void> read_missed_call(RequestFilter& filter, const UrlParameter& parameter) {
+  if (const auto any = read_bool(parameter)) {
+    filter.has_missed_call = *any;
+    return {};
+  }
+  if (dialect::find(parameter.value) == nullptr) {
+    return tl::unexpected(
+        wrong(parameter.name, parameter.value, "true, false or a dialect such as hermes"));
+  }
+  filter.missed_call = parameter.value;
+  return {};
+}
+
 Result<void> read_limit(RequestFilter& filter, const UrlParameter& parameter) {
   const auto number = to_number(parameter.value);
   if (!number || *number < 1 || *number > static_cast<std::int64_t>(kMostRows)) {
@@ -141,6 +155,7 @@ Result<void> read_filter(RequestFilter& filter, const UrlParameter& parameter,
   }
   if (name == "has_tool_calls") return take(filter.has_calls, read_bool(parameter));
   if (name == "error") return read_error(filter, parameter);
+  if (name == "missed_call") return read_missed_call(filter, parameter);
   if (name == "limit") return read_limit(filter, parameter);
   return tl::unexpected(unknown(parameter, kFilters));
 }
@@ -172,7 +187,11 @@ Result<std::string> answer_search(store::RequestLog& log, const LogQuery& query)
 
 Result<std::string> answer_request(store::RequestLog& log, const LogQuery& query) {
   if (auto none = refuse_parameters(query.query); !none) return tl::unexpected(none.error());
-  std::string_view rest = std::string_view(query.path).substr(kRequests.size());
+  std::string_view rest = std::string_view(query.path).substr(kRequestPath.size());
+  if (rest.ends_with(kCapturePath)) {
+    return fail(ErrorCode::invalid_request,
+                "captures are in the memory of the gateway, not in the store: ask the gateway");
+  }
   const bool events = rest.ends_with(kEvents);
   if (events) rest.remove_suffix(kEvents.size());
   const std::string id = percent_decoded(rest);

@@ -14,6 +14,10 @@
 
 namespace callgate::server {
 
+inline constexpr std::string_view kRequestPath = "/v1/requests/";
+// After the path of a request: its capture, which the gateway has and the log does not.
+inline constexpr std::string_view kCapturePath = "/capture";
+
 struct LogQuery {
   std::string path;         // as sent
   std::string query;        // after the question mark

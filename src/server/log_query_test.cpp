@@ -93,6 +93,10 @@ TEST(LogQuery, reads_every_filter) {
   EXPECT_EQ(log.filter_.error_code, "upstream_failed");
   EXPECT_EQ(log.filter_.since, kNow);
   EXPECT_EQ(log.filter_.until, kNow - 123 - 3 * 3'600'000);
+  ASSERT_TRUE(ask(log, "/v1/requests", "missed_call=true"));
+  EXPECT_EQ(log.filter_.has_missed_call, true);
+  ASSERT_TRUE(ask(log, "/v1/requests", "missed_call=hermes"));
+  EXPECT_EQ(log.filter_.missed_call, "hermes");
 }
 
 TEST(LogQuery, names_the_parameter_at_fault_and_what_was_expected) {
@@ -112,6 +116,7 @@ TEST(LogQuery, names_the_parameter_at_fault_and_what_was_expected) {
       {"/v1/requests", "finish_reason=end", "finish_reason", "stop|tool_calls"},
       {"/v1/requests", "has_tool_calls=1", "has_tool_calls", "true|false"},
       {"/v1/requests", "error=No+Way", "error", "upstream_failed"},
+      {"/v1/requests", "missed_call=klingon", "missed_call", "hermes"},
       {"/v1/requests", "model=", "model", "some text"},
       {"/v1/requests", "modle=m", "modle", "did you mean \"model\"?"},
       {"/v1/requests/x", "limit=1", "limit", "no parameter"},
@@ -133,7 +138,7 @@ TEST(LogQuery, answers_a_page) {
   FakeLog log;
   EXPECT_EQ(
       *ask(log, "/v1/requests"),
-      R"({"object":"list","data":[{"id":"req 1","object":"request","received_at":"2026-11-16T03:00:00.123Z","state":"failed","model":"m","upstream":null,"dialect":null,"key":null,"session":null,"trace_id":null,"protocol":"openai_chat","client_address":"","stream":false,"status":502,"finish_reason":null,"error":{"code":"upstream_failed","message":"broke"},"cut":null,"tool_calls":0,"usage":{"prompt_tokens":3,"completion_tokens":0,"total_tokens":0,"cached_tokens":0,"reasoning_tokens":0},"bytes_in":0,"bytes_out":0,"frames":0,"repairs":0,"attempts":0,"first_byte_ms":null,"first_token_ms":null,"total_ms":12}],"has_more":true,"next_cursor":"next"})");
+      R"({"object":"list","data":[{"id":"req 1","object":"request","received_at":"2026-11-16T03:00:00.123Z","state":"failed","model":"m","upstream":null,"dialect":null,"key":null,"session":null,"trace_id":null,"protocol":"openai_chat","client_address":"","stream":false,"status":502,"finish_reason":null,"error":{"code":"upstream_failed","message":"broke"},"cut":null,"tool_calls":0,"usage":{"prompt_tokens":3,"completion_tokens":0,"total_tokens":0,"cached_tokens":0,"reasoning_tokens":0},"bytes_in":0,"bytes_out":0,"frames":0,"repairs":0,"repair_names":null,"missed_call":null,"attempts":0,"first_byte_ms":null,"first_token_ms":null,"total_ms":12}],"has_more":true,"next_cursor":"next"})");
   EXPECT_EQ(log.filter_.limit, 50u);
 }
 
@@ -151,6 +156,8 @@ TEST(LogQuery, answers_one_request_with_its_content_as_json_where_it_is_json) {
   log.content_ = {};
   EXPECT_EQ(*ask(log, "/v1/requests/req%201/events"), R"({"object":"list","data":[]})");
   EXPECT_EQ(ask(log, "/v1/requests/other").error().code, ErrorCode::not_found);
+  EXPECT_THAT(ask(log, "/v1/requests/req%201/capture").error().message,
+              HasSubstr("ask the gateway"));
 }
 
 TEST(LogQuery, answers_usage_and_stats) {

@@ -20,6 +20,8 @@ void add_round(TurnSummary& all, const TurnSummary& round) {
   all.deltas += round.deltas;
   all.frames_in += round.frames_in;
   all.text_calls += round.text_calls;
+  if (!round.settled_on.empty()) all.settled_on = round.settled_on;
+  all.missed_in = round.missed_in;
   all.held_back_deltas += round.held_back_deltas;
   all.held_back_bytes += round.held_back_bytes;
   for (std::size_t i = 0; i < all.repairs.size(); ++i) all.repairs[i] += round.repairs[i];
@@ -168,6 +170,8 @@ net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round, const WireF
   if (round->capture) round->capture->begin_round(round->asked.request, options);
   const Dialect* const read_as = options.dialect;
   options.sink = round.get();
+  ExplainLog explain(self.world_, self.labels());
+  if (explain.is_wanted()) options.explain = &explain;
   auto made = Pipeline::make(round->asked.request, std::move(options));
   if (!made) co_return tl::unexpected(made.error());
   Pipeline pipeline = std::move(*made);

@@ -362,7 +362,10 @@ void LoopRun::record_end(Delivery delivery) {
   }
   record_.complete(outcome);
   trace_.end(outcome, all);
-  if (work_.capture) work_.capture->finish(store::to_string(outcome.state));
+  if (work_.capture) {
+    work_.capture->finish(store::to_string(outcome.state),
+                          is_suspicious(outcome, all) ? &world_.recent_captures : nullptr);
+  }
   if (!reason.empty()) observe_loop(world_, model().name, std::string_view(reason).substr(5));
   observe_end(world_, labels(), std::move(outcome), all);
 }

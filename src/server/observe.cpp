@@ -31,7 +31,8 @@ std::string_view trace_field(const std::string& trace) { return trace.empty() ? 
 void count_calls(telemetry::Metrics& metrics, const TurnLabels& turn, const TurnSummary& summary) {
   constexpr CallOutcome kOutcomes[] = {CallOutcome::complete, CallOutcome::truncated,
                                        CallOutcome::malformed};
-  const std::string_view dialect = summary.text_calls > 0 ? turn.dialect : "native";
+  const std::string_view found = summary.settled_on.empty() ? turn.dialect : summary.settled_on;
+  const std::string_view dialect = summary.text_calls > 0 ? found : "native";
   for (const CallOutcome outcome : kOutcomes) {
     const std::uint32_t count = summary.outcomes[static_cast<std::size_t>(outcome)];
     if (count == 0) continue;
@@ -53,6 +54,9 @@ void count_turn(telemetry::Metrics& metrics, const TurnLabels& turn, const TurnS
   }
   if (summary.withheld_calls > 0) {
     metrics.withheld_calls.with(kAnyShard, model).add(summary.withheld_calls);
+  }
+  if (!summary.missed_in.empty()) {
+    metrics.missed_calls.with(kAnyShard, model, summary.missed_in).add();
   }
   if (summary.cut) metrics.turns_cut.with(kAnyShard, model).add();
   if (summary.usage) count_usage(metrics, model, *summary.usage);
@@ -198,6 +202,14 @@ std::string render_metrics(World& world) {
     world.metrics.otlp_failures.with(kAnyShard).raise_to(counts.failures);
   }
   return world.metrics.render();
+}
+
+void ExplainLog::stayed_text(const StayedText& text) {
+  const std::string why = dialect::to_string(text, turn_.dialect);
+  world_.log.debug("markup stayed text", {{"request", turn_.request},
+                                          {trace_field(turn_.trace), turn_.trace},
+                                          {"model", turn_.model},
+                                          {"why", why}});
 }
 
 StreamGauge::StreamGauge(World& world) : world_(world) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "callgate/pipeline.h"
 #include "server/error_word.h"
@@ -38,6 +39,20 @@ void observe_tool_run(World& world, std::string_view tool, std::string_view outc
                       std::optional<Milliseconds> duration);
 void observe_loop(World& world, std::string_view model, std::string_view end);
 std::string render_metrics(World& world);
+
+// Writes why markup stayed text into the log, at level debug.
+class ExplainLog final : public Explainer {
+ public:
+  // REQUIRES: all that it gets outlives it.
+  ExplainLog(World& world, TurnLabels turn) : world_(world), turn_(std::move(turn)) {}
+  // Whether anybody reads it.
+  bool is_wanted() const { return world_.log.is_enabled(telemetry::LogLevel::debug); }
+  void stayed_text(const StayedText& text) override;
+
+ private:
+  World& world_;
+  TurnLabels turn_;
+};
 
 // Counts an active stream while it lives.
 class StreamGauge {

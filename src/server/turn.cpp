@@ -149,6 +149,8 @@ bool Turn::is_held(const Pipeline& pipeline) const {
 }
 
 void Turn::add_notices() {
+  ask_.headers.add("x-callgate-dialect",
+                   summary_.settled_on.empty() ? read_as_ : summary_.settled_on);
   if (!dropped_.empty()) ask_.headers.add("x-callgate-dropped", dropped_);
   if (!conversation_.empty()) ask_.headers.add(kConversationHeader, conversation_);
   if (!session_.empty()) ask_.headers.add(kSessionHeader, session_);
@@ -180,8 +182,11 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
   PipelineOptions options = pipeline_options(wire, call);
   if (ask_.capture) ask_.capture->made_pipeline(options);
   const Dialect* const read_as = options.dialect;
+  read_as_ = read_as == nullptr ? "native" : read_as->name;
   options.observer = record_.observer(trace_.observer());
   options.keep = record_.max_answer();
+  ExplainLog explain(gateway_.world_, labels());
+  if (explain.is_wanted()) options.explain = &explain;
   auto made = Pipeline::make(request_, std::move(options));
   if (!made) {
     error_ = made.error();
@@ -355,7 +360,12 @@ void Turn::record_end(Step step) {
   end.total_ms = gateway_.loop_.now() - ask_.started_ms;
   end.cut = summary_.cut_by;
   store::RequestOutcome outcome = make_outcome(end, summary_);
-  if (ask_.capture) ask_.capture->finish(store::to_string(outcome.state));
+  if (ask_.capture) {
+    const bool keep = is_suspicious(outcome, summary_);
+    if (keep) ask_.capture->keep_request(request_);
+    ask_.capture->finish(store::to_string(outcome.state),
+                         keep ? &gateway_.world_.recent_captures : nullptr);
+  }
   record_.complete(outcome);
   trace_.end(outcome, summary_);
   observe_end(gateway_.world_, labels(), std::move(outcome), summary_);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
@@ -65,6 +66,7 @@ class Turn {
   const Protocol& protocol_;
   const Dialect* dialect_ = nullptr;
   bool dialect_is_default_ = false;
+  std::string_view read_as_;  // the dialect that read this attempt's text, after what was learned
   bool keepalive_ = true;
   std::optional<engine::TextTools> text_;  // of this attempt
   std::optional<UpstreamRequest> encoded_;

@@ -33,6 +33,25 @@ void add_counters(net::Headers& headers, const TurnSummary& summary, const Polic
   headers.add("x-callgate-stop-after-tools-mode", callgate::to_string(policy.stop_after_tools));
 }
 
+std::string repair_names(const RepairCounts& repairs) {
+  std::string names;
+  for (std::size_t i = 0; i < kRepairCount; ++i) {
+    if (repairs[i] == 0) continue;
+    if (!names.empty()) names += ", ";
+    names += callgate::to_string(static_cast<Repair>(i));
+    if (repairs[i] > 1) names += " x" + std::to_string(repairs[i]);
+  }
+  return names;
+}
+
+bool is_suspicious(const store::RequestOutcome& outcome, const TurnSummary& summary) {
+  const auto count = [&](Repair repair) {
+    return summary.repairs[static_cast<std::size_t>(repair)];
+  };
+  return outcome.state == store::RequestState::failed || !summary.missed_in.empty() ||
+         count(Repair::frame_invalid) > 0 || count(Repair::utf8_invalid) > 0;
+}
+
 store::RequestOutcome make_outcome(const TurnEnd& end, const TurnSummary& summary) {
   using store::RequestState;
   using How = TurnEnd::How;
@@ -57,6 +76,9 @@ store::RequestOutcome make_outcome(const TurnEnd& end, const TurnSummary& summar
   outcome.bytes_out = static_cast<std::int64_t>(end.bytes_out);
   outcome.frames = static_cast<std::int64_t>(summary.frames_in);
   for (const std::uint32_t count : summary.repairs) outcome.repairs += count;
+  outcome.repair_names = repair_names(summary.repairs);
+  outcome.missed_call = summary.missed_in;
+  outcome.dialect = summary.settled_on;
   outcome.attempts = end.attempts;
   outcome.first_byte_ms = end.first_byte_ms;
   outcome.first_token_ms = end.first_token_ms;

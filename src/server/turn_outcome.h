@@ -44,6 +44,11 @@ struct TurnEnd {
   std::uint64_t total_ms = 0;
   std::string_view cut;
 };
+// As `finish_reason_missing, id_missing x2`.
+std::string repair_names(const RepairCounts& repairs);
+// The turn failed, lost data, or its text looks like a call: what the upstream sent is worth keeping.
+bool is_suspicious(const store::RequestOutcome& outcome, const TurnSummary& summary);
+
 store::RequestOutcome make_outcome(const TurnEnd& end, const TurnSummary& summary);
 
 }  // namespace callgate::server
