@@ -430,8 +430,10 @@ void AutoParser::explain_look(std::string_view next) {
                       (list ? next.starts_with('(') : next.empty() || !is_name_byte(next[0]));
   if (called) return relay_.report("auto", position(), position(), undeclared(name_));
   if (list) return;
-  relay_.report("auto", position(), position() + look_.size(),
-                expectation("'{', '[', '<' or the name of a declared tool", {next}));
+  relay_.report(
+      "auto", position(), position() + look_.size(),
+      expectation("'{', '[', '<' or the name of a declared tool",
+                  next.empty() ? Found{.extent = Found::Extent::end} : Found::rest(next)));
 }
 
 void AutoParser::explain_block() {

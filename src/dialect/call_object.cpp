@@ -59,22 +59,22 @@ Step CallObject::push(std::string_view bytes, Output& out) {
       case State::id_string:
       case State::arguments_string:
         at += push_text(rest, out);
-        if (string_.closed() && !text_closed(out))
-          return fail(at, {text_, Found::Extent::word}, out);
+        if (string_.closed() && !text_closed(out)) return fail(at, Found::word(text_), out);
         break;
       case State::id_other:
       case State::arguments_null:
       case State::skipped: {
         const std::size_t used = push_skipped(rest, out);
         at += used;
-        if (scan_.state() == json::Scanner::State::failed) return fail(at, {bytes.substr(at)}, out);
+        if (scan_.state() == json::Scanner::State::failed)
+          return fail(at, Found::rest(bytes.substr(at)), out);
         break;
       }
       case State::key_or_end:
       case State::colon:
       case State::value:
       case State::comma_or_end:
-        if (!step(bytes[at], out)) return fail(at, {bytes.substr(at)}, out);
+        if (!step(bytes[at], out)) return fail(at, Found::rest(bytes.substr(at)), out);
         ++at;
         if (closed_) return end(at, out);
         break;
@@ -91,7 +91,7 @@ Step CallObject::push_arguments(std::string_view bytes, Output& out) {
   if (result.state == JsonArguments::State::malformed) outcome_ = CallOutcome::malformed;
   state_ = State::comma_or_end;
   if (result.replay.empty()) return {.used = result.used};
-  Step step = fail(result.used, {result.replay, Found::Extent::word}, out);
+  Step step = fail(result.used, Found::word(result.replay), out);
   step.replay = result.replay;
   return step;
 }
@@ -121,7 +121,7 @@ bool CallObject::text_closed(Output& out) {
           (!name_.empty() && arguments_ended_)) {
         return true;
       }
-      out.expected("a member of a call, such as \"name\"", {text_, Found::Extent::word});
+      out.expected("a member of a call, such as \"name\"", Found::word(text_));
       return false;
     case State::name:
       if (name_.empty()) name_ = text_;

@@ -89,7 +89,7 @@ void ChannelParser::finish(EventSink& sink) {
   switch (state_) {
     case State::lead:
     case State::header:
-      if (state_ == State::header) explain("<|message|>", {});
+      if (state_ == State::header) explain("<|message|>", {.extent = Found::Extent::end});
       release(State::body);
       break;
     case State::call_lead:
@@ -191,7 +191,7 @@ void ChannelParser::take_text(std::string_view bytes) {
       break;
     case State::call_lead:
     case State::call_odd:
-      explain("'{'", {bytes});
+      explain("'{'", Found::rest(bytes));
       release(State::odd_body);
       say(bytes);
       break;
@@ -220,7 +220,7 @@ void ChannelParser::take_header(std::string_view bytes) {
   out_.hold(bytes);
   header_.append(bytes);
   if (bytes.size() < room) return;
-  explain("<|message|>", {bytes});
+  explain("<|message|>", {});
   release(State::odd_body);
 }
 
@@ -306,7 +306,7 @@ void ChannelParser::take_header_token(Token token, std::string_view text) {
         end_message(text);
         return;
       }
-      explain("<|message|>", {text, Found::Extent::word});
+      explain("<|message|>", Found::word(text));
       out_.hold(text);
       release(State::between);
       break;

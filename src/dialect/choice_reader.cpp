@@ -24,6 +24,7 @@ class ChoiceReader final : public CallReader {
       if (is_space(bytes[space])) {
         out.hold(bytes.substr(space++, 1));
       } else if (!choose(bytes[space], out)) {
+        out.expected("a call", Found::rest(bytes.substr(space)));
         return {.used = space, .next = Step::Next::rejected};
       }
     }

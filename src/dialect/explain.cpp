@@ -34,30 +34,40 @@ std::string_view cut_to(std::string_view text, std::size_t bytes) {
 
 // Bytes of the first character, as far as they are there.
 std::size_t first_character(std::string_view text) {
+  if (text.empty()) return 0;
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
   return std::min(size, text.size());
 }
 
-std::string_view shown(const Found& found) {
-  if (found.extent == Found::Extent::rest) return found.text.substr(0, first_character(found.text));
-  return cut_to(found.text, kMostShown);
+void append_quoted(std::string& out, std::string_view text, char quote) {
+  std::string clean;
+  utf8::append_sanitized(clean, text);
+  out += quote;
+  for (const char c : clean) append_escaped(out, c);
+  out += quote;
 }
 
 }  // namespace
 
 std::string expectation(std::string_view expected, const Found& found) {
   std::string text = "expected ";
-  text.append(expected).append(", found ");
-  if (found.text.empty()) return text.append("the end of the turn");
-  const std::string_view seen = shown(found);
-  const bool word = found.extent == Found::Extent::word;
-  const char quote = seen == "'" || word ? '"' : '\'';
-  text += quote;
-  std::string clean;
-  utf8::append_sanitized(clean, seen);
-  for (const char c : clean) append_escaped(text, c);
-  text += quote;
+  text.append(expected);
+  switch (found.extent) {
+    case Found::Extent::unknown:
+      break;
+    case Found::Extent::rest: {
+      const std::string_view first = found.text.substr(0, first_character(found.text));
+      append_quoted(text.append(", found "), first, first == "'" ? '"' : '\'');
+      break;
+    }
+    case Found::Extent::word:
+      append_quoted(text.append(", found "), cut_to(found.text, kMostShown), '"');
+      break;
+    case Found::Extent::end:
+      text.append(", found the end of the turn");
+      break;
+  }
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "chat/event_log.h"
+#include "dialect/golden_testing.h"
 
 namespace callgate::dialect {
 namespace {
@@ -115,6 +116,45 @@ TEST(Explain, says_that_a_request_has_no_tools) {
     parser->push("<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>", Channel::text, log);
     parser->finish(log);
     EXPECT_NE(lines.all.find("the request declares no tools"), std::string::npos) << lines.all;
+  }
+}
+
+struct Bounds final : Explainer {
+  void stayed_text(const StayedText& text) override {
+    EXPECT_LE(text.begin, text.end);
+    last = std::max(last, text.end);
+    all += to_string(text, "") + '\n';
+  }
+  std::uint64_t last = 0;
+  std::string all;
+};
+
+std::string parse(const Dialect& dialect, const golden::Case& test, Explainer* explain,
+                  std::size_t piece) {
+  DialectOptions options = test.options();
+  options.explain = explain;
+  const auto parser = test.no_tools ? make_without_calls(dialect, options) : dialect.make(options);
+  EventLog log;
+  for (std::string_view rest = test.in; !rest.empty();) {
+    parser->push(rest.substr(0, piece), test.channel, log);
+    rest.remove_prefix(std::min(piece, rest.size()));
+  }
+  parser->finish(log);
+  return print(log.events());
+}
+
+TEST(Explain, changes_nothing_and_says_the_same_at_every_cut) {
+  for (const Dialect* dialect : all()) {
+    for (const golden::Case& test : golden::cases_of(*dialect)) {
+      if (!test.reason.empty() || test.in.empty()) continue;
+      const std::string plain = parse(*dialect, test, nullptr, test.in.size());
+      Bounds whole;
+      EXPECT_EQ(parse(*dialect, test, &whole, test.in.size()), plain) << dialect->name << test.name;
+      EXPECT_LE(whole.last, test.in.size()) << dialect->name << " " << test.name;
+      Bounds bytes;
+      parse(*dialect, test, &bytes, 1);
+      EXPECT_EQ(bytes.all, whole.all) << dialect->name << " " << test.name;
+    }
   }
 }
 

@@ -140,7 +140,7 @@ Step MarkedJson::step(char c, Output& out) {
   const bool closes = array_ && c == ']' && state_ != State::start;
   const bool separates = state_ == State::next && (c == ',' || (c == ';' && !array_));
   if (closes && names_ == Opener::Names::declared && out.calls() == calls_before_) {
-    out.expected("'{'", {{&c, 1}});
+    out.expected("'{'", Found::rest({&c, 1}));
     return stop;
   }
   if (c == '{') {
@@ -149,7 +149,7 @@ Step MarkedJson::step(char c, Output& out) {
     array_ = true;
     state_ = State::element;
   } else if (!separates && !closes && !is_space(c)) {
-    if (state_ != State::next) out.expected(array_ ? "'{'" : "'{' or '['", {{&c, 1}});
+    if (state_ != State::next) out.expected(array_ ? "'{'" : "'{' or '['", Found::rest({&c, 1}));
     return stop;
   }
   follow({&c, 1});

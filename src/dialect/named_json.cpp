@@ -140,9 +140,8 @@ Step NamedJsonReader::push(std::string_view bytes, Output& out) {
     step.used += at;
     at = step.used;
     if (step.next == Step::Next::rejected && state_ == State::header) {
-      out.expected(
-          "the name of a function and its arguments",
-          text_.empty() ? Found{bytes.substr(at)} : Found{trimmed(text_), Found::Extent::word});
+      out.expected("the name of a function and its arguments",
+                   text_.empty() ? Found{} : Found::word(trimmed(text_)));
     }
     if (step.next != Step::Next::more || state_ == State::fence) return step;
   }

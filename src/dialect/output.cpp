@@ -180,6 +180,7 @@ bool Output::finish_call(CallOutcome outcome) {
   if (!committed_ && outcome == CallOutcome::complete) commit_call();
   call_open_ = false;
   if (!committed_) {
+    expected("whole and valid arguments", {});
     release_held();
     return false;
   }

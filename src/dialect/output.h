@@ -39,11 +39,16 @@ using ByteSet = std::array<bool, 256>;
 // What a reader found instead of what it expected.
 struct Found {
   enum class Extent : std::uint8_t {
-    rest,  // whatever follows: its first character counts. Empty: the turn ends.
-    word,  // it counts as a whole
+    unknown,  // nothing is said of it
+    rest,     // whatever follows, not read yet: its first character counts
+    word,     // it counts as a whole
+    end,      // the end of the turn
   };
   std::string_view text;
-  Extent extent = Extent::rest;
+  Extent extent = Extent::unknown;
+
+  static Found rest(std::string_view text) { return {text, Extent::rest}; }
+  static Found word(std::string_view text) { return {text, Extent::word}; }
 };
 
 // Why a reader gave up.

@@ -43,7 +43,7 @@ Step PythonCalls::push(std::string_view bytes, Output& out) {
       ++i;
     }
   }
-  if (next_ == Step::Next::rejected) out.expected(wanted(), {bytes.substr(i)});
+  if (next_ == Step::Next::rejected) out.expected(wanted(), Found::rest(bytes.substr(i)));
   // A comma before the close marker is structure; white space behind a call may be text.
   if (next_ == Step::Next::closed && at_ == At::after_comma) out.drop_held();
   if (!json_.empty()) {

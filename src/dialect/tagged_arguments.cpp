@@ -91,8 +91,7 @@ Step TaggedCalls::push(std::string_view bytes, Output& out) {
   }
   step_.used = i;
   if (step_.next == Step::Next::rejected && !out.call_open()) {
-    out.expected(wanted(), step_.replay.empty() ? Found{bytes.substr(i)}
-                                                : Found{step_.replay, Found::Extent::word});
+    out.expected(wanted(), byte_used_ ? Found{} : Found::rest(bytes.substr(i)));
   }
   return step_;
 }

@@ -65,7 +65,7 @@ void TurnParser::finish(EventSink& sink) {
   settle();
   while (state_ == State::call) {
     reader_->finish(out_);
-    if (explain_ != nullptr) explain_call({});
+    if (explain_ != nullptr) explain_call({.extent = Found::Extent::end});
     leave_call(Step::Next::rejected);
     settle();
   }
@@ -251,6 +251,7 @@ void TurnParser::open_call(std::size_t opener, std::string_view text) {
   if (explain_ != nullptr) [[unlikely]] {
     opener_at_ = out_.position();
     out_.doubt()->reason.clear();
+    explained_ = false;
   }
   out_.hold(text);
   opener_size_ = out_.held_size();
@@ -293,14 +294,13 @@ std::string_view TurnParser::read_call(std::string_view bytes) {
   const bool full = !out_.call_open() && out_.held_size() >= max_held_back_;
   if (step.next == Step::Next::more && full && !reader_->overflow(out_)) {
     step.next = Step::Next::rejected;
-    out_.expected("a call within what may be held back", {bytes});
+    out_.expected("a call within what may be held back", {});
+  }
+  // A reader that is done with its doubts may still pass what it read as prose.
+  if (explain_ != nullptr) [[unlikely]] {
+    if (step.next == Step::Next::rejected || !out_.doubt()->reason.empty()) explain_call({});
   }
   if (step.next != Step::Next::more) {
-    if (explain_ != nullptr) [[unlikely]] {
-      const bool replays = !step.replay.empty();
-      const Found found = replays ? Found{step.replay, Found::Extent::word} : Found{bytes};
-      if (step.next == Step::Next::rejected) explain_call(found);
-    }
     leave_call(step.next);
     consume(step.replay);
   }
@@ -322,13 +322,15 @@ void TurnParser::explain_opener(std::size_t opener) {
 void TurnParser::explain_call(const Found& found) {
   const std::string_view held = out_.held();
   const bool called = out_.calls() != calls_before_;
-  if (called && std::all_of(held.begin(), held.end(), is_space)) return;
-  out_.expected(found.text.empty() ? "the rest of the call" : "a call", found);
+  if (called ? std::all_of(held.begin(), held.end(), is_space) : explained_) return;
+  const bool ends = found.extent == Found::Extent::end;
+  out_.expected(ends ? "the rest of the call" : "a call", found);
   Doubt& doubt = *out_.doubt();
   explain_->stayed_text({.begin = called ? out_.position() - held.size() : opener_at_,
                          .end = doubt.at,
                          .reason = doubt.reason});
   doubt.reason.clear();
+  explained_ = true;
 }
 
 void TurnParser::leave_reasoning() {

@@ -130,6 +130,7 @@ class TurnParser final : public AuditedParser {
   Output out_;
   std::size_t max_held_back_;
   Explainer* explain_;
+  bool explained_ = false;       // why the call that is being read is none
   std::uint64_t opener_at_ = 0;  // position of the call's opener, where somebody asks
   State state_ = State::prose;
   Channel channel_ = Channel::text;  // of the upstream
