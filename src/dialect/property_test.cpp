@@ -60,6 +60,15 @@ class Mutations {
   std::mt19937_64 random_;
 };
 
+// Whether somebody asks why markup stayed text changes nothing else.
+class BoundedExplainer final : public Explainer {
+ public:
+  void stayed_text(const StayedText& text) override {
+    EXPECT_LE(text.begin, text.end);
+    EXPECT_FALSE(text.reason.empty());
+  }
+};
+
 class Property : public testing::TestWithParam<const Dialect*> {};
 
 TEST_P(Property, holds_for_golden_inputs_put_together_at_random) {
@@ -77,6 +86,8 @@ TEST_P(Property, holds_for_golden_inputs_put_together_at_random) {
     DialectOptions options = like.options();
     options.commit = mutations.below(3) == 0 ? Commit::whole_call : Commit::eager;
     if (mutations.below(8) == 0) options.max_held_back = 1 + mutations.below(200);
+    BoundedExplainer explainer;
+    if (round % 2 == 0) options.explain = &explainer;
     const std::string fault =
         oracle::check(*GetParam(), options, like.channel, text, static_cast<std::uint64_t>(round));
     std::string shown;
