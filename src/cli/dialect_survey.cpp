@@ -1,6 +1,10 @@
 #include "cli/dialect_survey.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <tuple>
+
+#include "cli/call_distance.h"
 
 namespace callgate::cli {
 namespace {
@@ -8,8 +12,15 @@ namespace {
 constexpr std::size_t kMostClose = 8;
 
 struct Found {
-  std::string_view dialect;
+  const Dialect* dialect;
   Reading reading;
+  int distance = 0;  // of its first call
+
+  // The smallest is the best. Of dialects that read the same, the one that more families of models write is the likelier.
+  auto rank() const {
+    return std::tuple(distance, SIZE_MAX - reading.calls.size(), reading.text_bytes,
+                      SIZE_MAX - dialect->models.size());
+  }
 };
 
 // Where it got furthest before it gave up. A rule that forbids a call at its place is as far as it gets.
@@ -22,25 +33,21 @@ const Explanation::Piece* furthest(const Explanation& explanation) {
   return best;
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string joined(const std::vector<LoggedCall>& calls) {
   std::string text;
-  for (const std::string& name : names) text.append(text.empty() ? "" : ", ").append(name);
+  for (const LoggedCall& call : calls) text.append(text.empty() ? "" : ", ").append(call.name);
   return text;
 }
 
 std::string print(std::vector<Found> found, std::vector<Explanation::Piece> close) {
-  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-    if (a.reading.calls.size() != b.reading.calls.size()) {
-      return a.reading.calls.size() > b.reading.calls.size();
-    }
-    return a.reading.text_bytes < b.reading.text_bytes;
-  });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Found& a, const Found& b) { return a.rank() < b.rank(); });
   std::stable_sort(close.begin(), close.end(),
                    [](const auto& a, const auto& b) { return a.end - a.begin > b.end - b.begin; });
   if (close.size() > kMostClose) close.resize(kMostClose);
   std::string out = found.empty() ? "no dialect finds a call\n" : "calls\n";
   for (const Found& one : found) {
-    std::string name(one.dialect);
+    std::string name(one.dialect->name);
     name.resize(std::max<std::size_t>(name.size(), 20), ' ');
     out += "  " + name + " " + joined(one.reading.calls) + "\n";
   }
@@ -51,7 +58,8 @@ std::string print(std::vector<Found> found, std::vector<Explanation::Piece> clos
 
 }  // namespace
 
-std::string survey_dialects(const std::function<Reading(const Dialect&, Explainer&)>& read) {
+std::string survey_dialects(std::string_view said,
+                            const std::function<Reading(const Dialect&, Explainer&)>& read) {
   std::vector<Found> found;
   std::vector<Explanation::Piece> close;
   for (const Dialect* dialect : dialect::all()) {
@@ -59,7 +67,8 @@ std::string survey_dialects(const std::function<Reading(const Dialect&, Explaine
     Explanation explanation(dialect->name);
     Reading reading = read(*dialect, explanation);
     if (!reading.calls.empty()) {
-      found.push_back({dialect->name, std::move(reading)});
+      const int how_far = distance(*dialect, reading.calls.front(), said);
+      found.push_back({dialect, std::move(reading), how_far});
     } else if (const Explanation::Piece* piece = furthest(explanation)) {
       close.push_back(*piece);
     }

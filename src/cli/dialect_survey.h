@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "callgate/dialect.h"
+#include "chat/event_log.h"
 #include "cli/explanation.h"
 
 namespace callgate::cli {
@@ -20,11 +21,13 @@ inline constexpr std::string_view kAllDialects = "all";
 
 // What one dialect made of the text.
 struct Reading {
-  std::vector<std::string> calls;  // names of those that it found in the text
-  std::size_t text_bytes = 0;      // that it left
+  std::vector<LoggedCall> calls;  // that it found in the text
+  std::size_t text_bytes = 0;     // that it left
 };
 
-// `read` reads the text in a dialect and tells the explainer.
-std::string survey_dialects(const std::function<Reading(const Dialect&, Explainer&)>& read);
+// `read` reads the text in a dialect and tells the explainer; `said` is that text. First comes the dialect whose models
+// would have written just that.
+std::string survey_dialects(std::string_view said,
+                            const std::function<Reading(const Dialect&, Explainer&)>& read);
 
 }  // namespace callgate::cli

@@ -6,19 +6,25 @@ namespace callgate::cli {
 namespace {
 
 TEST(DialectSurvey, names_dialects_that_find_calls_and_those_that_come_close) {
-  const std::string survey = survey_dialects([](const Dialect& dialect, Explainer& explain) {
-    if (dialect.name == "hermes") return Reading{.calls = {"f", "g"}, .text_bytes = 0};
-    if (dialect.name == "granite") return Reading{.calls = {"f"}, .text_bytes = 9};
-    if (dialect.name == "glm45") return Reading{.calls = {"f"}, .text_bytes = 2};
+  const LoggedCall f{.name = "f", .arguments = "{}"};
+  const LoggedCall g{.name = "g", .arguments = "{}"};
+  const auto read = [&](const Dialect& dialect, Explainer& explain) {
+    if (dialect.name == "hermes") return Reading{.calls = {f, g}, .text_bytes = 0};
+    if (dialect.name == "granite") return Reading{.calls = {f}, .text_bytes = 9};
+    if (dialect.name == "glm45") return Reading{.calls = {f}, .text_bytes = 2};
+    if (dialect.name == "longcat") return Reading{.calls = {f}, .text_bytes = 30};
     if (dialect.name == "xlam") explain.stayed_text({.begin = 1, .end = 3, .reason = "near"});
     if (dialect.name == "pythonic") {
       explain.stayed_text({.begin = 0, .end = 0, .reason = "far"});
       explain.stayed_text({.begin = 2, .end = 9, .reason = "nearer"});
     }
     return Reading{};
-  });
-  EXPECT_EQ(survey,
+  };
+  const std::string_view said =
+      "<longcat_tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</longcat_tool_call>";
+  EXPECT_EQ(survey_dialects(said, read),
             "calls\n"
+            "  longcat              f\n"
             "  hermes               f, g\n"
             "  glm45                f\n"
             "  granite              f\n"
@@ -28,7 +34,7 @@ TEST(DialectSurvey, names_dialects_that_find_calls_and_those_that_come_close) {
 }
 
 TEST(DialectSurvey, says_that_nothing_was_found) {
-  EXPECT_EQ(survey_dialects([](const Dialect&, Explainer&) { return Reading{}; }),
+  EXPECT_EQ(survey_dialects("", [](const Dialect&, Explainer&) { return Reading{}; }),
             "no dialect finds a call\n");
 }
 

@@ -70,12 +70,10 @@ int run_batch(const Split& split, Emit emit, bool explain) {
 }
 
 int run_survey(ParseCase input, const Split& split) {
-  std::cout << survey_dialects([&](const Dialect& dialect, Explainer& explain) {
+  std::cout << survey_dialects(input.text, [&](const Dialect& dialect, Explainer& explain) {
     input.dialect = dialect.name;
     const EventLog log = *run_case(input, split, &explain);
-    Reading reading{.calls = {}, .text_bytes = log.text().size()};
-    for (const LoggedCall& call : log.calls()) reading.calls.push_back(call.name);
-    return reading;
+    return Reading{.calls = log.calls(), .text_bytes = log.text().size()};
   });
   return 0;
 }

@@ -320,10 +320,9 @@ Replayed run_replay(const ReplayCase& input, const std::optional<Split>& split,
     replayed.events += print(choices[i]->events());
   }
   replayed.summary = engine::print_summary(pipeline.summary());
-  replayed.text_bytes = static_cast<std::size_t>(pipeline.summary().text_bytes);
-  if (pipeline.summary().text_calls > 0 && !choices.empty()) {
-    for (const LoggedCall& call : choices[0]->calls()) replayed.text_calls.push_back(call.name);
-  }
+  if (choices.empty()) return replayed;
+  replayed.text = choices[0]->text() + choices[0]->reasoning();
+  if (pipeline.summary().text_calls > 0) replayed.text_calls = choices[0]->calls();
   return replayed;
 }
 

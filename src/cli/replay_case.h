@@ -48,8 +48,8 @@ struct Replayed {
   std::string events;   // as golden files print them
   std::string summary;  // as golden files print it
   std::optional<Error> error;
-  std::vector<std::string> text_calls;  // names of calls that the dialect found in the text
-  std::size_t text_bytes = 0;           // that the client got
+  std::vector<LoggedCall> text_calls;  // that the dialect found in the text of the first choice
+  std::string text;                    // of the first choice, with its reasoning
 };
 // `split` cuts the upstream's bytes anew; nothing: as they came.
 Replayed run_replay(const ReplayCase& input, const std::optional<Split>& split,

@@ -135,11 +135,13 @@ int write_golden(const ReplayArguments& arguments, const ReplayCase& input) {
 }
 
 int survey(ReplayCase input, const std::optional<Split>& split) {
-  std::cout << survey_dialects([&](const Dialect& dialect, Explainer& explain) {
+  input.options.dialect_is_default = false;
+  input.options.dialect = nullptr;
+  const std::string said = run_replay(input, split).text;
+  std::cout << survey_dialects(said, [&](const Dialect& dialect, Explainer& explain) {
     input.options.dialect = &dialect;
-    input.options.dialect_is_default = false;
     Replayed replayed = run_replay(input, split, &explain);
-    return Reading{.calls = std::move(replayed.text_calls), .text_bytes = replayed.text_bytes};
+    return Reading{.calls = std::move(replayed.text_calls), .text_bytes = replayed.text.size()};
   });
   return 0;
 }

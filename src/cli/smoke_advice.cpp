@@ -8,6 +8,7 @@
 #include "callgate/dialect.h"
 #include "callgate/pipeline.h"
 #include "chat/event_log.h"
+#include "cli/call_distance.h"
 #include "cli/smoke_request.h"
 #include "dialect/models.h"
 #include "dialect/render.h"
@@ -87,22 +88,6 @@ EventLog read_as(const Dialect& dialect, const EventLog& said) {
   }
   parser->finish(read);
   return read;
-}
-
-std::string without_space(std::string_view text) {
-  std::string dense(text);
-  std::erase_if(dense, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; });
-  return dense;
-}
-
-// How far the text is from what the dialect's models would have written: 0 not at all, 1 by white space, 2 by more.
-int distance(const Dialect& dialect, const LoggedCall& call, std::string_view said) {
-  const CallRecord record{
-      .id = call.id, .name = call.name, .arguments = call.arguments, .extra = {}};
-  std::string text;
-  if (!dialect::render_calls(dialect.name, {&record, 1}, text)) return 2;
-  if (said.find(text) != std::string_view::npos) return 0;
-  return without_space(said).find(without_space(text)) != std::string::npos ? 1 : 2;
 }
 
 // How well a dialect explains an answer; the smallest is the best.
