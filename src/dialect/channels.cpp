@@ -132,11 +132,13 @@ void ChannelParser::finish(EventSink& sink) {
       out_.drop_held();
       break;
     case State::call_lead:
+    case State::call_quote:
     case State::call_odd:
       out_.start_call(name_);
       out_.finish_call(CallOutcome::truncated);
       break;
     case State::arguments:
+    case State::quoted:
       out_.finish_call(arguments_.finish(out_));
       break;
     case State::raw:
@@ -159,8 +161,12 @@ void ChannelParser::consume(std::string_view bytes) {
   while (!bytes.empty()) {
     if (state_ == State::arguments) {
       bytes = read_arguments(bytes);
+    } else if (state_ == State::quoted) {
+      bytes = read_quoted(bytes);
     } else if (state_ == State::call_lead) {
       bytes = read_call_lead(bytes);
+    } else if (state_ == State::call_quote) {
+      bytes = read_call_quote(bytes);
     } else {
       bytes = read_marked(bytes);
     }
@@ -180,6 +186,11 @@ std::string_view ChannelParser::read_call_lead(std::string_view bytes) {
     bytes.remove_prefix(1);
   }
   if (bytes.empty()) return bytes;
+  if (bytes[0] == '"') {
+    out_.hold(bytes.substr(0, 1));
+    state_ = State::call_quote;
+    return bytes.substr(1);
+  }
   if (bytes[0] != '{') {
     state_ = State::call_odd;
     return bytes;
@@ -188,6 +199,30 @@ std::string_view ChannelParser::read_call_lead(std::string_view bytes) {
   arguments_.begin();
   state_ = State::arguments;
   return bytes;
+}
+
+// An object in a string, or content that is not JSON.
+std::string_view ChannelParser::read_call_quote(std::string_view bytes) {
+  if (bytes[0] != '{') {
+    out_.unhold(1);
+    state_ = State::call_odd;
+    take_text("\"");
+    return bytes;
+  }
+  out_.start_call(name_);
+  arguments_.begin(true);
+  string_.begin();
+  state_ = State::quoted;
+  return bytes;
+}
+
+std::string_view ChannelParser::read_quoted(std::string_view bytes) {
+  decoded_.clear();
+  const std::size_t used = string_.push(bytes, decoded_);
+  out_.argument_bytes(bytes.substr(0, used));
+  arguments_.push(decoded_, out_);
+  if (string_.closed()) end_call(arguments_.finish(out_, CallOutcome::malformed));
+  return bytes.substr(used);
 }
 
 std::string_view ChannelParser::read_arguments(std::string_view bytes) {
@@ -234,6 +269,7 @@ void ChannelParser::take_text(std::string_view bytes) {
       take_between(bytes);
       break;
     case State::call_lead:
+    case State::call_quote:
     case State::call_odd:
       begin_raw();
       take_text(bytes);
@@ -249,6 +285,7 @@ void ChannelParser::take_text(std::string_view bytes) {
       say(bytes);
       break;
     case State::arguments:
+    case State::quoted:
       break;  // tokens are not looked for inside arguments
   }
 }
@@ -360,7 +397,9 @@ void ChannelParser::take_token(Token token, std::string_view text) {
     case State::body:
     case State::odd_body:
     case State::call_lead:
+    case State::call_quote:
     case State::arguments:
+    case State::quoted:
       break;
   }
   switch (token) {

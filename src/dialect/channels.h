@@ -19,6 +19,7 @@
 
 #include "callgate/dialect.h"
 #include "dialect/json_arguments.h"
+#include "dialect/json_string.h"
 #include "dialect/marker_set.h"
 #include "dialect/output.h"
 #include "dialect/tagged_value.h"
@@ -41,10 +42,12 @@ class ChannelParser final : public AuditedParser {
     between,  // behind a message
     header,
     body,
-    odd_body,   // of a message that was no call and left as it was written
-    call_lead,  // in the content of a call, before its brace
-    call_odd,   // there is none
+    odd_body,    // of a message that was no call and left as it was written
+    call_lead,   // in the content of a call, before its brace
+    call_quote,  // there, behind a quote
+    call_odd,    // there is none
     arguments,
+    quoted,     // arguments in a JSON string
     raw,        // arguments that are not JSON
     hidden,     // the same, of a tool that is not declared
     call_rest,  // behind the arguments
@@ -54,7 +57,9 @@ class ChannelParser final : public AuditedParser {
   void consume(std::string_view bytes);
   std::string_view read_marked(std::string_view bytes);
   std::string_view read_call_lead(std::string_view bytes);
+  std::string_view read_call_quote(std::string_view bytes);
   std::string_view read_arguments(std::string_view bytes);
+  std::string_view read_quoted(std::string_view bytes);
   void take_found(const MarkerScan::Result& found);
   void take_text(std::string_view bytes);
   void take_lead(std::string_view bytes);
@@ -80,6 +85,8 @@ class ChannelParser final : public AuditedParser {
   MarkerScan scan_;
   Output out_;
   JsonArguments arguments_;
+  JsonString string_;
+  std::string decoded_;
   State state_ = State::lead;
   Channel upstream_ = Channel::text;
   std::size_t max_held_back_;

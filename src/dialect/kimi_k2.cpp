@@ -68,6 +68,9 @@ struct ToolProse {
 };
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
+  if (options.tools.empty()) {
+    return make_turn_parser(kProse, make_named_json(kProse, kGrammar, options), options);
+  }
   const auto own = std::make_shared<const ToolProse>(options.tools);
   std::shared_ptr<const Prose> prose(own, &own->prose);
   auto reader = make_named_json(*prose, kGrammar, options);
