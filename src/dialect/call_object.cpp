@@ -402,20 +402,18 @@ Step CallObject::fail(std::size_t used, Output& out) {
 
 void CallObject::finish(Output& out) {
   if (name_.empty()) return;
-  if (names_ == Opener::Names::declared && !arguments_begun_ && members_.empty()) return;
+  std::string members("{");
+  if (!arguments_begun_) append_members(members, true);
+  const bool flat = members.size() > 1;
+  if (names_ == Opener::Names::declared && !arguments_begun_ && !flat) return;
   if (state_ == State::arguments || state_ == State::arguments_string) {
     outcome_ = arguments_.finish(out);
   } else if (!arguments_ended_) {
     outcome_ = CallOutcome::truncated;
   }
   start(out);
-  if (arguments_ended_) {
-    close_arguments(out);
-  } else if (!arguments_begun_ && !members_.empty()) {
-    std::string json("{");
-    append_members(json, true);
-    if (json.size() > 1) out.arguments(json);
-  }
+  if (arguments_ended_) close_arguments(out);
+  if (flat) out.arguments(members);
   out.finish_call(outcome_);
 }
 
