@@ -29,6 +29,7 @@ constexpr std::string_view kSpecial[] = {
     "<|tool_calls_section_begin|>", "<|tool_call_section_begin|>", "<|tool_calls_section_end|>",
     "<|tool_call_section_end|>",    "<|tool_call_begin|>",         "<|tool_call_end|>",
     "<|tool_call_argument_begin|>"};
+constexpr std::string_view kMarkup[] = {"<|tool_call_argument_begin|>{"};
 constexpr Prose kProse{.reasoning = kReasoning,
                        .section_open = kSectionOpen,
                        .call_open = kOpen,
@@ -36,6 +37,7 @@ constexpr Prose kProse{.reasoning = kReasoning,
                        .section_close = kSectionClose,
                        .tail = kTail,
                        .special = kSpecial,
+                       .markup = kMarkup,
                        .after_call = Prose::AfterCall::text};
 constexpr NamedJson kGrammar{.first = Slot::kimi_id, .fields = kFields};
 constexpr std::string_view kModels[] = {"*kimi-k2*", "*kimi_k2*", "*kimi-dev*", "*kimi-vl*"};

@@ -30,6 +30,7 @@ std::vector<std::string_view> TurnParser::texts(const Prose& prose, std::vector<
   add_all(prose.tail, Role::tail, itself);
   add_all(prose.hidden, Role::hidden_open, opener);
   add_all(prose.hidden, Role::hidden_close, closer);
+  add_all(prose.markup, Role::markup, itself);
   for (std::size_t i = 0; i < prose.special.size(); ++i) {
     const auto known = static_cast<std::size_t>(
         std::find(texts.begin(), texts.end(), prose.special[i]) - texts.begin());
@@ -77,19 +78,9 @@ void TurnParser::finish(EventSink& sink) {
     settle();
   }
   if (state_ == State::handed_over) return;
-  finish_lead();
-  out_.finish();
-}
-
-// A special token that nothing follows is hidden, and so is what ends turns.
-void TurnParser::finish_lead() {
-  const bool opened = state_ == State::section || state_ == State::block;
-  if (state_ == State::tail) {
-    out_.drop_held();
-  } else if (opened && special_lead_ && !shows_markup_) {
-    out_.drop_markers();
-  }
+  if (state_ == State::tail) out_.drop_held();
   leave_lead();
+  out_.finish();
 }
 
 // No marker spans two channels, but a call may.
@@ -287,6 +278,10 @@ void TurnParser::take_marker(std::size_t marker) {
     case Role::stray:
       take_odd(text, true);
       break;
+    case Role::markup:
+      shows_markup_ = true;
+      out_.prose(text);
+      break;
   }
   line_start_ = false;
 }
@@ -317,7 +312,7 @@ bool TurnParser::may_open(const Opener& opener) const {
     case Opener::Where::first:
       return out_.fresh();
     case Opener::Where::line:
-      return line_start_ || out_.fresh();
+      return line_start_ || (out_.fresh() && out_.lead() != Lead::call);
   }
   return false;
 }

@@ -45,9 +45,10 @@ struct Prose {
   std::span<const std::string_view> section_close;
   std::span<const std::string_view> tail;  // structure at the very end of a turn
   // Special tokens, which the model's text cannot have. Of those in the lists above, a closer without its opener is
-  // hidden, and so is an opener that the turn ends with; the others mean nothing on their own and are hidden everywhere.
-  // Markup that is no call is shown as it is written, its markers included.
+  // hidden; the others mean nothing on their own and are hidden everywhere. Markup that is no call is shown as it is
+  // written, its markers included.
   std::span<const std::string_view> special;
+  std::span<const std::string_view> markup;  // what begins such markup without an opener
   std::span<const Envelope> hidden;  // what is not meant to be read: dropped with its markers
   // What an opener and its closer with nothing between them are; if the opener is a special token, structure.
   enum class EmptyBlock : std::uint8_t { text, structure };
@@ -112,6 +113,7 @@ class TurnParser final : public AuditedParser {
     hidden_open,
     hidden_close,
     stray,  // a special token of no list
+    markup,
   };
   struct Place {
     Role role;
@@ -146,7 +148,6 @@ class TurnParser final : public AuditedParser {
   bool stays_hidden(Role role);
   bool is_empty_block() const;
   void leave_lead();
-  void finish_lead();
   void hide(std::string_view bytes);
   void take_odd(std::string_view text, bool special);
   bool may_open(const Opener& opener) const;

@@ -74,7 +74,7 @@ bool follows_title(std::string_view before) {
   if (!before.ends_with('.')) return false;
   before.remove_suffix(1);
   return before == "Dr" || before == "Prof" || before == "Dres" || before == "h.c" ||
-         contains(kTitleParts, before);
+         before == "c" || contains(kTitleParts, before);
 }
 
 }  // namespace

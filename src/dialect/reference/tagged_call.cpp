@@ -28,7 +28,7 @@ class Reading {
       last = lead;
       at = skip_space(text_, at + lead.size());
     }
-    if (at == text_.size()) return kText;
+    if (at == text_.size()) return markers_.hides_cut_tag ? CallRead{} : kText;
     if (!last.empty() && !longest_at(text_, at, markers_.section_closes).empty()) {
       return {.found = Found::empty_section, .end = at};
     }

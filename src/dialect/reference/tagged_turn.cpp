@@ -131,13 +131,9 @@ class Turn {
     return true;
   }
 
-  // An opener with its closer, or a special one that ends the turn.
+  // An opener with its closer.
   bool take_empty_block(const std::string& opener) {
     const std::size_t next = skip_space(text_, at_ + opener.size());
-    if (grammar_.special && next == text_.size() && !shows_markup_) {
-      at_ = next;
-      return true;
-    }
     for (const std::string& closer : grammar_.closers) {
       if (!stands_at(text_, next, closer)) continue;
       if (!grammar_.empty_blocks && !grammar_.special) continue;

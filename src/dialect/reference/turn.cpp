@@ -131,7 +131,8 @@ class Turn {
 
   bool may_open(const CallOpener& opener) const {
     const bool line_start = at_ == 0 || text_[at_ - 1] == '\n';
-    return is_blank(stretch_) || (!opener.first && (!opener.line || line_start));
+    const bool fresh = is_blank(stretch_) && !(opener.line && lead_ == Lead::call);
+    return fresh || (!opener.first && (!opener.line || line_start));
   }
 
   void take_odd(std::string_view text) {
@@ -159,17 +160,12 @@ class Turn {
     }
   }
 
-  // An opener that is no call, its closer or the end of the turn behind it. `from` is behind the opener.
+  // An opener that is no call, and its closer. `from` is behind the opener.
   bool take_empty_block(const Found& found, std::size_t from) {
     const bool special = is_special(found.text);
     if (found.opener->declared || !(special || grammar_.empty_blocks)) return false;
     const std::size_t next = skip_space(text_, from);
     const Role behind = marker_here(next).role;
-    if (next == text_.size()) {
-      if (!special || shows_markup_) return false;
-      at_ = next;
-      return true;
-    }
     if (behind != Role::call_close && behind != Role::section_close) return false;
     end_stretch();
     at_ = next + marker_here(next).text.size();
@@ -214,15 +210,10 @@ class Turn {
       if (!is_blank(between)) stretch_ += between;
       if (take_call(behind, next + behind.text.size(), true)) return;
       if (take_empty_block(behind, next + behind.text.size())) {
-        section_close_owed_ = section_close_owed_ || at_ < text_.size();
+        section_close_owed_ = true;
         return;
       }
       stretch_ = before;
-    }
-    if (next == text_.size() && is_special(found.text) && !shows_markup_) {
-      at_ = next;
-      if (!is_blank(between)) stretch_ += between;
-      return;
     }
     show(found.text);
     say(between);
