@@ -7,7 +7,7 @@
 // that the dialect has, are held back.
 //
 // Without `arguments` the other members are the arguments: {"name": "bash", "cmd": "ls"}. Beside them, those that are
-// parameters of the declared tool are arguments, too; the rest is dropped.
+// parameters of the declared tool are arguments as well; the rest is dropped.
 #pragma once
 
 #include <cstdint>
