@@ -35,9 +35,17 @@ struct Exception {
 };
 constexpr Exception kExceptions[] = {
     {"cohere_command_r7b", "fenced_action", "`Action:` and a fence are ordinary prose"},
+    {"deepseek_v31", "made_up_outputs", "results pick no dialect"},
     {"harmony", "prompt_began_header", "the header was begun in the prompt"},
     {"harmony", "reasoning_prompt_opened", "<|end|> ends turns of other dialects"},
     {"harmony", "unknown_role", "only <|start|>assistant is a sign"},
+    {"kimi_k2", "stripped_openers", "a name and a colon are ordinary prose"},
+    {"kimi_k3", "call_after_the_message", "the end of a message picks no dialect"},
+    {"kimi_k3", "close_without_sep", "half a tag picks no dialect"},
+    {"kimi_k3", "cut_after_open", "half a tag picks no dialect"},
+    {"kimi_k3", "cut_in_close", "half a tag picks no dialect"},
+    {"kimi_k3", "end_of_msg_alone", "the end of a message picks no dialect"},
+    {"lfm2", "bare_list", "a list counts at the start only"},
     {"minicpm5", "call_wrapper", "<tool_call> and a tag is qwen3_coder"},
     {"seed_oss", "newlines_are_data", "<function= without its section is qwen3_coder"},
     {"solar_open", "reasoning_prompt_opened", "<|end|> ends turns of other dialects"},
@@ -49,6 +57,9 @@ bool is_exception(std::string_view dialect, std::string_view name) {
   return std::any_of(std::begin(kExceptions), std::end(kExceptions),
                      [&](const Exception& e) { return e.dialect == dialect && e.name == name; });
 }
+
+// A closer or an opener alone does not pick a dialect: whether it is hidden is not known.
+bool is_orphan(std::string_view name) { return name.starts_with("orphan_"); }
 
 EventLog run(const Dialect& dialect, const Case& test) {
   EventLog log;
@@ -86,7 +97,7 @@ TEST_P(Auto, gives_what_the_dialect_gives) {
   const Dialect& dialect = *find(GetParam());
   std::size_t compared = 0;
   for (const Case& test : golden::cases_of(dialect)) {
-    if (!test.reason.empty()) continue;
+    if (!test.reason.empty() || is_orphan(test.name)) continue;
     const EventLog given = run(dialect, test);
     const EventLog found = run(*find("auto"), test);
     if (is_exception(dialect.name, test.name)) {

@@ -9,8 +9,12 @@ namespace {
 constexpr Opener kOpen[] = {{"<dots_function_call>"}};
 constexpr std::string_view kClose[] = {"</dots_function_call>"};
 constexpr std::string_view kTail[] = {"<|endofresponse|>", "<|endoftext|>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"<dots_function_call>", "</dots_function_call>"};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*dots.llm*", "*dots-llm*"};
 

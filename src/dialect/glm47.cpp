@@ -11,8 +11,11 @@ namespace {
 constexpr std::string_view kClose[] = {"</tool_call>"};
 constexpr std::string_view kTail[] = {"<|observation|>", "<|user|>", "<|endoftext|>"};
 constexpr Opener kOpen[] = {{"<tool_call>"}};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr TaggedGrammar kGrammar[] = {
     {.call = {.open = "<tool_call>", .style = NameTag::Style::text, .end = ""},
      .call_close = "</tool_call>",

@@ -12,8 +12,11 @@ constexpr std::string_view kClose[] = {"</tool_call>", "</tool_calls>"};
 constexpr std::string_view kSeparator[] = {"<tool_sep>"};
 constexpr std::string_view kTail[] = {"<|eos|>", "<|endoftext|>"};
 constexpr Opener kOpen[] = {{"<tool_calls>"}, {"<tool_call>"}};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr TaggedGrammar kGrammar[] = {
     {.lead = kSection,
      .call = {.open = "<tool_call>", .style = NameTag::Style::text, .end = ""},

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,6 +41,8 @@ class Output {
   Output(Commit commit, std::size_t max_held_back)
       : whole_call_(commit == Commit::whole_call), max_held_back_(max_held_back) {}
 
+  // REQUIRES: `tools` outlives this. A call is named as its tool is declared.
+  void set_tools(std::span<const ToolSpec> tools) { tools_ = tools; }
   // REQUIRES: called before anything below in each push.
   void bind(EventSink& sink) { sink_ = &sink; }
 
@@ -65,6 +68,7 @@ class Output {
   // The last `count` bytes that were held are not the reader's after all. REQUIRES: no call is open.
   void unhold(std::size_t count);
   void drop_held();     // it was structure
+  void drop_markers();  // ... but for the prose among it, which leaves
   void release_held();  // it was no call: leaves as prose
   std::string_view held() const { return held_; }
 
@@ -105,6 +109,7 @@ class Output {
   void accept(Kind kind, std::string_view bytes);
 
   EventSink* sink_ = nullptr;
+  std::span<const ToolSpec> tools_;
   bool whole_call_;
   std::size_t max_held_back_;
   Audit audit_;

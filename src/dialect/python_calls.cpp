@@ -57,6 +57,10 @@ bool PythonCalls::read(char c) {
   switch (at_) {
     case At::lead:
       if (c == '[' && !in_list_) return in_list_ = true;
+      if (c == ']' && in_list_ && opener_->names == Opener::Names::any) {
+        next_ = Step::Next::closed;
+        return true;
+      }
       return is_space(c) || begin_name(c) || stop(Step::Next::rejected);
     case At::name:
       if (continues_name(c) && name_.size() < kMaxName) {
@@ -103,7 +107,13 @@ bool PythonCalls::begin_name(char c) {
 }
 
 void PythonCalls::begin_call(Output& out) {
-  const bool declared = schemas_.may_be_called(name_);
+  constexpr std::string_view kPrefix = "functions.";
+  bool declared = schemas_.may_be_called(name_);
+  if (!declared && name_.starts_with(kPrefix) &&
+      schemas_.may_be_called(name_.substr(kPrefix.size()))) {
+    name_.erase(0, kPrefix.size());
+    declared = true;
+  }
   // Llama's built-in tools are called as brave_search.call(query="x"), without being declared.
   const bool built_in = !declared && name_.size() > kCall.size() && name_.ends_with(kCall);
   if (built_in) name_.resize(name_.size() - kCall.size());

@@ -13,8 +13,12 @@ constexpr Opener kOpen[] = {{.text = "[", .names = Opener::Names::declared},
                             {.text = "<|python_start|>"}};
 constexpr std::string_view kClose[] = {"<|python_end|>"};
 constexpr std::string_view kTail[] = {"<|eot|>", "<|eom|>", "<|eot_id|>", "<|eom_id|>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"<|python_start|>", "<|python_end|>"};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr std::string_view kModels[] = {"*llama-4*", "*toolace*", "*llama-3.2-1b*",
                                         "*llama-3.2-3b*"};
 

@@ -32,6 +32,7 @@ class TagName {
   std::string_view name() const { return name_; }
   // Style attribute: the other attributes, and whether the tag closes itself.
   std::string_view attributes() const { return attribute_text_; }
+  std::string_view attributes_so_far() const { return scan_.text(); }
   bool self_closing() const { return self_closing_; }
 
  private:

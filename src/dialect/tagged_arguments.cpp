@@ -403,9 +403,12 @@ void TaggedCalls::finish(Output& out) {
   const bool more_was_coming = is_prefix_of_parameter();
   switch (at_) {
     case At::lead:
-    case At::call_name:
+    case At::call_name: {
+      const bool cut = is_cut_tag();
       finish_lead(out);
+      if (cut) out.drop_markers();
       return;
+    }
     case At::call_text:
       begin_call(out);
       [[fallthrough]];
@@ -466,6 +469,14 @@ void TaggedCalls::finish_lead(Output& out) {
     out.hold(std::string_view(partial_).substr(handed_));
   }
   partial_.clear();
+}
+
+// The turn ends in markers alone, or behind the name of a call.
+bool TaggedCalls::is_cut_tag() const {
+  if (!grammar_->hides_cut_tag) return false;
+  if (at_ == At::lead) return true;
+  const std::string_view attributes = name_.attributes_so_far();
+  return trimmed(attributes).empty() || attribute(attributes, grammar_->call.key).has_value();
 }
 
 std::unique_ptr<DialectParser> make_tagged_parser(const Prose& prose,

@@ -99,6 +99,7 @@ class TaggedCalls final : public CallReader {
   bool is_prefix_of_parameter() const;
   bool is_beginning_of_close() const;
   void finish_lead(Output& out);
+  bool is_cut_tag() const;
 
   std::span<const TaggedGrammar> grammars_;
   std::span<const Opener> openers_;

@@ -37,6 +37,7 @@ struct TaggedGrammar {
   std::string_view raw_open;  // at the start of a value: all is data up to raw_close
   std::string_view raw_close;
   std::span<const std::string_view> filler;  // structure between parameters
+  bool hides_cut_tag = false;  // a call's tag that the turn ends in, behind its name, is hidden
   std::span<const std::string_view>
       section_close;                       // ends a call whose own close marker is missing, too
   std::span<const std::string_view> tail;  // the same, at the end of a turn

@@ -282,13 +282,13 @@ Reading read_python_calls(const ReferenceCase& turn, const CallOpener& opener, s
   while (true) {
     const std::size_t here = in.at();
     const bool closes = list && text.substr(here).starts_with(']');
-    if (closes && !all.calls.empty()) {
+    if (closes && (!all.calls.empty() || !opener.declared)) {
       all.end = here + 1;
       return all;
     }
     const bool begins =
         here < text.size() && begins_word(text[here]) && (all.calls.empty() || comma || !list);
-    const std::string name = begins ? in.word() : "";
+    const std::string name = begins ? declared_name(turn, in.word()) : "";
     in.space();
     const bool called = !name.empty() && text.substr(in.at()).starts_with('(');
     if (!called || (opener.declared && !may_be_called(turn, name))) {
@@ -315,7 +315,10 @@ bool read(const ReferenceCase& turn, EventLog& log, const TurnGrammar& grammar, 
   const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
     const std::string_view rest = of.text.substr(skip_space(of.text, at));
     const std::string_view inner = rest.substr(skip_space(rest, rest.starts_with('[') ? 1 : 0));
-    if (also_json && inner.starts_with('{')) return read_json_calls(of, opener, at, {});
+    const bool bracket = opener.text.ends_with('[');
+    if (also_json && inner.starts_with('{')) {
+      return read_json_calls(of, opener, bracket ? at - 1 : at, {});
+    }
     try {
       return read_python_calls(of, opener, at);
     } catch (const Odd&) {
@@ -332,14 +335,16 @@ bool pythonic(const ReferenceCase& turn, EventLog& log) {
   grammar.call_open = {{.text = "[", .declared = true}, {"<|python_start|>"}};
   grammar.call_close = {"<|python_end|>"};
   grammar.tail = {"<|eot|>", "<|eom|>", "<|eot_id|>", "<|eom_id|>"};
+  grammar.special = {"<|python_start|>", "<|python_end|>"};
   return read(turn, log, grammar, false);
 }
 
 bool lfm2(const ReferenceCase& turn, EventLog& log) {
   TurnGrammar grammar;
-  grammar.call_open = {{"<|tool_call_start|>"}};
+  grammar.call_open = {{"<|tool_call_start|>"}, {.text = "[", .declared = true, .line = true}};
   grammar.call_close = {"<|tool_call_end|>"};
   grammar.tail = {"<|im_end|>", "<|endoftext|>"};
+  grammar.special = {"<|tool_call_start|>", "<|tool_call_end|>"};
   return read(turn, log, grammar, true);
 }
 
@@ -348,6 +353,7 @@ bool olmo3(const ReferenceCase& turn, EventLog& log) {
   grammar.call_open = {{"<function_calls>"}};
   grammar.call_close = {"</function_calls>"};
   grammar.tail = {"<|im_end|>", "<|endoftext|>"};
+  grammar.empty_blocks = true;
   return read(turn, log, grammar, false);
 }
 

@@ -28,17 +28,20 @@ class Reading {
       last = lead;
       at = skip_space(text_, at + lead.size());
     }
-    if (at == text_.size()) return kText;
+    if (at == text_.size()) return markers_.hides_cut_tag ? CallRead{} : kText;
     if (!last.empty() && !longest_at(text_, at, markers_.section_closes).empty()) {
       return {.found = Found::empty_section, .end = at};
     }
     if (!last.empty() && markers_.json_calls && text_[at] == '{') return read_json_call(at);
+    if (markers_.hides_cut_tag && begins_any(at, body_markers())) return {};
     if (!stands_at(text_, at, markers_.call.open)) return kText;
     const TagRead tag = read_tag(markers_.call, text_, at + markers_.call.open.size());
     switch (tag.state) {
       case TagRead::State::no_opinion:
         return {};
       case TagRead::State::ends:
+        if (markers_.hides_cut_tag) return {};
+        return kText;
       case TagRead::State::bad:
         return kText;
       case TagRead::State::whole:

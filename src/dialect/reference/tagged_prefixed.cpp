@@ -223,7 +223,8 @@ bool read_minimax_m3(const ReferenceCase& turn, EventLog& log) {
        .think_close = "</mm:think>",
        .openers = {kSection, kCall},
        .closers = {kSectionClose},
-       .tails = {"[e~["}},
+       .tails = {"[e~["},
+       .special = true},
       [&](std::size_t at) { return Reading(turn).read(at); }, log);
 }
 

@@ -23,6 +23,10 @@ struct TurnGrammar {
   std::vector<std::string> tails;    // structure at the end of a turn
   bool call_ends_reasoning = false;
   bool drops_space_before_calls = false;
+  bool special = false;       // openers and closers are special tokens
+  bool empty_blocks = false;  // an opener and its closer with nothing between them are structure
+  std::vector<std::string> strays;    // special tokens that mean nothing on their own
+  std::vector<std::string> oddities;  // too odd to have an opinion on
 };
 
 // What stands behind an opener.

@@ -1,4 +1,4 @@
-#include "script/sample_arguments.h"
+#include "json/schema_sample.h"
 
 #include <algorithm>
 #include <array>
@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "json/schema_view.h"
 #include "json/writer.h"
-#include "script/schema_view.h"
 
-namespace callgate::script {
+namespace callgate::json {
 namespace {
 
-constexpr int kMaxDepth = 8;  // deeper values stay empty: schemas may contain themselves
+constexpr int kMaxSampleDepth = 8;  // deeper values stay empty: schemas may contain themselves
 constexpr std::size_t kMaxItems = 100;
 constexpr std::size_t kMaxLength = 10'000;
 constexpr std::size_t kMaxValues = 2000;
@@ -63,9 +63,9 @@ class Sampler {
       : root_(root), words_(words_of(text)), next_word_(first_word) {}
 
   std::string object(const SchemaView& schema, int depth);
+  std::string value(std::string_view schema, std::string_view name, std::size_t ordinal, int depth);
 
  private:
-  std::string value(std::string_view schema, std::string_view name, std::size_t ordinal, int depth);
   std::string array(const SchemaView& schema, std::string_view name, int depth);
   std::string string(const SchemaView& schema, std::string_view name, std::size_t ordinal);
 
@@ -77,9 +77,8 @@ class Sampler {
 
 // A value that the schema names itself.
 std::optional<std::string_view> given_value(const SchemaView& schema) {
-  for (const std::string_view keyword : {"const", "default"}) {
-    if (const auto value = schema.get(keyword)) return value;
-  }
+  if (const auto value = schema.get("const")) return value;
+  if (const auto value = schema.get("default"); value && *value != "null") return value;
   const std::vector<std::string_view> examples = elements(schema.get("examples").value_or(""));
   if (!examples.empty()) return examples.front();
   return schema.get("example");
@@ -123,7 +122,7 @@ std::string number(const SchemaView& schema, bool integer, std::size_t ordinal) 
 
 std::string Sampler::value(std::string_view schema, std::string_view name, std::size_t ordinal,
                            int depth) {
-  if (depth > kMaxDepth || ++values_ > kMaxValues) return "null";
+  if (depth > kMaxSampleDepth || ++values_ > kMaxValues) return "null";
   const SchemaView view(root_, schema);
   if (const auto given = given_value(view)) return std::string(*given);
   const std::vector<std::string_view> choices = elements(view.get("enum").value_or(""));
@@ -145,11 +144,11 @@ std::string Sampler::object(const SchemaView& schema, int depth) {
     return std::find(required.begin(), required.end(), name) != required.end();
   };
   std::string out;
-  json::ObjectWriter writer(out);
+  ObjectWriter writer(out);
   for (const SchemaView::Property& property : properties) {
     if (!is_required(property.name) && !given_value(SchemaView(root_, property.schema))) continue;
     std::string key;
-    json::append_escaped(key, property.name);
+    append_escaped(key, property.name);
     writer.raw(key, value(property.schema, property.name, 0, depth + 1));
   }
   for (const std::string& name : required) {
@@ -157,7 +156,7 @@ std::string Sampler::object(const SchemaView& schema, int depth) {
                                       [&](const auto& property) { return property.name == name; });
     if (declared) continue;
     std::string key;
-    json::append_escaped(key, name);
+    append_escaped(key, name);
     writer.raw(key, value("{}", name, 0, depth + 1));
   }
   writer.close();
@@ -212,7 +211,7 @@ std::string Sampler::string(const SchemaView& schema, std::string_view name, std
         fitted(std::string(name) + (ordinal == 0 ? "" : " " + std::to_string(ordinal + 1)), schema);
   }
   std::string out;
-  json::append_string(out, text);
+  append_string(out, text);
   return out;
 }
 
@@ -223,4 +222,8 @@ std::string sample_arguments(std::string_view schema, std::string_view text,
   return Sampler(schema, text, first_word).object(SchemaView(schema, schema), 0);
 }
 
-}  // namespace callgate::script
+std::string sample_value(std::string_view root, std::string_view schema, std::string_view name) {
+  return Sampler(root, {}, 0).value(schema, name, 0, 0);
+}
+
+}  // namespace callgate::json

@@ -1,14 +1,14 @@
-#include "script/schema_view.h"
+#include "json/schema_view.h"
 
 #include <algorithm>
 #include <charconv>
 
 #include "json/reader.h"
 
-namespace callgate::script {
+namespace callgate::json {
 namespace {
 
-constexpr int kMaxDepth = 8;  // of $ref and allOf inside each other
+constexpr int kMaxLayerDepth = 8;  // of $ref and allOf inside each other
 constexpr std::size_t kMaxLayers = 64;
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -38,8 +38,8 @@ std::optional<std::string_view> resolve(std::string_view root, std::string_view 
 }  // namespace
 
 std::optional<std::string_view> member(std::string_view object, std::string_view name) {
-  json::Reader in(object);
-  if (in.peek() != json::Kind::object) return std::nullopt;
+  Reader in(object);
+  if (in.peek() != Kind::object) return std::nullopt;
   std::optional<std::string_view> found;
   for (std::string_view key; in.next_member(key);) {
     const bool wanted = key == name;
@@ -51,8 +51,8 @@ std::optional<std::string_view> member(std::string_view object, std::string_view
 
 std::vector<std::string_view> elements(std::string_view array) {
   std::vector<std::string_view> found;
-  json::Reader in(array);
-  if (in.peek() != json::Kind::array) return found;
+  Reader in(array);
+  if (in.peek() != Kind::array) return found;
   while (in.next_element()) {
     const std::string_view value = in.raw();
     if (!in.failed()) found.push_back(value);
@@ -61,8 +61,8 @@ std::vector<std::string_view> elements(std::string_view array) {
 }
 
 std::optional<std::string> string_value(std::string_view value) {
-  json::Reader in(value);
-  if (in.peek() != json::Kind::string) return std::nullopt;
+  Reader in(value);
+  if (in.peek() != Kind::string) return std::nullopt;
   std::string text(in.string());
   if (in.failed()) return std::nullopt;
   return text;
@@ -73,7 +73,7 @@ SchemaView::SchemaView(std::string_view root, std::string_view schema) {
 }
 
 void SchemaView::add_layer(std::string_view root, std::string_view schema, int depth) {
-  if (depth > kMaxDepth || layers_.size() >= kMaxLayers) return;
+  if (depth > kMaxLayerDepth || layers_.size() >= kMaxLayers) return;
   layers_.push_back(schema);
   if (const auto reference = member(schema, "$ref")) {
     const auto target = resolve(root, string_value(*reference).value_or(""));
@@ -138,8 +138,8 @@ std::vector<SchemaView::Property> SchemaView::properties() const {
   for (const std::string_view layer : layers_) {
     const auto object = member(layer, "properties");
     if (!object) continue;
-    json::Reader in(*object);
-    if (in.peek() != json::Kind::object) continue;
+    Reader in(*object);
+    if (in.peek() != Kind::object) continue;
     for (std::string_view key; in.next_member(key);) {
       std::string name(key);
       const std::string_view schema = in.raw();
@@ -161,4 +161,4 @@ std::vector<std::string> SchemaView::required() const {
   return names;
 }
 
-}  // namespace callgate::script
+}  // namespace callgate::json

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace callgate::script {
+namespace callgate::json {
 
 // The raw value of a member of a JSON object; of duplicate keys the last counts. Nothing when `object` is no object.
 std::optional<std::string_view> member(std::string_view object, std::string_view name);
@@ -42,4 +42,4 @@ class SchemaView {
   std::vector<std::string_view> layers_;
 };
 
-}  // namespace callgate::script
+}  // namespace callgate::json

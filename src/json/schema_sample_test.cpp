@@ -1,10 +1,10 @@
-#include "script/sample_arguments.h"
+#include "json/schema_sample.h"
 
 #include <gtest/gtest.h>
 
 #include "json/reader.h"
 
-namespace callgate::script {
+namespace callgate::json {
 namespace {
 
 TEST(SampleArguments, makes_a_value_for_each_kind_of_schema) {
@@ -85,7 +85,7 @@ TEST(SampleArguments, ends_on_a_schema_that_contains_itself) {
       R"("allOf":[{"$ref":"#"}]})";
   const std::string arguments = sample_arguments(schema, "");
   EXPECT_LT(arguments.size(), 100'000u);
-  json::Reader in(arguments);
+  Reader in(arguments);
   in.skip();
   EXPECT_TRUE(in.finish());
 }
@@ -98,4 +98,4 @@ TEST(SampleArguments, gives_an_empty_object_for_an_odd_schema) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::json
