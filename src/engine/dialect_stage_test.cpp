@@ -75,7 +75,7 @@ TEST(DialectStage, lets_what_is_held_back_leave_before_a_native_call) {
 
 TEST(DialectStage, ends_an_open_call_before_a_refusal_and_at_the_end) {
   EXPECT_EQ(parsed({TextDelta{"[f:{"}, RefusalDelta{"no"}, kStop}).events,
-            "call 0 f\nargs 0 {\nend 0 truncated\nrefusal \"no\"\nfinish tool_calls\n");
+            "call 0 f\nargs 0 {\nend 0 truncated\nrefusal \"no\"\nfinish length\n");
   EXPECT_EQ(parsed({TextDelta{"[f:{"}, TurnFinished{FinishReason::length}}).events,
             "call 0 f\nargs 0 {\nend 0 truncated\nfinish length\n");
 }
