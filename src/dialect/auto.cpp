@@ -281,6 +281,11 @@ class AutoParser final : public AuditedParser {
     if (dialect_ != nullptr) dialect_->finish(sink);
   }
 
+  void cut_off() override {
+    if (dialect_ != nullptr) return dialect_->cut_off();
+    turn_->cut_off();
+  }
+
   const Audit& audit() const override {
     return dialect_ != nullptr ? dialect_->audit() : turn_->audit();
   }

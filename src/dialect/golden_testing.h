@@ -13,8 +13,8 @@
 //   args 0 {"cmd": "</tool_call>"}
 //   end 0 complete
 //
-// Options, one a line: reasoning_open, commit=whole_call, channel=reasoning, max_held_back=N. `--- in json` holds a JSON
-// string. A case that a dialect cannot have says `n/a: why` instead.
+// Options, one a line: reasoning_open, commit=whole_call, channel=reasoning, max_held_back=N, cut_off (the upstream did
+// not end the turn normally). `--- in json` holds a JSON string. A case that a dialect cannot have says `n/a: why` instead.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,6 +35,7 @@ struct Case {
   std::string reason;  // of n/a
   std::vector<ToolSpec> tools;
   bool reasoning_open = false;
+  bool cut_off = false;
   Commit commit = Commit::eager;
   Channel channel = Channel::text;
   std::size_t max_held_back = std::size_t{1} << 20;
@@ -80,6 +81,8 @@ inline void take_option(Case& into, std::string_view option) {
   constexpr std::string_view kLimit = "max_held_back=";
   if (option == "reasoning_open") {
     into.reasoning_open = true;
+  } else if (option == "cut_off") {
+    into.cut_off = true;
   } else if (option == "commit=whole_call") {
     into.commit = Commit::whole_call;
   } else if (option == "channel=reasoning") {

@@ -25,6 +25,10 @@ void TagTokens::use(const TaggedGrammar& grammar) {
   add(TagPlace::body, Kind::outside, grammar.section_close);
 
   add(TagPlace::before_value, Kind::value_open, grammar.value_open);
+  if (grammar.parameter.style == NameTag::Style::text) {  // written twice
+    add(TagPlace::before_value, Kind::filler, grammar.parameter.end);
+    add(TagPlace::body, Kind::filler, grammar.parameter.end);
+  }
 
   add(TagPlace::value, Kind::value_close, grammar.value_close);
   add(TagPlace::value, Kind::call_close, grammar.call_close);
