@@ -42,6 +42,7 @@ constexpr Exception kExceptions[] = {
     {"solar_open", "reasoning_prompt_opened", "<|end|> ends turns of other dialects"},
     {"use_tool", "bare_json", "JSON without a tag says nothing of use_tool"},
     {"use_tool", "fenced_json", "JSON without a tag says nothing of use_tool"},
+    {"use_tool", "json_in_a_plain_fence", "JSON without a tag says nothing of use_tool"},
     {"use_tool", "text_before", "the white space left before the dialect was known"},
     {"use_tool", "whole_call", "the white space left before the dialect was known"},
 };

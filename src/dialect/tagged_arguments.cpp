@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "dialect/marked_json.h"
 #include "dialect/plain_run.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -13,17 +12,16 @@ namespace {
 
 std::string_view byte(const char& c) { return {&c, 1}; }
 
-constexpr CallKeys kObjectKeys{};
-
 }  // namespace
 
 TaggedCalls::TaggedCalls(std::span<const TaggedGrammar> grammars, std::span<const Opener> openers,
-                         const DialectOptions& options, std::unique_ptr<CallReader> objects)
+                         const DialectOptions& options, const Prose* objects)
     : grammars_(grammars),
       openers_(openers),
       schemas_(options.tools),
       limit_(std::max<std::size_t>(options.max_held_back, 1)),
-      objects_(std::move(objects)) {}
+      options_(options),
+      objects_prose_(objects) {}
 
 TagPlace TaggedCalls::place() const {
   switch (at_) {
@@ -131,7 +129,7 @@ bool TaggedCalls::read(char c, Output& out) {
 bool TaggedCalls::read_name(char c, Output& out) {
   const bool bracket = c == '{' || c == '[';
   if (bracket && at_ == At::call_name && is_bare_name() && name_.name().empty() &&
-      objects_ != nullptr) {
+      objects_prose_ != nullptr) {
     return read_objects(out);
   }
   switch (name_.push(c, out)) {
@@ -170,7 +168,9 @@ bool TaggedCalls::read_token(char c, Output& out) {
     if (c != stop_ && is_bare_name() && (at_ == At::call_text || at_ == At::after_json)) {
       return read_bare(c, out);
     }
-    if (at_ == At::lead && objects_ != nullptr && (c == '{' || c == '[')) return read_objects(out);
+    if (at_ == At::lead && objects_prose_ != nullptr && (c == '{' || c == '[')) {
+      return read_objects(out);
+    }
   }
   partial_.push_back(c);
   if (at_ == At::after_value && !shown_.any() && is_apart()) {
@@ -323,11 +323,11 @@ void TaggedCalls::take_value(std::string_view bytes, Output& out) {
     fresh_value_ = false;
     if (leads) bytes.remove_prefix(1);
     if (bytes.empty()) return;
-    if (newline_) push_value("\n");
-    newline_ = bytes.back() == '\n';
-    if (newline_) bytes.remove_suffix(1);
   }
   fresh_value_ = false;
+  if (newline_) push_value("\n");
+  newline_ = bytes.back() == '\n';
+  if (newline_) bytes.remove_suffix(1);
   push_value(bytes);
 }
 
@@ -440,7 +440,9 @@ void TaggedCalls::begin_typed_value() {
   value_.begin(kinds, limit_, json_);
 }
 
-void TaggedCalls::end_value() {
+// A newline before the close marker is data where the dialect puts none there. Before the next parameter it is not.
+void TaggedCalls::end_value(bool closed) {
+  if (newline_ && closed && grammar_->value_newline.empty()) push_value("\n");
   newline_ = false;
   if (wraps_ && unwrap()) return;
   if (wraps_) leave_wrapper();
@@ -606,10 +608,7 @@ std::unique_ptr<DialectParser> make_tagged_parser(const Prose& prose,
                                                   std::span<const TaggedGrammar> grammars,
                                                   const DialectOptions& options) {
   return make_turn_parser(
-      prose,
-      std::make_unique<TaggedCalls>(grammars, prose.call_open, options,
-                                    make_marked_json(prose, kObjectKeys, options)),
-      options);
+      prose, std::make_unique<TaggedCalls>(grammars, prose.call_open, options, &prose), options);
 }
 
 }  // namespace callgate::dialect

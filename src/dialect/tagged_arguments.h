@@ -43,9 +43,9 @@ class TaggedCalls final : public CallReader {
  public:
   // `openers` are those of the Prose; opener i belongs to grammars[i] or, when there is only one grammar, to that.
   // REQUIRES: all spans outlive the reader.
-  // `objects` reads a call that is one JSON object; without it there are none.
+  // With `objects`, the Prose of the openers, a call may be one JSON object.
   TaggedCalls(std::span<const TaggedGrammar> grammars, std::span<const Opener> openers,
-              const DialectOptions& options, std::unique_ptr<CallReader> objects = nullptr);
+              const DialectOptions& options, const Prose* objects = nullptr);
 
   void open(std::size_t opener, Output& out) override;
   Step push(std::string_view bytes, Output& out) override;
@@ -123,7 +123,7 @@ class TaggedCalls final : public CallReader {
   void begin_value();
   void begin_typed_value();
   void push_value(std::string_view bytes);
-  void end_value();
+  void end_value(bool closed = true);
   bool unwrap();
   void leave_wrapper();
   bool end_call(CallOutcome outcome, Output& out, std::string_view replay = {});
@@ -137,7 +137,9 @@ class TaggedCalls final : public CallReader {
   std::span<const Opener> openers_;
   ToolSchemas schemas_;
   std::size_t limit_;
-  std::unique_ptr<CallReader> objects_;
+  DialectOptions options_;
+  const Prose* objects_prose_;
+  std::unique_ptr<CallReader> objects_;  // made when the first one comes
 
   std::size_t opener_ = 0;
   const TaggedGrammar* grammar_ = nullptr;

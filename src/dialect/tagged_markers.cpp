@@ -280,7 +280,7 @@ bool TaggedCalls::read_apart_key(char c, Output& out) {
     at_ = At::value;
     return back_to_value(std::string_view(pending).substr(0, pending.size() - 1), {}, c, out);
   }
-  end_value();
+  end_value(tag_from_ > 0);
   out.hold(std::string_view(pending).substr(0, tag_from_ + tag.open.size()));
   begin_name(At::key, tag);
   for (const char b : text) read(b, out);

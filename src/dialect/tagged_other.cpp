@@ -3,6 +3,7 @@
 //   <tool_call>{"name": "f", "arguments": {"city": "Paris"}}</tool_call>
 //   <tool_call>f({"city": "Paris"})</tool_call>        f{"city": "Paris"}        f(city="Paris")
 //   <tool_call>f city=Paris days=3</tool_call>
+#include "dialect/marked_json.h"
 #include "dialect/nested_tags.h"
 #include "dialect/tagged_arguments.h"
 #include "json/writer.h"
@@ -11,6 +12,7 @@ namespace callgate::dialect {
 namespace {
 
 constexpr std::size_t kMaxWord = 256;
+constexpr CallKeys kObjectKeys{};
 
 bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool continues_word(char c) { return begins_word(c) || (c >= '0' && c <= '9') || c == '-'; }
@@ -27,6 +29,7 @@ bool TaggedCalls::is_bare_name() const {
 bool TaggedCalls::read_objects(Output& out) {
   at_ = At::object_calls;
   byte_used_ = false;
+  if (objects_ == nullptr) objects_ = make_marked_json(*objects_prose_, kObjectKeys, options_);
   objects_->open(opener_, out);
   return true;
 }

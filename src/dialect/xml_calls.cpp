@@ -138,7 +138,8 @@ class XmlParser final : public AuditedParser {
     for (const std::string& text : texts_) openers_.push_back({text});
     constexpr Opener kJson[] = {{"{", Opener::Where::line, Opener::Names::declared},
                                 {"[", Opener::Where::first, Opener::Names::declared},
-                                {"```json", Opener::Where::line, Opener::Names::declared}};
+                                {"```json", Opener::Where::line, Opener::Names::declared},
+                                {"```\n{", Opener::Where::line, Opener::Names::declared}};
     openers_.insert(openers_.end(), std::begin(kJson), std::end(kJson));
     prose_ = {.reasoning = kThink, .call_open = openers_};
     turn_ = std::make_unique<TurnParser>(

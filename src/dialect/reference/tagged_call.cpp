@@ -270,6 +270,8 @@ class Reading {
         } else if (verdict != Verdict::data) {
           return verdict;
         }
+      } else if (is_bare() && shown == 0 && closes_like_a_key(at)) {
+        return Verdict::no_opinion;
       } else if (shows_call(at)) {
         ++shown;
       } else if (stands_at(text_, at, markers_.parameter.open) && shown == 0 &&
@@ -278,6 +280,15 @@ class Reading {
       }
     }
     return shown == 0 ? Verdict::data : Verdict::no_opinion;
+  }
+
+  // The close marker of a key, and what may stand behind a value.
+  bool closes_like_a_key(std::size_t at) const {
+    const std::string& end = markers_.parameter.end;
+    if (begins_any(at, {end})) return true;
+    if (!stands_at(text_, at, end)) return false;
+    const std::size_t next = skip_space(text_, at + end.size());
+    return next == text_.size() || text_[next] == '<';
   }
 
   // Only close markers follow, the last one perhaps cut.
