@@ -88,6 +88,7 @@ class AutoParser final : public AuditedParser {
 
   void push(std::string_view text, Channel channel, EventSink& sink) override;
   void finish(EventSink& sink) override;
+  void cut_off() override;
   void interrupt(EventSink& sink) override;
   std::string_view settled_on() const override { return settled_on_; }
   const Audit& audit() const override;
@@ -121,6 +122,7 @@ class AutoParser final : public AuditedParser {
   void settle();
   void leave_lead();
   void change_channel(Channel channel);
+  void follow_channel();
   Channel prose_channel() const { return reasoning_ ? Channel::reasoning : channel_; }
 
   bool may_open(const Sign& sign) const;
@@ -148,13 +150,15 @@ class AutoParser final : public AuditedParser {
   std::optional<TurnGate> turn_;
   State state_ = State::prose;
   Channel channel_ = Channel::text;  // of the upstream
+  bool channel_changed_ = false;     // since the prose before
   bool reasoning_;                   // inside an envelope of reasoning
   bool tagged_ = false;              // the model's own tag opened it
   bool said_ = false;                // text or a call has left
-  const Sign* sign_ = nullptr;       // that is being looked at
-  std::string look_;                 // from its opener on
-  std::string name_;                 // the name after it
-  std::string_view dialect_;         // that reads the block
+  bool cut_off_ = false;
+  const Sign* sign_ = nullptr;  // that is being looked at
+  std::string look_;            // from its opener on
+  std::string name_;            // the name after it
+  std::string_view dialect_;    // that reads the block
   json::Scanner json_;
   int readings_ = 0;        // of the bytes that are being read, before this one
   int block_readings_ = 0;  // of the block's opener
@@ -191,6 +195,12 @@ void AutoParser::finish(EventSink& sink) {
   if (state_ == State::tail) out_.drop_held();
   leave_lead();
   out_.finish();
+}
+
+void AutoParser::cut_off() {
+  cut_off_ = true;
+  if (state_ == State::block) block_.cut_off();
+  if (state_ == State::turn) turn_->cut_off();
 }
 
 void AutoParser::interrupt(EventSink& sink) {
@@ -242,9 +252,19 @@ void AutoParser::change_channel(Channel channel) {
   if (state_ == State::close) close_reasoning();
   settle();
   channel_ = channel;
+  channel_changed_ = true;
   if (state_ == State::block || state_ == State::turn) return;
-  if (channel == Channel::text) reasoning_ = false;
   leave_lead();
+  follow_channel();
+}
+
+// A block is in the channel that it began in; what follows it is in the upstream's.
+void AutoParser::follow_channel() {
+  if (!std::exchange(channel_changed_, false)) return;
+  if (channel_ == Channel::text) {
+    reasoning_ = false;
+    tagged_ = false;
+  }
   if (out_.channel() != prose_channel()) out_.begin_stretch(prose_channel(), Lead::turn);
   context_.reset();
 }
@@ -504,6 +524,7 @@ void AutoParser::begin_block(std::string_view dialect) {
   state_ = State::block;
   block_readings_ = readings_;
   block_.begin(make(dialect, Channel::text));
+  if (cut_off_) block_.cut_off();
   feed_block(look_);
 }
 
@@ -558,6 +579,7 @@ void AutoParser::end_block() {
   next_call_ = block_.next_call();
   state_ = State::prose;
   out_.begin_stretch(prose_channel(), Lead::call);
+  follow_channel();
 }
 
 // What was looked at is text, up to there; the rest is read again.
@@ -583,6 +605,7 @@ void AutoParser::give_up(std::size_t text_to) {
     return;
   }
   take_prose(all.substr(text_from, text_to - text_from));
+  follow_channel();
   read_again(all.substr(text_to), readings + 1);
 }
 

@@ -34,6 +34,7 @@ struct Exception {
   std::string_view why;
 };
 constexpr Exception kExceptions[] = {
+    {"anthropic_xml", "json_call", "<function_calls> and a brace could be anyone's"},
     {"cohere_command_r7b", "fenced_action", "`Action:` and a fence are ordinary prose"},
     {"deepseek_v31", "made_up_outputs", "results pick no dialect"},
     {"harmony", "prompt_began_header", "the header was begun in the prompt"},
@@ -49,6 +50,9 @@ constexpr Exception kExceptions[] = {
     {"minicpm5", "call_wrapper", "<tool_call> and a tag is qwen3_coder"},
     {"seed_oss", "newlines_are_data", "<function= without its section is qwen3_coder"},
     {"solar_open", "reasoning_prompt_opened", "<|end|> ends turns of other dialects"},
+    {"use_tool", "bare_json", "JSON without a tag says nothing of use_tool"},
+    {"use_tool", "fenced_json", "JSON without a tag says nothing of use_tool"},
+    {"use_tool", "json_in_a_plain_fence", "JSON without a tag says nothing of use_tool"},
     {"use_tool", "text_before", "the white space left before the dialect was known"},
     {"use_tool", "whole_call", "the white space left before the dialect was known"},
 };
@@ -65,6 +69,7 @@ EventLog run(const Dialect& dialect, const Case& test) {
   EventLog log;
   const std::unique_ptr<DialectParser> parser = test.make(dialect);
   parser->push(test.in, test.channel, log);
+  if (test.cut_off) parser->cut_off();
   parser->finish(log);
   return log;
 }
@@ -128,6 +133,21 @@ TEST(AutoInterrupted, lets_a_kept_call_go_as_text) {
     EXPECT_EQ(log.text(), turn);
     EXPECT_TRUE(log.calls().empty());
   }
+}
+
+// Text after calls in the reasoning field makes them a quotation, each in its own channel.
+TEST(AutoChannels, keeps_a_block_in_the_channel_that_it_began_in) {
+  constexpr std::string_view kCall =
+      "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>";
+  EventLog log;
+  const std::unique_ptr<DialectParser> parser = find("auto")->make({});
+  parser->push("Hm. ", Channel::reasoning, log);
+  parser->push(kCall, Channel::reasoning, log);
+  parser->push("Done.", Channel::text, log);
+  parser->finish(log);
+  EXPECT_EQ(log.reasoning(), "Hm. " + std::string(kCall));
+  EXPECT_EQ(log.text(), "Done.");
+  EXPECT_TRUE(log.calls().empty());
 }
 
 TEST(AutoSettled, names_the_dialect_of_the_calls) {

@@ -5,7 +5,8 @@
 //   <arg_value>Paris</arg_value>
 //   </tool_call>
 //
-// White space inside a value is data. A call without arguments is its name alone.
+// White space inside a value is data. A call without arguments is its name alone. The models also write JSON, with the
+// tag and without, and arguments as Python does.
 #include "dialect/tagged_arguments.h"
 
 namespace callgate::dialect {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::string_view kClose[] = {"</tool_call>"};
 constexpr std::string_view kTail[] = {"<|observation|>", "<|user|>", "<|endoftext|>"};
-constexpr Opener kOpen[] = {{"<tool_call>"}};
+constexpr Opener kOpen[] = {{"<tool_call>"}, {"{", Opener::Where::line, Opener::Names::declared}};
 constexpr Prose kProse{.reasoning = kThink,
                        .call_open = kOpen,
                        .call_close = kClose,

@@ -91,6 +91,10 @@ class Output {
   bool call_open() const { return call_open_; }
   CallIndex calls() const { return next_call_; }  // that have left
 
+  // The turn was cut off: what looks whole may lack its rest.
+  void cut_off() { cut_off_ = true; }
+  bool is_cut_off() const { return cut_off_; }
+
   // The turn is over. REQUIRES: no call is open.
   void finish();
   const Audit& audit() const { return audit_; }
@@ -118,6 +122,7 @@ class Output {
   Lead lead_ = Lead::turn;
   bool fresh_ = true;
   bool in_answer_ = false;
+  bool cut_off_ = false;
   bool newline_held_ = false;  // may be the one before a closer
   std::string white_;          // white space of a fresh stretch
 

@@ -31,15 +31,13 @@ Step PythonCalls::push(std::string_view bytes, Output& out) {
     return {.used = bytes.size()};
   }
   next_ = Step::Next::more;
+  replay_.clear();
   std::size_t i = 0;
   while (i < bytes.size() && next_ == Step::Next::more &&
          (out.call_open() || out.held_size() < limit_)) {
     if (at_ == At::arguments) {
       i += read_arguments(bytes.substr(i), out);
-    } else if (read(bytes[i])) {
-      out.hold(bytes.substr(i, 1));
-      if (bytes[i] == '(') begin_call(out);
-      if (next_ == Step::Next::closed) out.drop_held();
+    } else if (read_byte(bytes[i], out)) {
       ++i;
     }
   }
@@ -49,7 +47,15 @@ Step PythonCalls::push(std::string_view bytes, Output& out) {
     out.arguments(json_);
     json_.clear();
   }
-  return {.used = i, .next = next_};
+  return {.used = i, .next = next_, .replay = replay_};
+}
+
+bool PythonCalls::read_byte(char c, Output& out) {
+  if (!read(c)) return false;
+  out.hold({&c, 1});
+  if (c == '(') begin_call(out);
+  if (next_ == Step::Next::closed) out.drop_held();
+  return true;
 }
 
 // True: the byte was used. The calls may be over either way, see next_.
@@ -122,14 +128,22 @@ void PythonCalls::begin_call(Output& out) {
     return;
   }
   out.start_call(name_);
-  arguments_.begin(schemas_.arguments_of(name_), limit_, json_);
+  arguments_.begin(
+      schemas_.arguments_of(name_), limit_, json_,
+      in_list_ ? PythonArguments::Tolerance::quotes_in_list : PythonArguments::Tolerance::quotes);
   at_ = At::arguments;
 }
 
 std::size_t PythonCalls::read_arguments(std::string_view bytes, Output& out) {
   const std::size_t used = arguments_.push(bytes, json_);
   out.argument_bytes(bytes.substr(0, used));
-  if (arguments_.state() == PythonArguments::State::open) return used;
+  if (arguments_.state() != PythonArguments::State::open) end_arguments(out);
+  return used;
+}
+
+void PythonCalls::end_arguments(Output& out) {
+  const std::string rest(arguments_.rest());
+  out.unread_arguments(rest.size());
   const bool closed = arguments_.state() == PythonArguments::State::closed;
   if (!closed) arguments_.cut(json_);
   out.arguments(json_);
@@ -137,12 +151,20 @@ std::size_t PythonCalls::read_arguments(std::string_view bytes, Output& out) {
   out.finish_call(closed ? CallOutcome::complete : CallOutcome::malformed);
   at_ = At::after_call;
   if (!closed) next_ = Step::Next::rejected;
-  return used;
+  std::size_t used = 0;
+  while (used < rest.size() && next_ == Step::Next::more && read_byte(rest[used], out)) ++used;
+  replay_.assign(rest, used);
 }
 
 void PythonCalls::finish(Output& out) {
   switch (at_) {
     case At::arguments:
+      arguments_.settle(json_);
+      if (arguments_.state() == PythonArguments::State::closed) {
+        end_arguments(out);
+        out.drop_held();
+        break;
+      }
       arguments_.cut(json_);
       out.arguments(json_);
       json_.clear();

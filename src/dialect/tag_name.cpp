@@ -93,7 +93,8 @@ TagName::State TagName::push_text(char c, Output& out) {
 TagName::State TagName::push_bare(char c, Output& out) {
   const bool skips = name_.empty() && is_space(c);
   if (!skips && !is_name_byte(c)) {
-    return !name_.empty() && (c == '<' || is_space(c)) ? State::before : State::bad;
+    const bool ends = c == '<' || c == '{' || c == '(' || is_space(c);
+    return !name_.empty() && ends ? State::before : State::bad;
   }
   if (name_.size() >= kMaxName) return State::bad;
   if (!skips) name_.push_back(c);

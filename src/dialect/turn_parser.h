@@ -70,6 +70,7 @@ class TurnParser final : public AuditedParser {
 
   void push(std::string_view text, Channel channel, EventSink& sink) override;
   void finish(EventSink& sink) override;
+  void cut_off() override { out_.cut_off(); }
 
   const Audit& audit() const override { return out_.audit(); }
   std::size_t held_size() const override { return out_.held_size(); }

@@ -39,6 +39,7 @@ void DialectStage::push(const Event& event, EventSink& next) {
                  [&](const FieldReported&) { next.accept(event); },
                  [&](const UsageReported&) { next.accept(event); },
                  [&](const TurnFinished& e) {
+                   if (parser_ != nullptr && !ends_normally(e.reason)) parser_->cut_off();
                    flush(next);
                    next.accept(TurnFinished{settle(e.reason, tally_)});
                  },

@@ -2,8 +2,8 @@
 //
 //   the word      | the answer stopped | no calls       | last call complete | last call cut
 //   known         | in any way         | settle(), chat/finish_reason.h
-//   unknown       | in any way         | stop           | tool_calls         | tool_calls
-//   none or empty | at its end         | stop           | tool_calls         | tool_calls
+//   unknown       | in any way         | stop           | tool_calls         | length
+//   none or empty | at its end         | stop           | tool_calls         | length
 //   none or empty | closed             | upstream_error | tool_calls         | upstream_error
 //   none or empty | with a failure     | upstream_error
 #pragma once

@@ -36,6 +36,7 @@ class PythonText {
     LoggedCall call{.name = name, .arguments = "{"};
     const std::vector<std::string> names = parameters(name);
     std::size_t position = 0;
+    bool named = false;
     for (space(); peek() != ')'; space()) {
       if (position > 0) call.arguments += ',';
       const std::size_t from = at_;
@@ -48,7 +49,9 @@ class PythonText {
       }
       if (!key.empty()) {
         ++at_;
+        named = true;
       } else {
+        if (named) throw Odd{};
         at_ = from;
         key = position < names.size() ? names[position] : "arg" + std::to_string(position);
       }
@@ -214,6 +217,7 @@ class PythonText {
         at_ = behind;
         return all;
       }
+      if (at_ == behind) throw Odd{};  // no white space between: it may be a quote in a string
     }
   }
 
@@ -266,6 +270,16 @@ class PythonText {
   std::size_t at_;
 };
 
+// The quote before the call's last parenthesis may be one inside a string: what follows is none of a call's.
+bool may_go_on(std::string_view text, std::size_t at, bool list) {
+  const std::size_t last = text.substr(0, at - 1).find_last_not_of(" \t\r\n");
+  if (text[last] != '"' && text[last] != '\'') return false;
+  const std::size_t next = list ? skip_space(text, at) : at;
+  if (next == text.size() || std::string_view("],;<").find(text[next]) != text.npos) return false;
+  return list ||
+         !(begins_word(text[next]) || is_digit(text[next]) || skip_space(text, next) > next);
+}
+
 // Well-formed calls and prose; of broken ones there is no opinion.
 Reading read_python_calls(const ReferenceCase& turn, const CallOpener& opener, std::size_t at) {
   const std::string_view text = turn.text;
@@ -302,6 +316,7 @@ Reading read_python_calls(const ReferenceCase& turn, const CallOpener& opener, s
     in.skip();
     all.calls.push_back(in.call(name));
     all.end = in.at();
+    if (may_go_on(text, in.at(), list)) return {.what = What::no_opinion};
     in.space();
     comma = text.substr(in.at()).starts_with(',') || text.substr(in.at()).starts_with(';');
     if (comma) {

@@ -58,8 +58,7 @@ bool read_qwen3_coder(const ReferenceCase& turn, EventLog& log) {
                         .value_close = "</parameter>",
                         .section_closes = {"</tool_call>"},
                         .tails = {"<|im_end|>", "<|endoftext|>"},
-                        .newlines = true,
-                        .json_calls = true};
+                        .newlines = true};
   return read(turn, {.call_ends_reasoning = true},
               {{"<tool_call>", &markers}, {"<function=", &markers}}, log);
 }
@@ -84,6 +83,7 @@ bool read_glm(const ReferenceCase& turn, EventLog& log) {
       .value_open = "<arg_value>",
       .value_close = "</arg_value>",
       .tails = {"<|observation|>", "<|user|>", "<|endoftext|>"}};
+  if (may_hold_bare_json(turn.text)) return false;
   return read(turn, {.closers = {"</tool_call>"}, .empty_blocks = true},
               {{"<tool_call>", &markers}}, log);
 }

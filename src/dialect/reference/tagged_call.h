@@ -28,7 +28,6 @@ struct Markers {
   std::string raw_open;
   std::string raw_close;
   bool newlines = false;       // one at each end of a value is structure
-  bool json_calls = false;     // behind a lead a call may be JSON
   bool hides_cut_tag = false;  // a call's tag that the turn ends in may be hidden
 };
 

@@ -191,6 +191,18 @@ bool read_turn(const ReferenceCase& turn, const TurnGrammar& grammar, const Read
   return Turn(turn, grammar, log).read(read_call);
 }
 
+bool may_hold_bare_json(std::string_view text) {
+  if (text.find("\"name\"") == std::string_view::npos) return false;
+  if (text.find("```json") != std::string_view::npos) return true;
+  for (std::size_t at = text.find_first_of("{["); at != std::string_view::npos;
+       at = text.find_first_of("{[", at + 1)) {
+    const std::size_t before = text.substr(0, at).find_last_not_of(" \t\r");
+    const bool begins = before == std::string_view::npos || text[before] == '\n';
+    if (begins || text[before] == '>') return true;
+  }
+  return false;
+}
+
 bool stands_at(std::string_view text, std::size_t at, std::string_view what) {
   return !what.empty() && text.substr(std::min(at, text.size())).starts_with(what);
 }

@@ -46,6 +46,8 @@ using ReadCall = std::function<CallRead(std::size_t at)>;
 bool read_turn(const ReferenceCase& turn, const TurnGrammar& grammar, const ReadCall& read_call,
                EventLog& log);
 
+// A line, or what stands behind a tag, may begin like a JSON call without any marker.
+bool may_hold_bare_json(std::string_view text);
 bool stands_at(std::string_view text, std::size_t at, std::string_view what);
 std::size_t skip_space(std::string_view text, std::size_t at);
 bool is_blank(std::string_view text);
