@@ -16,7 +16,8 @@ constexpr PrefixedGrammar kGrammar{.prefix = "]<]minimax[>[",
 constexpr Opener kOpen[] = {{"]<]minimax[>[<tool_call>"}, {"]<]minimax[>[<invoke"}};
 constexpr std::string_view kClose[] = {"]<]minimax[>[</tool_call>"};
 constexpr std::string_view kTail[] = {"[e~["};
-constexpr std::string_view kSpecial[] = {"]<]minimax[>[<tool_call>", "]<]minimax[>[</tool_call>"};
+constexpr std::string_view kSpecial[] = {"]<]minimax[>[<tool_call>", "]<]minimax[>[<invoke",
+                                         "]<]minimax[>[</tool_call>"};
 constexpr Prose kProse{.reasoning = kReasoning,
                        .call_open = kOpen,
                        .call_close = kClose,

@@ -23,6 +23,7 @@ JsonFamily tagged(std::string_view open, std::string_view close, Texts tail) {
   family.turn.call_open = {{open}};
   family.turn.call_close = {close};
   family.turn.tail = std::move(tail);
+  family.turn.empty_blocks = true;
   return family;
 }
 

@@ -140,15 +140,6 @@ bool is_opaque(const ReferenceCase& turn, const std::string& name) {
          starts("call-") || starts("toolu_") || starts("chatcmpl-");
 }
 
-// A header may stand before the marker without its opener.
-bool has_stray(std::string_view text, std::string_view marker, std::string_view opener) {
-  std::size_t from = 0;
-  for (std::size_t at = 0; (at = text.find(marker, from)) != text.npos; from = at + marker.size()) {
-    if (text.substr(from, at - from).find(opener) == text.npos) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool mistral_old(const ReferenceCase& turn, EventLog& log) { return mistral(turn, log, true); }
@@ -164,10 +155,10 @@ bool kimi_k2(const ReferenceCase& turn, EventLog& log) {
   grammar.tail = {"<|im_end|>"};
   grammar.special = {"<|tool_calls_section_begin|>", "<|tool_call_section_begin|>",
                      "<|tool_calls_section_end|>",   "<|tool_call_section_end|>",
-                     "<|tool_call_begin|>",          "<|tool_call_end|>",
-                     "<|tool_call_argument_begin|>"};
+                     "<|tool_call_begin|>",          "<|tool_call_end|>"};
   grammar.call_ends_reasoning = true;
-  if (has_stray(turn.text, "<|tool_call_argument_begin|>", "<|tool_call_begin|>")) return false;
+  // What stands before it may be a header without its opener.
+  grammar.odd = {"<|tool_call_argument_begin|>"};
   return read_named(turn, log, grammar, [&](std::size_t at, const Texts& enders) {
     constexpr std::string_view kArguments = "<|tool_call_argument_begin|>";
     const Part part = next_part(turn.text, at, {kArguments}, enders);

@@ -24,6 +24,7 @@ enum class Role : std::uint8_t {
   hidden_open,
   hidden_close,
   stray,
+  odd,
 };
 
 struct Found {
@@ -83,6 +84,7 @@ class Turn {
       consider(close, Role::hidden_close, nullptr);
     }
     for (std::string_view text : grammar_.special) consider(text, Role::stray, nullptr);
+    for (std::string_view text : grammar_.odd) consider(text, Role::odd, nullptr);
     return best;
   }
 
@@ -124,6 +126,9 @@ class Turn {
         return;
       case Role::stray:
         return take_odd(found.text);
+      case Role::odd:
+        no_opinion_ = true;
+        return;
       case Role::none:
         return;
     }

@@ -37,6 +37,7 @@ struct TurnGrammar {
   // Special tokens: hidden when they have no partner, or where they are markers of no other list.
   Texts special = {};
   std::vector<std::pair<std::string_view, std::string_view>> hidden = {};
+  Texts odd = {};             // in prose, too odd to have an opinion on
   bool empty_blocks = false;  // an opener and its closer with nothing between them are structure
 };
 
