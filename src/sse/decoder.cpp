@@ -18,6 +18,17 @@ void empty(std::string& buffer) {
   buffer.clear();
 }
 
+// Whether a server can have meant this as the name of a field. JSON and prose that got to the start of a line are none.
+bool is_field_name(std::string_view name) {
+  if (name == "data") return true;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_';
+    if (!plain) return false;
+  }
+  return true;
+}
+
 // Finds the ends of the lines of one text, in order. Each byte is looked at once for each of CR and LF.
 class LineEnds {
  public:
@@ -119,13 +130,23 @@ void SseDecoder::take_line(std::string_view line, FrameFn on_frame) {
   const std::size_t colon = line.find(':');
   if (colon == 0) {
     ++comments_;
-  } else if (colon == std::string_view::npos) {
+    return;
+  }
+  if (!is_field_name(line.substr(0, colon))) return take_odd_line(line);
+  if (bare_) deliver(on_frame);
+  if (colon == std::string_view::npos) {
     take_field(line, {});
   } else {
     std::string_view value = line.substr(colon + 1);
     if (value.starts_with(' ')) value.remove_prefix(1);
     take_field(line.substr(0, colon), value);
   }
+}
+
+void SseDecoder::take_odd_line(std::string_view line) {
+  if (held_ == Held::none && line.front() != '{') return;
+  if (held_ == Held::none) bare_ = true;
+  add_data(line);
 }
 
 void SseDecoder::take_field(std::string_view name, std::string_view value) {
@@ -168,6 +189,7 @@ void SseDecoder::deliver(FrameFn on_frame) {
     on_frame({event_, held_ == Held::borrowed ? borrowed_ : owned, id_});
   }
   held_ = Held::none;
+  bare_ = false;
   data_start_ = 0;
   empty(data_);
   event_.clear();

@@ -39,13 +39,13 @@ void Answer::clear() {
 
 bool AnswerReader::read(std::string_view document) {
   document_ = document;
-  replaced_ = 0;
+  mended_ = {};
   if (read_like_last()) return true;
   const auto read_text_of = [this](std::string_view text) {
     document_ = text;
     return read_document();
   };
-  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
+  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
   answer_.clear();
   return false;
 }

@@ -13,6 +13,7 @@
 
 #include "callgate/event.h"
 #include "json/reader.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -102,12 +103,12 @@ struct Answer {
 
 class AnswerReader {
  public:
-  // False: not a JSON object; the answer is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the answer is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as answer() is used.
   bool read(std::string_view document);
   const Answer& answer() const { return answer_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
 
  private:
   bool read_document();
@@ -130,7 +131,7 @@ class AnswerReader {
   json::Reader in_;
   std::string_view document_;
   std::string sanitized_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
   Answer answer_;
 
   // The chunks of one stream differ in their choices alone. What stood around the choices of the last document that

@@ -39,7 +39,7 @@ void OpenaiChatDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
     if (frame.event == "error") return fail_with(decode_openai_error(0, data));
     return count(Repair::frame_invalid);
   }
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   if (frame.event == "error" && reader_.answer().error.empty()) {
     return fail_with(decode_openai_error(0, data));
   }
@@ -53,7 +53,7 @@ void OpenaiChatDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream answered with a body that is not a JSON object"});
   }
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   const Answer& answer = reader_.answer();
   if (answer.error.empty() && answer.choices.empty()) {
     return fail_with({.code = ErrorCode::upstream_failed,
