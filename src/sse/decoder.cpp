@@ -18,15 +18,23 @@ void empty(std::string& buffer) {
   buffer.clear();
 }
 
-// Whether a server can have meant this as the name of a field. JSON and prose that got to the start of a line are none.
+bool is_known_field(std::string_view name) {
+  return name == "data" || name == "event" || name == "id" || name == "retry";
+}
+
+// Whether a server can have meant this as the name of a field. JSON and prose that got to the start of a line cannot be one.
 bool is_field_name(std::string_view name) {
-  if (name == "data") return true;
   for (const char c : name) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        c == '-' || c == '_';
     if (!plain) return false;
   }
   return true;
+}
+
+bool is_open_object(std::string_view data) {
+  const std::size_t last = data.find_last_not_of(" \t");
+  return data.starts_with('{') && data[last] != '}';
 }
 
 // Finds the ends of the lines of one text, in order. Each byte is looked at once for each of CR and LF.
@@ -132,7 +140,10 @@ void SseDecoder::take_line(std::string_view line, FrameFn on_frame) {
     ++comments_;
     return;
   }
-  if (!is_field_name(line.substr(0, colon))) return take_odd_line(line);
+  const std::string_view name = line.substr(0, colon);
+  if (!is_known_field(name) && (!is_field_name(name) || is_open_object(data()))) {
+    return take_odd_line(line);
+  }
   if (bare_) deliver(on_frame);
   if (colon == std::string_view::npos) {
     take_field(line, {});
@@ -183,11 +194,20 @@ void SseDecoder::add_data(std::string_view value) {
   data_.append(value);
 }
 
-void SseDecoder::deliver(FrameFn on_frame) {
-  if (held_ != Held::none) {
-    const std::string_view owned = std::string_view(data_).substr(data_start_);
-    on_frame({event_, held_ == Held::borrowed ? borrowed_ : owned, id_});
+std::string_view SseDecoder::data() const {
+  switch (held_) {
+    case Held::none:
+      return {};
+    case Held::borrowed:
+      return borrowed_;
+    case Held::owned:
+      return std::string_view(data_).substr(data_start_);
   }
+  return {};
+}
+
+void SseDecoder::deliver(FrameFn on_frame) {
+  if (held_ != Held::none) on_frame({event_, data(), id_});
   held_ = Held::none;
   bare_ = false;
   data_start_ = 0;

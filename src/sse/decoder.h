@@ -6,8 +6,9 @@
 // BOM once at the start; CR, LF and CRLF in any mix, cut anywhere; comments; several data lines joined by \n; `data:`
 // without a space; an unfinished frame at the end is delivered by finish(), so that nothing is lost.
 //
-// Beyond the standard, for servers that do not keep to it: a line that cannot be a field goes on with the data before it, as
-// where a line end stands in a string as it is; and one that begins with `{` is data without its name.
+// Beyond the standard, for servers that do not keep to it: a line without a known field goes on with the data before it, where
+// that is half a JSON object or the line cannot be meant as a field. So a line end may stand in a string as it is. And a
+// line that begins with `{` is data without its name.
 //
 //   data: {"text":"two\nlines"}\n\n          {"error":{"message":"overloaded"}}\n
 #pragma once
@@ -46,6 +47,7 @@ class SseDecoder {
   void take_odd_line(std::string_view line);
   void take_field(std::string_view name, std::string_view value);
   void add_data(std::string_view value);
+  std::string_view data() const;
   void deliver(FrameFn on_frame);
   void keep(std::string_view unfinished_line);
   void overflow();
