@@ -156,8 +156,11 @@ void SseDecoder::take_line(std::string_view line, FrameFn on_frame) {
 
 void SseDecoder::take_odd_line(std::string_view line) {
   if (held_ == Held::none && line.front() != '{') return;
-  if (held_ == Held::none) bare_ = true;
-  add_data(line);
+  if (held_ != Held::none) return add_data(line);
+  data_.assign(line);  // the line itself may be in a buffer that is used again
+  data_start_ = 0;
+  held_ = Held::owned;
+  bare_ = true;
 }
 
 void SseDecoder::take_field(std::string_view name, std::string_view value) {

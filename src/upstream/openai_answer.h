@@ -81,7 +81,7 @@ struct CallPiece {
 struct ChoicePiece {
   std::int64_t index = 0;
   Text text;
-  Text plain;            // `text` of the choice itself
+  Text plain;            // `text`, of the choice or of its message
   Text reasoning;        // `reasoning_content`
   Text other_reasoning;  // `reasoning`
   Text refusal;

@@ -51,6 +51,8 @@ void AnswerReader::read_message(ChoicePiece& choice) {
   for (std::string_view key; in_.next_member(key);) {
     if (key == "content") {
       read_content(choice);
+    } else if (key == "text") {
+      read_text(choice.plain);
     } else if (key == "reasoning_content") {
       read_text(choice.reasoning);
     } else if (key == "reasoning") {
@@ -110,6 +112,8 @@ void AnswerReader::read_call(CallPiece& call) {
   for (std::string_view key; in_.next_member(key);) {
     if (key == "function" && in_.peek() == json::Kind::object) {
       for (std::string_view inner; in_.next_member(inner);) read_call_member(inner, call);
+    } else if (key == "function" && in_.peek() == json::Kind::string) {
+      read_text(call.name);
     } else if (key == "index") {
       call.index = read_integer();
     } else if (key == "id") {
