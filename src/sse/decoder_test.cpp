@@ -144,7 +144,7 @@ const Case kCases[] = {
      "||{\"a\":\"b\\nc d\"}\n||e\n"},
     {"a line end in a string before something like a field", "data: {\"a\":\"b\nc: d\"}\n\n",
      "||{\"a\":\"b\\nc: d\"}\n"},
-    {"unknown fields after data", "data: {}\nc: d\ne\ndata: f\ng: h\n\n", "||{}\\nf\n"},
+    {"unknown fields after data", "data: {}\nc: d\ne\n\ndata: f\ng: h\n\n", "||{}\n||f\n"},
     {"JSON without its field", "data: a\n\n{\"error\":1}\n\ndata: b\n\n",
      "||a\n||{\"error\":1}\n||b\n"},
     {"JSON without its field or a blank line", "data: a\n\n{\"error\":1}\nevent: x\ndata: b\n\n",
