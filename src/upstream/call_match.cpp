@@ -129,8 +129,11 @@ bool CallTracker::has_earlier(const Slot& slot, bool with_arguments) const {
     const Slot& earlier = slots_[i];
     if (earlier.kind != Slot::Kind::call || !earlier.is_closed()) continue;
     if (earlier.document == slot.document || earlier.name != slot.name) continue;
-    if (earlier.index && slot.index && *earlier.index != *slot.index) continue;
     if (other_id(earlier.id, slot.id)) continue;
+    // A server that gave the earlier call an id gives one to every call.
+    const bool lacks_id = !earlier.id.empty() && slot.id.empty();
+    const bool other_index = earlier.index && slot.index && *earlier.index != *slot.index;
+    if (other_index && !lacks_id) continue;
     if (!with_arguments || earlier.arguments.same_value(slot.arguments)) return true;
   }
   return false;
