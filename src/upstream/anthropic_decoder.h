@@ -39,6 +39,10 @@ class AnthropicDecoder final : public ResponseDecoder {
     bool has_input = false;
   };
 
+  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
+  void lose_chunk();
+  void apply(std::string_view type, std::string_view data, const AnthropicFrame& frame,
+             EventSink& sink);
   static Block::Kind kind_of(std::string_view type);
   std::size_t position_of(const AnthropicFrame& frame, bool starts);
   Block& block_at(std::size_t position);
@@ -74,7 +78,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   std::optional<Usage> usage_;
   std::optional<FinishReason> said_;  // known words only
   bool stop_seen_ = false;
-  bool seen_ = false;
+  bool seen_ = false;  // something of the content
   std::optional<Error> error_;
   RepairCounts repairs_{};
   bool finished_ = false;

@@ -40,10 +40,14 @@ class GeminiDecoder final : public ResponseDecoder {
     std::string open_name;
     std::int64_t calls = 0;
     bool seen = false;
+    bool spoken = false;  // it had a part
     bool finish_seen = false;
     std::optional<FinishReason> said;  // known words only
   };
 
+  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
+  void lose_chunk();
+  void push_elements(std::string_view array, ChoiceSinks& sinks);
   void apply(const GeminiFrame& frame, ChoiceSinks& sinks);
   void apply_candidate(const GeminiCandidate& candidate, Choice& choice, EventSink& sink);
   void apply_part(const GeminiPart& part, Choice& choice, EventSink& sink);

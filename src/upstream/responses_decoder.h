@@ -47,6 +47,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   static constexpr Lane kSummary{OutputItem::Kind::reasoning, Prose::reasoning, false};
   static constexpr Lane kThought{OutputItem::Kind::reasoning, Prose::reasoning, true};
 
+  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
   void apply(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool apply_prose(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool apply_call(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
@@ -59,12 +60,18 @@ class ResponsesDecoder final : public ResponseDecoder {
                 EventSink& sink);
   void speak(const Lane& lane, OutputItem& item, std::int64_t part, std::string_view text,
              EventSink& sink);
+  static SurrogateJoiner& halves_of(const Lane& lane, OutputItem& item) {
+    return lane.other ? item.other_halves : item.text_halves;
+  }
+  void end_text(const Lane& lane, OutputItem& item, EventSink& sink);
+  void end_texts(OutputItem& item, EventSink& sink);
 
   void start_item(const ResponsesFrame& frame, EventSink& sink);
   void finish_item(OutputItem& state, const ResponsesItem& item, EventSink& sink);
   void start_call(OutputItem& state, const ResponsesItem& item, EventSink& sink);
   void finish_call(OutputItem& state, const ResponsesItem& item, EventSink& sink);
   void push_arguments(OutputItem& state, std::string_view text, bool object, EventSink& sink);
+  void push_rest(OutputItem& state, std::string_view whole, bool object, EventSink& sink);
   void finish_open_calls(bool whole, EventSink& sink);
   void push_raw(const OutputItem& state, std::string_view json, bool object, EventSink& sink);
   void report_annotation(std::string_view json, EventSink& sink);
@@ -83,6 +90,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   CallTracker tracker_;
   CallPiece piece_;
   std::string escaped_;
+  std::string joined_;
   // Who spoke last, by Prose.
   struct Speaker {
     std::size_t item = 0;
@@ -94,7 +102,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   bool counts_up_ = false;  // sequence numbers do what they should
   std::string last_delta_;
   std::optional<FinishReason> said_;
-  bool seen_ = false;
+  bool seen_ = false;  // something of the output
   std::optional<Error> error_;
   RepairCounts repairs_{};
   bool finished_ = false;
