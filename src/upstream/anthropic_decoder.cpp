@@ -145,7 +145,7 @@ void AnthropicDecoder::start_block(const AnthropicFrame& frame, EventSink& sink)
       piece_.clear();
       piece_.index = static_cast<std::int64_t>(position);
       piece_.id = block.id.view();
-      piece_.name = block.name.view();
+      piece_.name = name_of(block.name.view());
       piece_.arguments_renamed = block.input_renamed;
       tracker_.push_call(piece_, false, repairs_, sink);
       if (block.input_given) {
@@ -211,7 +211,7 @@ void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink)
       case Block::Kind::call:
         piece_.clear();
         piece_.id = block.id.view();
-        piece_.name = block.name.view();
+        piece_.name = name_of(block.name.view());
         piece_.arguments = block.input.view();
         piece_.arguments_renamed = block.input_renamed;
         tracker_.push_call(piece_, true, repairs_, sink);
@@ -307,6 +307,13 @@ FinishReason AnthropicDecoder::reason_of(Ending ending) {
   if (end.repair) count(*end.repair);
   if (end.error) fail_with(std::move(*end.error));
   return end.reason;
+}
+
+// The name of a call without what models and servers put around it.
+std::string_view AnthropicDecoder::name_of(std::string_view name) {
+  const std::string_view cleaned = names_.cleaned(name);
+  if (cleaned != name) count(Repair::name_broken);
+  return cleaned;
 }
 
 void AnthropicDecoder::fail_with(Error error) {

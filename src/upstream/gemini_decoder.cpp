@@ -182,7 +182,7 @@ void GeminiDecoder::start_call(const GeminiPart& part, Choice& choice, EventSink
   piece_.clear();
   piece_.legacy = true;  // neither ids nor indices are to be expected
   piece_.id = part.id.view();
-  piece_.name = part.name.view();
+  piece_.name = name_of(part.name.view());
   piece_.arguments_renamed = part.args_renamed;
   if (whole) {
     fragment_.clear();
@@ -345,6 +345,13 @@ FinishReason GeminiDecoder::reason_of(const Choice& choice, Ending ending) {
   if (end.repair && choice.said != FinishReason::stop) count(*end.repair);
   if (end.error) fail_with(std::move(*end.error));
   return end.reason;
+}
+
+// The name of a call without what models and servers put around it.
+std::string_view GeminiDecoder::name_of(std::string_view name) {
+  const std::string_view cleaned = names_.cleaned(name);
+  if (cleaned != name) count(Repair::name_broken);
+  return cleaned;
 }
 
 void GeminiDecoder::fail_with(Error error) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "upstream/call_tracker.h"
 #include "upstream/gemini_arguments.h"
 #include "upstream/gemini_frame.h"
+#include "upstream/tool_names.h"
 #include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
@@ -21,6 +23,9 @@ namespace callgate::upstream {
 
 class GeminiDecoder final : public ResponseDecoder {
  public:
+  // REQUIRES: `tools`, the declared ones, outlive the decoder.
+  explicit GeminiDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
   void finish(ChoiceSinks& sinks) override;
@@ -65,6 +70,7 @@ class GeminiDecoder final : public ResponseDecoder {
   void end(Ending ending, ChoiceSinks& sinks);
   FinishReason reason_of(const Choice& choice, Ending ending);
   void fail_with(Error error);
+  std::string_view name_of(std::string_view name);
   void count(Repair repair, std::size_t times = 1) {
     repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
   }
@@ -79,6 +85,7 @@ class GeminiDecoder final : public ResponseDecoder {
   std::optional<Usage> usage_;
   std::optional<Error> error_;
   RepairCounts repairs_{};
+  ToolNames names_;
   bool finished_ = false;
   bool ended_ = false;
 };

@@ -96,9 +96,11 @@ void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
   tracker_.push_prose(Prose::text, line.content.view(), sink);
   for (const CallPiece& call : line.calls) {
     if (call.arguments.empty()) continue;
+    piece_ = call;
+    piece_.name = name_of(call.name.view());
     // One that has an id may be of a line that came twice.
     const bool whole = call.id.empty();
-    tracker_.push_call(call, whole, repairs_, sink);
+    tracker_.push_call(piece_, whole, repairs_, sink);
   }
   if (tracker_.held_back() > kMaxHeldBack) {
     return fail_with({.code = ErrorCode::upstream_failed,
@@ -140,6 +142,13 @@ FinishReason OllamaDecoder::reason_of(Ending ending) {
   if (end.repair && !(done_ && said_ == FinishReason::stop)) count(*end.repair);
   if (end.error) fail_with(std::move(*end.error));
   return end.reason;
+}
+
+// The name of a call without what models and servers put around it.
+std::string_view OllamaDecoder::name_of(std::string_view name) {
+  const std::string_view cleaned = names_.cleaned(name);
+  if (cleaned != name) count(Repair::name_broken);
+  return cleaned;
 }
 
 void OllamaDecoder::fail_with(Error error) {

@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "json/scanner.h"
 #include "upstream/call_tracker.h"
 #include "upstream/ollama_line.h"
+#include "upstream/tool_names.h"
 #include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
@@ -20,6 +22,9 @@ namespace callgate::upstream {
 
 class OllamaDecoder final : public ResponseDecoder {
  public:
+  // REQUIRES: `tools`, the declared ones, outlive the decoder.
+  explicit OllamaDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
   void finish(ChoiceSinks& sinks) override;
@@ -39,12 +44,14 @@ class OllamaDecoder final : public ResponseDecoder {
   void end(Ending ending, EventSink& sink);
   FinishReason reason_of(Ending ending);
   void fail_with(Error error);
+  std::string_view name_of(std::string_view name);
   void count(Repair repair, std::size_t times = 1) {
     repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
   }
 
   OllamaLineReader reader_;
   CallTracker tracker_;
+  CallPiece piece_;
   std::string document_;  // the lines so far of one that has several
   json::Scanner scanner_;
   std::optional<FinishReason> said_;  // known words only
@@ -52,6 +59,7 @@ class OllamaDecoder final : public ResponseDecoder {
   bool seen_ = false;  // something of the answer
   std::optional<Error> error_;
   RepairCounts repairs_{};
+  ToolNames names_;
   bool finished_ = false;
   bool ended_ = false;
 };

@@ -303,6 +303,13 @@ FinishReason ResponsesDecoder::reason_of(Ending ending) {
   return end.reason;
 }
 
+// The name of a call without what models and servers put around it.
+std::string_view ResponsesDecoder::name_of(std::string_view name) {
+  const std::string_view cleaned = names_.cleaned(name);
+  if (cleaned != name) count(Repair::name_broken);
+  return cleaned;
+}
+
 void ResponsesDecoder::fail_with(Error error) {
   if (!error_) error_ = std::move(error);
   finished_ = true;

@@ -12,12 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "upstream/call_tracker.h"
 #include "upstream/responses_frame.h"
 #include "upstream/responses_items.h"
+#include "upstream/tool_names.h"
 #include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
@@ -25,6 +27,9 @@ namespace callgate::upstream {
 
 class ResponsesDecoder final : public ResponseDecoder {
  public:
+  // REQUIRES: `tools`, the declared ones, outlive the decoder.
+  explicit ResponsesDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
   void finish(ChoiceSinks& sinks) override { end(Ending::closed, sinks.choice(0)); }
@@ -81,6 +86,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   void end(Ending ending, EventSink& sink);
   FinishReason reason_of(Ending ending);
   void fail_with(Error error);
+  std::string_view name_of(std::string_view name);
   void count(Repair repair, std::size_t times = 1) {
     repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
   }
@@ -105,6 +111,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   bool seen_ = false;  // something of the output
   std::optional<Error> error_;
   RepairCounts repairs_{};
+  ToolNames names_;
   bool finished_ = false;
   bool ended_ = false;
 };

@@ -88,7 +88,7 @@ void ResponsesDecoder::start_call(OutputItem& state, const ResponsesItem& item, 
   piece_.clear();
   piece_.index = static_cast<std::int64_t>(state.number);
   piece_.id = item.call_id.view();
-  piece_.name = item.name.view();
+  piece_.name = name_of(item.name.view());
   tracker_.push_call(piece_, false, repairs_, sink);
 }
 
