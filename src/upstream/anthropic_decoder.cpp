@@ -48,12 +48,13 @@ void AnthropicDecoder::push_unread(const SseFrame& frame, std::string_view data,
   take_unread(
       data, repairs_,
       [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
-      [&] { lose_chunk(); });
+      [&](std::string_view rest) { lose_chunk(rest); });
 }
 
-// After the reason for the end only the end itself can be missing.
-void AnthropicDecoder::lose_chunk() {
-  if (complete()) return count(Repair::frame_invalid);
+// After the reason for the end a chunk can be missed that shows no content: it had the counts, or the end itself.
+void AnthropicDecoder::lose_chunk(std::string_view rest) {
+  const bool shows_content = rest.find("content_block") != std::string_view::npos;
+  if (complete() && !shows_content) return count(Repair::frame_invalid);
   fail_with(lost_chunk());
 }
 

@@ -45,7 +45,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   };
 
   void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
-  void lose_chunk();
+  void lose_chunk(std::string_view rest);
   void apply(std::string_view type, std::string_view data, const AnthropicFrame& frame,
              EventSink& sink);
   static Block::Kind kind_of(std::string_view type);

@@ -51,7 +51,7 @@ class GeminiDecoder final : public ResponseDecoder {
   };
 
   void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
-  void lose_chunk();
+  void lose_chunk(std::string_view rest);
   void push_elements(std::string_view array, ChoiceSinks& sinks);
   void apply(const GeminiFrame& frame, ChoiceSinks& sinks);
   void apply_candidate(const GeminiCandidate& candidate, Choice& choice, EventSink& sink);

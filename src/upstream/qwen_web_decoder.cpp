@@ -30,7 +30,7 @@ void QwenWebDecoder::push_unread(const SseFrame& frame, std::string_view data, C
   take_unread(
       data, repairs_,
       [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
-      [&] { fail_with(lost_chunk()); });
+      [&](std::string_view) { fail_with(lost_chunk()); });
 }
 
 // An end of other APIs, without the status that ends an answer here.

@@ -53,7 +53,7 @@ void ResponsesDecoder::push_unread(const SseFrame& frame, std::string_view data,
   take_unread(
       data, repairs_,
       [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
-      [&] { fail_with(lost_chunk()); });
+      [&](std::string_view) { fail_with(lost_chunk()); });
 }
 
 void ResponsesDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {

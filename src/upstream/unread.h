@@ -32,7 +32,7 @@ inline std::string_view first_object(std::string_view data) {
   return whole ? data.substr(0, size) : std::string_view();
 }
 
-// push(chunk) gets every chunk of several; lose() is called where one is lost, and nothing after it is looked at.
+// push(chunk) gets every chunk of several; lose(rest) is called where one is lost, and nothing after it is looked at.
 // REQUIRES: no white space around `data`, and it could not be read.
 template <class Push, class Lose>
 void take_unread(std::string_view data, RepairCounts& repairs, Push push, Lose lose) {
@@ -44,13 +44,13 @@ void take_unread(std::string_view data, RepairCounts& repairs, Push push, Lose l
     }
     if (rest.starts_with('{')) {
       const std::string_view chunk = first_object(rest);
-      if (chunk.empty() || chunk.size() == data.size()) return lose();
+      if (chunk.empty() || chunk.size() == data.size()) return lose(rest);
       push(chunk);
       rest.remove_prefix(chunk.size());
       continue;
     }
     const std::string_view line = rest.substr(0, rest.find('\n'));
-    if (ends_a_chunk(trimmed(line))) return lose();
+    if (ends_a_chunk(trimmed(line))) return lose(rest);
     ++repairs[static_cast<std::size_t>(Repair::frame_invalid)];
     rest.remove_prefix(line.size());
   }
