@@ -29,8 +29,10 @@ char short_escape(char letter) {
   }
 }
 
+enum class Halves { replaced, kept };
+
 // `at` is behind a \u. Returns what is behind the escape, or behind the pair.
-std::size_t append_unit(std::string& out, std::string_view escaped, std::size_t at) {
+std::size_t append_unit(std::string& out, std::string_view escaped, std::size_t at, Halves halves) {
   const unsigned unit = hex_unit(escaped.data() + at);
   at += 4;
   if (is_high_surrogate(unit) && escaped.substr(at, 2) == "\\u") {
@@ -41,13 +43,11 @@ std::size_t append_unit(std::string& out, std::string_view escaped, std::size_t 
     }
   }
   const bool half = is_high_surrogate(unit) || is_low_surrogate(unit);
-  utf8::append_code_point(out, half ? 0xFFFD : unit);
+  utf8::append_code_point(out, half && halves == Halves::replaced ? 0xFFFD : unit);
   return at;
 }
 
-}  // namespace
-
-void append_unescaped(std::string& out, std::string_view escaped) {
+void append_text(std::string& out, std::string_view escaped, Halves halves) {
   std::size_t at = 0;
   while (true) {
     const std::size_t slash = escaped.find('\\', at);
@@ -56,12 +56,22 @@ void append_unescaped(std::string& out, std::string_view escaped) {
     const char letter = escaped[slash + 1];
     at = slash + 2;
     if (letter == 'u') {
-      at = append_unit(out, escaped, at);
+      at = append_unit(out, escaped, at, halves);
     } else {
       out.push_back(short_escape(letter));
     }
   }
   out.append(escaped, at);
+}
+
+}  // namespace
+
+void append_unescaped(std::string& out, std::string_view escaped) {
+  append_text(out, escaped, Halves::replaced);
+}
+
+void append_unescaped_halves(std::string& out, std::string_view escaped) {
+  append_text(out, escaped, Halves::kept);
 }
 
 void append_control(std::string& out, char control) {

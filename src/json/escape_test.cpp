@@ -39,5 +39,13 @@ TEST(Escape, makes_a_text_readable_again) {
   EXPECT_EQ(in.string(), "Do not\tdelete\nit.");
 }
 
+TEST(Escape, keeps_halves_of_surrogate_pairs_on_request) {
+  std::string replaced, kept;
+  append_unescaped(replaced, R"(a\ud83d\n\ude00\ud83d\ude00)");
+  append_unescaped_halves(kept, R"(a\ud83d\n\ude00\ud83d\ude00)");
+  EXPECT_EQ(replaced, "a\uFFFD\n\uFFFD😀");
+  EXPECT_EQ(kept, "a\xED\xA0\xBD\n\xED\xB8\x80😀");
+}
+
 }  // namespace
 }  // namespace callgate::json

@@ -10,10 +10,12 @@ void AnthropicBlock::clear() {
     each->clear();
   }
   input_given = false;
+  input_renamed = false;
 }
 
 void AnthropicDelta::clear() {
   for (Text* each : {&text, &thinking, &signature, &partial_json}) each->clear();
+  object = false;
 }
 
 void AnthropicFrame::clear() {
@@ -88,11 +90,11 @@ void AnthropicFrameReader::read_delta() {
   AnthropicDelta& delta = frame_.delta;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "text") {
-      read_text(in_, document_, delta.text);
-    } else if (key == "partial_json") {
-      read_text(in_, document_, delta.partial_json);
+      read_fragment(in_, delta.text);
+    } else if (key == "partial_json" || key == "input") {
+      read_partial_json();
     } else if (key == "thinking") {
-      read_text(in_, document_, delta.thinking);
+      read_fragment(in_, delta.thinking);
     } else if (key == "signature") {
       read_text(in_, document_, delta.signature);
     } else if (key == "stop_reason") {
@@ -111,9 +113,9 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
     if (key == "type") {
       read_text(in_, document_, block.type);
     } else if (key == "text") {
-      read_text(in_, document_, block.text);
+      read_fragment(in_, block.text);
     } else if (key == "thinking") {
-      read_text(in_, document_, block.thinking);
+      read_fragment(in_, block.thinking);
     } else if (key == "signature") {
       read_text(in_, document_, block.signature);
     } else if (key == "data") {
@@ -122,7 +124,8 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
       read_text(in_, document_, block.id);
     } else if (key == "name") {
       read_text(in_, document_, block.name);
-    } else if (key == "input") {
+    } else if (key == "input" || key == "arguments" || key == "parameters") {
+      block.input_renamed = key != "input";
       read_input(block);
     } else {
       in_.skip();
@@ -130,10 +133,26 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
   }
 }
 
+void AnthropicFrameReader::read_partial_json() {
+  AnthropicDelta& delta = frame_.delta;
+  delta.object = in_.peek() == json::Kind::object || in_.peek() == json::Kind::array;
+  if (!delta.object) return read_fragment(in_, delta.partial_json);
+  delta.partial_json = in_.raw();
+}
+
+// Blocks; from some servers one block without its list, or nothing but text.
 void AnthropicFrameReader::read_content() {
-  if (in_.peek() != json::Kind::array) return in_.skip();
-  frame_.has_content = true;
+  const json::Kind kind = in_.peek();
   frame_.content.clear();
+  frame_.has_content =
+      kind == json::Kind::array || kind == json::Kind::object || kind == json::Kind::string;
+  if (!frame_.has_content) return in_.skip();
+  if (kind == json::Kind::object) return read_block(frame_.content.add());
+  if (kind == json::Kind::string) {
+    AnthropicBlock& block = frame_.content.add();
+    block.type = "text";
+    return read_fragment(in_, block.text);
+  }
   while (in_.next_element()) {
     if (enter_object(in_)) read_block(frame_.content.add());
   }

@@ -27,8 +27,9 @@ struct AnthropicBlock {
   Text data;  // redacted_thinking
   Text id;
   Text name;
-  Text input;                // JSON; of a string its content
-  bool input_given = false;  // it is more than {}
+  Text input;                  // JSON; of a string its content
+  bool input_given = false;    // it is more than {}
+  bool input_renamed = false;  // it came under another name
 
   void clear();
 };
@@ -38,6 +39,7 @@ struct AnthropicDelta {
   Text thinking;
   Text signature;
   Text partial_json;
+  bool object = false;  // partial_json came as a JSON value instead of a string
 
   void clear();
 };
@@ -84,6 +86,7 @@ class AnthropicFrameReader {
   void read_block(AnthropicBlock& block);
   void read_content();
   void read_input(AnthropicBlock& block);
+  void read_partial_json();
   void read_stop_details();
   void read_usage();
 

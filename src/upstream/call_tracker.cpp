@@ -34,6 +34,10 @@ void CallTracker::next_document(bool unescaped) {
 }
 
 void CallTracker::push_prose(Prose kind, std::string_view text, EventSink& sink) {
+  say(kind, prose_halves_[static_cast<std::size_t>(kind)].push(text, joined_), sink);
+}
+
+void CallTracker::say(Prose kind, std::string_view text, EventSink& sink) {
   if (text.empty()) return;
   if (live_ == slots_.size()) return emit_prose(kind, text, sink);
   const Slot& last = slots_.back();
@@ -47,6 +51,13 @@ void CallTracker::push_prose(Prose kind, std::string_view text, EventSink& sink)
   pump(sink);
 }
 
+// Prose after a call does not continue the prose before it.
+void CallTracker::end_prose(EventSink& sink) {
+  for (const Prose kind : {Prose::text, Prose::reasoning, Prose::refusal}) {
+    say(kind, prose_halves_[static_cast<std::size_t>(kind)].finish(), sink);
+  }
+}
+
 void CallTracker::push_call(const CallPiece& piece, bool whole, RepairCounts& repairs,
                             EventSink& sink) {
   if (piece.name.empty() && piece.id.empty() && piece.arguments.empty()) return;
@@ -55,6 +66,7 @@ void CallTracker::push_call(const CallPiece& piece, bool whole, RepairCounts& re
     return count_once(slot->counted_repeat, repairs, Repair::id_repeated);
   }
   if (slot == nullptr || !continues(*slot, piece)) {
+    end_prose(sink);
     slot = &open(piece, slot, whole, repairs);
   } else {
     update(*slot, piece, repairs);
@@ -65,7 +77,7 @@ void CallTracker::push_call(const CallPiece& piece, bool whole, RepairCounts& re
   if (piece.arguments_renamed) {
     count_once(slot->counted_place, repairs, Repair::arguments_misplaced);
   }
-  append(*slot, piece.arguments.view(), repairs, sink);
+  append(*slot, slot->halves.push(piece.arguments.view(), joined_), repairs, sink);
   if (slot->may_repeat && slot->is_closed()) drop_if_repeated(*slot, repairs);
   pump(sink);
 }
@@ -137,6 +149,16 @@ void CallTracker::append(Slot& slot, std::string_view bytes, RepairCounts& repai
   held_back_ += slot.arguments.held() - held;
 }
 
+// Half a surrogate pair whose other half did not come.
+void CallTracker::end_arguments(Slot& slot) {
+  const std::string_view half = slot.halves.finish();
+  if (half.empty()) return;
+  RepairCounts repairs{};  // replaced() counts it
+  const std::size_t held = slot.arguments.held();
+  slot.arguments.push(half, false, repairs);
+  held_back_ += slot.arguments.held() - held;
+}
+
 void CallTracker::drop_if_repeated(Slot& slot, RepairCounts& repairs) {
   slot.may_repeat = false;
   if (!has_earlier(slot, true)) return;
@@ -195,6 +217,7 @@ void CallTracker::emit(std::string_view bytes, EventSink& sink) {
 }
 
 void CallTracker::close(Slot& slot, bool empty_is_cut, EventSink& sink) {
+  end_arguments(slot);
   const bool empty = slot.arguments.state() == State::before;
   const CallOutcome outcome =
       empty && !empty_is_cut ? CallOutcome::complete : slot.arguments.finish();
@@ -209,6 +232,7 @@ void CallTracker::close(Slot& slot, bool empty_is_cut, EventSink& sink) {
 }
 
 void CallTracker::finish(bool cut, EventSink& sink) {
+  end_prose(sink);
   for (std::size_t i = 0; i < live_; ++i) {
     // What came for a call after it had left can be nobody's arguments.
     if (slots_[i].arguments.has_garbage() && slots_[i].arguments.held() > 0) tally_.unnamed = true;
@@ -226,6 +250,13 @@ void CallTracker::finish(bool cut, EventSink& sink) {
     }
   }
   held_back_ = 0;
+}
+
+std::size_t CallTracker::replaced() const {
+  std::size_t sum = 0;
+  for (const SurrogateJoiner& halves : prose_halves_) sum += halves.replaced();
+  for (const Slot& slot : slots_) sum += slot.halves.replaced();
+  return sum;
 }
 
 bool CallTracker::is_open() const {

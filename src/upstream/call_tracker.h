@@ -5,8 +5,11 @@
 // be the start of another call. A call that starts while an earlier one is open is held back until the earlier one's
 // top-level JSON value has closed; so is prose. CallFinished leaves with whatever follows the call, so that bytes
 // after the value, which make it malformed, still belong to it.
+//
+// Prose and arguments may hold halves of surrogate pairs: each kind of prose, and each call, joins its own.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -16,6 +19,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "base/surrogate_joiner.h"
 #include "callgate/event.h"
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
@@ -46,6 +50,8 @@ class CallTracker {
 
   const CallTally& tally() const { return tally_; }
   std::size_t held_back() const { return held_back_; }
+  // Halves of surrogate pairs that stayed alone and became U+FFFD.
+  std::size_t replaced() const;
   // A call has arguments that have not ended.
   bool is_open() const;
 
@@ -60,6 +66,7 @@ class CallTracker {
     std::string name;
     std::string next_id;  // of a header that came again after the value had closed
     CallArguments arguments;
+    SurrogateJoiner halves;      // of the arguments
     std::uint64_t document = 0;  // in which it began
     ToolNames::Growth growth = ToolNames::Growth::over;
     bool started = false;
@@ -84,10 +91,13 @@ class CallTracker {
   std::string joined_name(const Slot& slot, const CallPiece& piece) const;
   bool has_earlier(const Slot& slot, bool with_arguments) const;
 
+  void say(Prose kind, std::string_view text, EventSink& sink);
+  void end_prose(EventSink& sink);
   Slot& open(const CallPiece& piece, const Slot* reused, bool whole, RepairCounts& repairs);
   void update(Slot& slot, const CallPiece& piece, RepairCounts& repairs);
   void set_name(Slot& slot, std::string_view name, RepairCounts& repairs);
   void append(Slot& slot, std::string_view bytes, RepairCounts& repairs, EventSink& sink);
+  void end_arguments(Slot& slot);
   void drop_if_repeated(Slot& slot, RepairCounts& repairs);
   void pump(EventSink& sink);
   static bool has_name(const Slot& slot);
@@ -96,6 +106,8 @@ class CallTracker {
   void close(Slot& slot, bool empty_is_cut, EventSink& sink);
   bool is_live(const Slot& slot) const { return live_ < slots_.size() && &slots_[live_] == &slot; }
 
+  std::array<SurrogateJoiner, 3> prose_halves_;  // by Prose
+  std::string joined_;
   std::deque<Slot> slots_;
   std::unordered_set<std::string> ids_;
   std::size_t live_ = 0;  // the first slot that has not left completely

@@ -34,7 +34,8 @@ struct GeminiPart {
   Text signature;
   Text id;
   Text name;
-  Text args;  // JSON, empty when it is missing or null
+  Text args;                  // JSON, of a string its content; empty when it is missing or null
+  bool args_renamed = false;  // they came under another name
   ReusedList<GeminiArgument> pieces;
   bool will_continue = false;  // more of this call follows
 
@@ -88,6 +89,7 @@ class GeminiFrameReader {
   void read_content(GeminiCandidate& candidate);
   void read_part(GeminiPart& part);
   void read_call(GeminiPart& part);
+  void read_args(GeminiPart& part);
   void read_pieces(GeminiPart& part);
   void read_piece(GeminiArgument& piece);
   void read_feedback();

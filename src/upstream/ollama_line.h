@@ -46,7 +46,7 @@ class OllamaLineReader {
   void read_message();
   void read_calls();
   void read_call(CallPiece& call);
-  void read_function(CallPiece& call);
+  void read_call_member(std::string_view key, CallPiece& call);
   void read_arguments(CallPiece& call);
   void read_logprobs();
 

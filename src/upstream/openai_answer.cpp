@@ -132,7 +132,7 @@ void AnswerReader::read_choice(ChoicePiece& choice) {
     } else if (key == "message" && choice.source != Source::delta) {
       read_prose(choice, Source::message);
     } else if (key == "text") {
-      read_text(choice.plain);
+      read_fragment(in_, choice.plain);
     } else if (key == "index") {
       choice.index = read_integer().value_or(0);
     } else if (key == "finish_reason") {

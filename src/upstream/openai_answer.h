@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "callgate/event.h"
+#include "json/escape.h"
 #include "json/reader.h"
 #include "upstream/repaired_read.h"
 
@@ -33,6 +34,11 @@ class Text {
   void append(std::string_view value) {
     if (!copied_) copy(view_);
     copy_.append(value);
+  }
+  // What the inside of a JSON string stands for, with halves of surrogate pairs as they are.
+  void append_unescaped(std::string_view escaped) {
+    if (!copied_) copy(view_);
+    json::append_unescaped_halves(copy_, escaped);
   }
   std::string_view view() const { return copied_ ? std::string_view(copy_) : view_; }
   bool empty() const { return view().empty(); }

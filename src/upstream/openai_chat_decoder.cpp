@@ -245,6 +245,7 @@ void OpenaiChatDecoder::end(Ending ending, ChoiceSinks& sinks) {
     EventSink& sink = sinks.choice(i);
     const bool cut = ending == Ending::failure || (!choice.said && ending == Ending::closed);
     choice.tracker.finish(cut || choice.said == FinishReason::length, sink);
+    count(Repair::utf8_invalid, choice.tracker.replaced());
     sink.accept(TurnFinished{reason_of(choice, ending)});
   }
 }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "upstream/openai_answer.h"
+#include "upstream/read_text.h"
 
 namespace callgate::upstream {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 void append_text(json::Reader& in, Text& text) {
   switch (in.peek()) {
     case json::Kind::string:
-      return text.append(in.string());
+      return text.append_unescaped(read_escaped(in));
     case json::Kind::array:
       while (in.next_element()) append_text(in, text);
       return;
@@ -39,7 +40,7 @@ void AnswerReader::read_prose(ChoicePiece& choice, ChoicePiece::Source source) {
   if (kind != json::Kind::object && kind != json::Kind::string) return in_.skip();
   choice.source = source;
   if (kind == json::Kind::object) return read_message(choice);
-  read_text(choice.text);
+  read_fragment(in_, choice.text);
 }
 
 void AnswerReader::read_message(ChoicePiece& choice) {
@@ -52,13 +53,13 @@ void AnswerReader::read_message(ChoicePiece& choice) {
     if (key == "content") {
       read_content(choice);
     } else if (key == "text") {
-      read_text(choice.plain);
+      read_fragment(in_, choice.plain);
     } else if (key == "reasoning_content") {
-      read_text(choice.reasoning);
+      read_fragment(in_, choice.reasoning);
     } else if (key == "reasoning") {
-      read_text(choice.other_reasoning);
+      read_fragment(in_, choice.other_reasoning);
     } else if (key == "refusal") {
-      read_text(choice.refusal);
+      read_fragment(in_, choice.refusal);
     } else if (key == "tool_calls") {
       read_calls(choice);
     } else if (key == "function_call" && in_.peek() == json::Kind::object) {
@@ -73,7 +74,8 @@ void AnswerReader::read_message(ChoicePiece& choice) {
 
 void AnswerReader::read_content(ChoicePiece& choice) {
   const json::Kind kind = in_.peek();
-  if (kind != json::Kind::array && kind != json::Kind::object) return read_text(choice.text);
+  if (kind != json::Kind::array && kind != json::Kind::object)
+    return read_fragment(in_, choice.text);
   choice.text.clear();
   if (kind == json::Kind::object) return read_part(choice);
   while (in_.next_element()) read_part(choice);
@@ -81,7 +83,7 @@ void AnswerReader::read_content(ChoicePiece& choice) {
 
 // {"type":"text","text":"..."}, {"text":{"value":"..."}}, or {"type":"thinking","thinking":[{"type":"text","text":"..."}]}
 void AnswerReader::read_part(ChoicePiece& choice) {
-  if (in_.peek() == json::Kind::string) return choice.text.append(in_.string());
+  if (in_.peek() == json::Kind::string) return choice.text.append_unescaped(read_escaped(in_));
   if (in_.peek() != json::Kind::object) return in_.skip();
   for (std::string_view key; in_.next_member(key);) {
     if (key == "text" || key == "content") {
@@ -142,7 +144,7 @@ void AnswerReader::read_call_member(std::string_view key, CallPiece& call) {
 
 void AnswerReader::read_arguments(Text& arguments, CallPiece& call) {
   const json::Kind kind = in_.peek();
-  if (kind != json::Kind::object && kind != json::Kind::array) return read_text(arguments);
+  if (kind != json::Kind::object && kind != json::Kind::array) return read_fragment(in_, arguments);
   arguments = in_.raw();
   call.arguments_object = true;
 }

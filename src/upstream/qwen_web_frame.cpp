@@ -79,7 +79,7 @@ void QwenWebFrameReader::read_choices() {
 void QwenWebFrameReader::read_delta() {
   for (std::string_view key; in_.next_member(key);) {
     if (key == "content") {
-      read_text(in_, document_, frame_.content);
+      read_fragment(in_, frame_.content);
     } else if (key == "phase") {
       read_text(in_, document_, frame_.phase);
     } else if (key == "status") {
@@ -111,13 +111,16 @@ void QwenWebFrameReader::read_extra() {
 
 void QwenWebFrameReader::read_list(ReusedList<Text>& list) {
   list.clear();
-  while (in_.next_element()) read_text(in_, document_, list.add());
+  while (in_.next_element()) read_fragment(in_, list.add());
 }
 
 void QwenWebFrameReader::read_usage() {
   Usage usage;
+  bool stated = false;
   std::optional<std::int64_t> total;
   for (std::string_view key; in_.next_member(key);) {
+    const bool number = in_.peek() == json::Kind::number;
+    stated = stated || (number && (key == "input_tokens" || key == "output_tokens"));
     if (key == "input_tokens") {
       usage.prompt_tokens = read_count(usage.prompt_tokens);
     } else if (key == "output_tokens") {
@@ -134,6 +137,7 @@ void QwenWebFrameReader::read_usage() {
       in_.skip();
     }
   }
+  if (!stated) return;
   usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
   frame_.usage = usage;
 }

@@ -15,6 +15,8 @@ void ResponsesItem::clear() {
     each->clear();
   }
   arguments_object = false;
+  arguments_renamed = false;
+  input_object = false;
   content.clear();
   summary.clear();
 }
@@ -34,6 +36,7 @@ void ResponsesFrame::clear() {
   sequence.reset();
   output_index.reset();
   part_index.reset();
+  delta_object = false;
   whole_object = false;
   logprobs = {};
   annotation = {};
@@ -63,7 +66,9 @@ void ResponsesFrameReader::read_member(std::string_view key) {
   if (key == "type") {
     read_text(frame_.type);
   } else if (key == "delta") {
-    read_text(frame_.delta);
+    frame_.delta_object = in_.peek() == json::Kind::object || in_.peek() == json::Kind::array;
+    if (!frame_.delta_object) return read_fragment(in_, frame_.delta);
+    frame_.delta = in_.raw();
   } else if (key == "item_id") {
     read_text(frame_.item_id);
   } else if (key == "output_index") {
@@ -130,10 +135,11 @@ void ResponsesFrameReader::read_item(ResponsesItem& item) {
       read_text(item.name);
     } else if (key == "status") {
       read_text(item.status);
-    } else if (key == "arguments") {
+    } else if (key == "arguments" || key == "parameters") {
+      item.arguments_renamed = key != "arguments";
       read_arguments(item.arguments, item.arguments_object);
     } else if (key == "input") {
-      read_text(item.input);
+      read_arguments(item.input, item.input_object);
     } else if (key == "encrypted_content") {
       read_text(item.encrypted);
     } else if (key == "content") {

@@ -40,7 +40,9 @@ struct ResponsesItem {
   Text status;
   Text arguments;  // JSON; of a string its content
   bool arguments_object = false;
-  Text input;      // of a custom call
+  bool arguments_renamed = false;  // they came under another name
+  Text input;  // of a custom call; of other calls some servers name their arguments so
+  bool input_object = false;
   Text encrypted;  // of reasoning
   ReusedList<ResponsesPart> content;
   ReusedList<ResponsesPart> summary;
@@ -67,6 +69,7 @@ struct ResponsesFrame {
   std::optional<std::int64_t> part_index;  // content_index or summary_index
   Text item_id;
   Text delta;
+  bool delta_object = false;  // it came as a JSON value instead of a string
   Text whole;  // text, refusal, arguments or input of an event that says it all once more
   bool whole_object = false;
   std::string_view logprobs;

@@ -7,7 +7,7 @@
 //   none or empty | closed             | upstream_error | tool_calls         | upstream_error
 //   none or empty | with a failure     | upstream_error
 //
-// A call that never got a name makes it upstream_error in any case.
+// A call that never got a name makes it upstream_error in any case; so does an end without a word and without an answer.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct TurnWord {
 struct TurnEnd {
   FinishReason reason = FinishReason::stop;
   std::optional<Repair> repair;
-  std::optional<Error> error;  // closed too early, or a call without a name
+  std::optional<Error> error;  // closed too early, a call without a name, or nothing was said
 };
 
 // `answered`: there was an answer at all.
