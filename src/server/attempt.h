@@ -35,8 +35,9 @@ struct EncodedRequest {
 Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelConfig& model,
                                   const engine::RequestRules& rules, const Request& request);
 
-// What an upstream that did not answer with success says.
-net::Task<Error> read_refusal(UpstreamCall& call, const WireFormat& wire);
+// What an upstream that did not answer with success says. A 404 names the URL that was asked at `path`: it may be wrong.
+net::Task<Error> read_refusal(UpstreamCall& call, const UpstreamConfig& upstream,
+                              std::string_view path);
 
 // The pause before the next try; nothing when there is none. `tried` counts from 0.
 std::optional<Milliseconds> pause_after(const Error& error, const ModelConfig& model,
