@@ -172,6 +172,7 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const UpstreamConfig& upst
   }
   Pipeline pipeline = std::move(*made);
   std::string out;
+  gave_up_ = false;
   const bool stayed = co_await pump(call, Silence(upstream), pipeline, out);
   summary_ = pipeline.summary();
   co_await call.settle();
@@ -271,8 +272,8 @@ net::Task<bool> Turn::send(std::string& out) {
 }
 
 net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std::string& out) {
-  if (pipeline.cut_short() || gave_up_)
-    call.cancel();  // nobody wants what the upstream is still writing
+  // Nobody wants what the upstream is still writing.
+  if (pipeline.cut_short() || gave_up_) call.cancel();
   if (pipeline.error()) error_ = *pipeline.error();
   if (pipeline.error() && !ask_.exchange.started() && (!request_.stream || out.empty())) {
     co_return Step::failed;
