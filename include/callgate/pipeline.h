@@ -34,10 +34,17 @@ enum class Repair : std::uint8_t {
   id_missing,             // no id, an empty one, or one that another call of the turn has
   arguments_object,       // arguments as an object instead of a string
   markup_in_text,         // a call or reasoning written as text by a model that should not
-  frame_invalid,          // a frame that is not JSON, skipped
+  frame_invalid,          // a frame that is not a chunk, such as a word, skipped
   utf8_invalid,           // bytes that are not UTF-8, replaced by U+FFFD; each replacement counts
+  control_unescaped,      // control characters in a JSON string as they are; each one counts
+  name_broken,            // a call's name in pieces, or with a prefix or a marker around it
+  arguments_misplaced,    // arguments under another key, or on an index that is not their call's
+  arguments_prefilled,    // an empty value such as {} before the arguments
+  arguments_surplus,      // closing brackets after the end of the arguments
+  arguments_encoded,      // arguments as JSON in a JSON string
+  call_repeated,          // a call or its arguments sent again as a whole, dropped
 };
-inline constexpr std::size_t kRepairCount = 10;
+inline constexpr std::size_t kRepairCount = 17;
 std::string_view to_string(Repair repair);
 using RepairCounts = std::array<std::uint32_t, kRepairCount>;
 

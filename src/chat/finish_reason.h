@@ -19,6 +19,7 @@ namespace callgate {
 struct CallTally {
   std::uint32_t calls = 0;
   CallOutcome last = CallOutcome::complete;
+  bool unnamed = false;  // something was said about a call that never got its name
 
   void add(CallOutcome outcome) {
     ++calls;

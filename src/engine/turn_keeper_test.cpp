@@ -93,7 +93,8 @@ TEST(TurnKeeper, tells_a_turn_that_was_left_as_far_as_it_came) {
   EXPECT_NE(text.kept.response.find(R"("finish_reason":null)"), std::string::npos);
   EXPECT_FALSE(text.summary.known_reason);
 
-  const Turn open = stream(kCall, false);
+  const Request declared{.model = "m", .tools = {{.name = "f"}}, .choices = 2, .stream = true};
+  const Turn open = run(declared, kCall, false, 1 << 20);
   EXPECT_NE(open.kept.events.find(R"("arguments":"","outcome":"truncated"}])"), std::string::npos);
   EXPECT_FALSE(open.summary.known_reason);
 

@@ -1,6 +1,7 @@
 #include "json/escape.h"
 
 #include "base/utf8.h"
+#include "json/string_run.h"
 
 namespace callgate::json {
 namespace {
@@ -61,6 +62,47 @@ void append_unescaped(std::string& out, std::string_view escaped) {
     }
   }
   out.append(escaped, at);
+}
+
+void append_control(std::string& out, char control) {
+  constexpr std::string_view kLetters = "btn?fr";  // from 8 on
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto value = static_cast<unsigned char>(control);
+  const bool has_letter = value >= 8 && value <= 13 && value != 11;
+  if (has_letter) {
+    out.push_back('\\');
+    out.push_back(kLetters[value - 8U]);
+    return;
+  }
+  out.append("\\u00");
+  out.push_back(kDigits[value >> 4]);
+  out.push_back(kDigits[value & 15]);
+}
+
+std::size_t append_escaping_controls(std::string& out, std::string_view json) {
+  std::size_t found = 0;
+  bool in_string = false;
+  const char* at = json.data();
+  const char* const end = at + json.size();
+  while (at != end) {
+    const char* const run = string_run(at, end).end;
+    out.append(at, static_cast<std::size_t>(run - at));
+    if (run == end) break;
+    at = run + 1;
+    if (*run == '"') {
+      in_string = !in_string;
+      out.push_back(*run);
+    } else if (*run == '\\') {
+      out.push_back(*run);
+      if (in_string && at != end && static_cast<unsigned char>(*at) >= 0x20) out.push_back(*at++);
+    } else if (in_string) {
+      append_control(out, *run);
+      ++found;
+    } else {
+      out.push_back(*run);
+    }
+  }
+  return found;
 }
 
 }  // namespace callgate::json

@@ -29,7 +29,7 @@ void AnthropicDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
     return fail_with(decode_anthropic_error(0, data));
   }
   if (!readable) return count(Repair::frame_invalid);
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   if (type == "content_block_delta") {
     continue_block(read, sink);
   } else if (type == "content_block_start") {
@@ -59,7 +59,7 @@ void AnthropicDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream answered with a body that is not a JSON object"});
   }
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   const AnthropicFrame& read = reader_.frame();
   if (!read.error.empty() || read.type.view() == "error") {
     return fail_with(decode_anthropic_error(0, body));

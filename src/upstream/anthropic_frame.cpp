@@ -34,7 +34,7 @@ bool AnthropicFrameReader::read(std::string_view document) {
     document_ = text;
     return read_document();
   };
-  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
+  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
   frame_.clear();
   return false;
 }

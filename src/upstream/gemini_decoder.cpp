@@ -58,7 +58,7 @@ bool is_more_than_nothing(std::string_view args) {
 void GeminiDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_ || is_blank(frame.data)) return;
   if (!reader_.read(frame.data)) return count(Repair::frame_invalid);
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   apply(reader_.frame(), sinks);
 }
 
@@ -68,7 +68,7 @@ void GeminiDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream answered with a body that is not a JSON object"});
   }
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   const GeminiFrame& frame = reader_.frame();
   if (frame.error.empty() && !frame.has_candidates && frame.block_reason.empty()) {
     return fail_with({.code = ErrorCode::upstream_failed,

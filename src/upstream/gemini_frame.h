@@ -13,6 +13,7 @@
 
 #include "json/reader.h"
 #include "upstream/openai_answer.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -73,12 +74,12 @@ struct GeminiFrame {
 
 class GeminiFrameReader {
  public:
-  // False: not a JSON object; the frame is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as frame() is used.
   bool read(std::string_view document);
   const GeminiFrame& frame() const { return frame_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
 
  private:
   bool read_document();
@@ -97,7 +98,7 @@ class GeminiFrameReader {
   json::Reader in_;
   std::string_view document_;
   std::string sanitized_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
   GeminiFrame frame_;
 };
 

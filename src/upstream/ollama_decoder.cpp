@@ -23,7 +23,7 @@ std::optional<FinishReason> reason_said(std::string_view word) {
 void OllamaDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_) return;
   if (!reader_.read(frame.data)) return count(Repair::frame_invalid);
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   apply(reader_.line(), sinks.choice(0));
 }
 

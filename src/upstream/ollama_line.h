@@ -13,6 +13,7 @@
 
 #include "json/reader.h"
 #include "upstream/openai_answer.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -33,12 +34,12 @@ struct OllamaLine {
 
 class OllamaLineReader {
  public:
-  // False: not a JSON object; the line is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the line is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as line() is used.
   bool read(std::string_view document);
   const OllamaLine& line() const { return line_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
 
  private:
   bool read_document();
@@ -53,7 +54,7 @@ class OllamaLineReader {
   std::string_view document_;
   std::string sanitized_;
   std::string compact_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
   OllamaLine line_;
 };
 

@@ -13,6 +13,7 @@
 
 #include "callgate/event.h"
 #include "json/reader.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -69,8 +70,10 @@ struct CallPiece {
   Text id;
   Text name;
   Text arguments;
-  bool arguments_object = false;  // they came as a JSON value instead of a string
-  bool legacy = false;            // from `function_call`, which knows neither index nor id
+  Text other_arguments;            // under another key
+  bool arguments_object = false;   // they came as a JSON value instead of a string
+  bool arguments_renamed = false;  // they came under another key
+  bool legacy = false;             // from `function_call`, which knows neither index nor id
 
   void clear();
 };
@@ -78,6 +81,7 @@ struct CallPiece {
 struct ChoicePiece {
   std::int64_t index = 0;
   Text text;
+  Text plain;            // `text`, of the choice or of its message
   Text reasoning;        // `reasoning_content`
   Text other_reasoning;  // `reasoning`
   Text refusal;
@@ -102,12 +106,12 @@ struct Answer {
 
 class AnswerReader {
  public:
-  // False: not a JSON object; the answer is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the answer is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as answer() is used.
   bool read(std::string_view document);
   const Answer& answer() const { return answer_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
 
  private:
   bool read_document();
@@ -116,22 +120,38 @@ class AnswerReader {
   bool read_like_last();
   void read_choice(ChoicePiece& choice);
   void read_message(ChoicePiece& choice);
+  void read_prose(ChoicePiece& choice, ChoicePiece::Source source);
   void read_content(ChoicePiece& choice);
   void read_part(ChoicePiece& choice);
   void read_calls(ChoicePiece& choice);
   void read_call(CallPiece& call);
   void read_call_member(std::string_view key, CallPiece& call);
+  void read_arguments(Text& arguments, CallPiece& call);
   void read_usage();
   void read_text(Text& text);
   std::optional<std::int64_t> read_integer();
   std::string_view read_raw();
   std::string_view read_error();
+  void read_other_member(std::string_view key);
+  void read_base_response();
+  bool read_code();
+  bool is_error() const;
+
+  // What members outside the schema say about an error.
+  struct Signs {
+    bool certain = false;  // it is one, whatever else the document says
+    bool failure = false;  // it is one unless there is an answer
+    bool code = false;     // it is one with a message
+    bool message = false;  // it is one if there is nothing else
+    int members = 0;
+  };
 
   json::Reader in_;
   std::string_view document_;
   std::string sanitized_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
   Answer answer_;
+  Signs signs_;
 
   // The chunks of one stream differ in their choices alone. What stood around the choices of the last document that
   // said nothing else is kept: a document that has the same there needs only its choices read.

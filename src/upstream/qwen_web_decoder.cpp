@@ -19,7 +19,7 @@ void QwenWebDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
     return end(FinishReason::stop, sinks);
   }
   if (!reader_.read(data)) return count(Repair::frame_invalid);
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   const QwenWebFrame& read = reader_.frame();
   if (read.failed) return fail_with(decode_qwen_web_error(0, data));
   apply(read, sinks.choice(0));
@@ -34,7 +34,7 @@ void QwenWebDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (!reader_.read(document) || reader_.frame().failed || !reader_.frame().spoken) {
     return fail_with(decode_qwen_web_error(0, document));
   }
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   apply(reader_.frame(), sinks.choice(0));
   end(FinishReason::stop, sinks);
 }

@@ -27,7 +27,7 @@ void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
     return fail_with(decode_responses_error(0, data));
   }
   if (!readable) return count(Repair::frame_invalid);
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   if (type.empty() && read.response.has_output) {  // a response where a stream was asked for
     seen_ = true;
     return apply_end(read.response.status.view(), read.response, sink);
@@ -49,7 +49,7 @@ void ResponsesDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream answered with a body that is not a JSON object"});
   }
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   const ResponsesBody& read = reader_.frame().response;
   if (!read.error.empty()) return fail_with(decode_responses_error(0, body));
   if (!read.has_output) {

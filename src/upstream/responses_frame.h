@@ -17,6 +17,7 @@
 #include "json/reader.h"
 #include "upstream/openai_answer.h"
 #include "upstream/read_text.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -79,12 +80,12 @@ struct ResponsesFrame {
 
 class ResponsesFrameReader {
  public:
-  // False: not a JSON object; the frame is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as frame() is used.
   bool read(std::string_view document);
   const ResponsesFrame& frame() const { return frame_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
 
  private:
   bool read_document();
@@ -104,7 +105,7 @@ class ResponsesFrameReader {
   json::Reader in_;
   std::string_view document_;
   std::string sanitized_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
   ResponsesFrame frame_;
 };
 

@@ -3,6 +3,11 @@
 namespace callgate::upstream {
 
 TurnEnd end_of_turn(const TurnWord& word, Ending ending, bool answered, const CallTally& calls) {
+  if (calls.unnamed) {
+    return {.reason = FinishReason::upstream_error,
+            .error = Error{.code = ErrorCode::upstream_failed,
+                           .message = "upstream made a call without a name"}};
+  }
   if (word.known) {
     TurnEnd end{.reason = settle(*word.known, calls)};
     if (end.reason != *word.known) end.repair = Repair::finish_reason_wrong;

@@ -6,6 +6,8 @@
 //   none or empty | at its end         | stop           | tool_calls         | tool_calls
 //   none or empty | closed             | upstream_error | tool_calls         | upstream_error
 //   none or empty | with a failure     | upstream_error
+//
+// A call that never got a name makes it upstream_error in any case.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,7 @@ struct TurnWord {
 struct TurnEnd {
   FinishReason reason = FinishReason::stop;
   std::optional<Repair> repair;
-  std::optional<Error> error;  // closed too early
+  std::optional<Error> error;  // closed too early, or a call without a name
 };
 
 // `answered`: there was an answer at all.

@@ -64,6 +64,27 @@ describe('an upstream that fails at first is tried again', () => {
       `data: ${error_text({ type: 'server_error' })}\n\n`,
       kEventStream,
     ),
+    'with nothing but [DONE]': fail_with(200, 'data: [DONE]\n\n', kEventStream),
+    'with a chunk that is cut short': fail_with(
+      200,
+      'data: {"choices":[{"index":0,"delta":{"content":"gh\n\ndata: [DONE]\n\n',
+      kEventStream,
+    ),
+    'with a code and a message': fail_with(
+      200,
+      'data: {"code":"InternalError.Algo","message":"no"}\n\ndata: [DONE]\n\n',
+      kEventStream,
+    ),
+    'with a status in base_resp': fail_with(
+      200,
+      '{"choices":null,"base_resp":{"status_code":1000,"status_msg":"no"}}',
+    ),
+    'with a call that has no name': fail_with(
+      200,
+      'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":' +
+        '{"arguments":"{}"}}]},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n',
+      kEventStream,
+    ),
   };
   for (const [what, fail] of Object.entries(kOnce)) {
     for (const [way, stream] of kBoth) {
