@@ -26,4 +26,4 @@ for folder in node_modules/opencode-linux-* node_modules/@qwen-code/qwen-code no
 done
 if [ $# -eq 0 ]; then set -- *.test.mjs; fi
 exec timeout --kill-after=10 1800 "$node" --disable-warning=ExperimentalWarning --test --test-reporter=spec \
-  --test-concurrency=1 --test-timeout=240000 "$@" < /dev/null
+  --test-concurrency=1 --test-timeout=1500000 "$@" < /dev/null

@@ -176,7 +176,7 @@ for (const [name, agent] of Object.entries(kAgents)) {
   describe(name, () => {
     let clean;
     for (const [what, habit] of Object.entries(kHabits)) {
-      test(what, async (t) => {
+      test(what, { timeout: 240_000 }, async (t) => {
         const got = await outcome(t, agent, habit);
         assert.equal(got.note, kNote, JSON.stringify(got));
         assert.match(JSON.stringify(got), new RegExp(kAnswer));
