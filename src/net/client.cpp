@@ -87,6 +87,7 @@ struct ClientExchange::State {
   std::optional<Error> unreadable;                  // it has one that cannot be undone
   std::size_t decoded_at_once = 0;
   bool decoded_all = false;
+  std::uint64_t barren_limit = 0;  // when bytes that decode to nothing stop counting as an answer
   bool sent_all = false;
   bool reused = false;
   bool cancelled = false;
@@ -333,11 +334,23 @@ Task<Result<std::optional<std::string_view>>> ClientExchange::State::read_decode
       if (!piece) fine = tl::unexpected(piece.error());
       if (piece && !piece->empty()) {
         decoded_at_once += piece->size();
+        barren_limit = 0;
         co_return *piece;
       }
     }
     if (!fine) break;
-    const auto sent = co_await read(left(limit));
+    if (barren_limit != 0 && loop.now() >= barren_limit) {
+      fine = check(Ready::timed_out, "reading the response");
+      connection.reset();
+      co_return tl::unexpected(fine.error());
+    }
+    if (barren_limit == 0 && timeouts.idle != kNever) {
+      barren_limit = loop.now() + static_cast<std::uint64_t>(timeouts.idle.count());
+    }
+    const std::uint64_t until = limit == 0 || barren_limit == 0 ? std::max(limit, barren_limit)
+                                                                : std::min(limit, barren_limit);
+    const auto sent = co_await read(left(until));
+    if (sent && !*sent && barren_limit != 0 && loop.now() >= barren_limit) continue;
     if (!sent || !*sent) co_return sent;
     decoded_all = (*sent)->empty();
     if (decoded_all && decoder) fine = decoder->finish();

@@ -146,6 +146,22 @@ TEST(HttpClient, gives_what_was_flushed_before_the_rest_comes) {
   }(client, upstream.target(), seen));
 }
 
+TEST(HttpClient, does_not_wait_for_ever_for_content_that_stays_empty) {
+  RawUpstream upstream({[&](RawSocket& socket) {
+    socket.receive_until("\r\n\r\n");
+    socket.send("HTTP/1.1 200 OK\r\ncontent-encoding: deflate\r\n\r\n");
+    const std::string empty_block("\0\0\0\xff\xff", 5);
+    for (int i = 0; i < 1000 && socket.send(empty_block); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }});
+  Loop loop;
+  HttpClient client(loop, {});
+  const Reply reply = call_once(client, upstream.target(), {.idle = Millis(60)});
+  EXPECT_EQ(reply.error.code, ErrorCode::timed_out) << reply.error.message;
+  EXPECT_THAT(reply.error.message, HasSubstr("reading the response"));
+}
+
 TEST(HttpClient, refuses_content_that_it_cannot_read) {
   const std::string gzip = compress::encode(compress::Format::gzip, "some text");
   std::string damaged = gzip;

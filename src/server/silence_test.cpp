@@ -67,13 +67,15 @@ TEST_F(SilenceTest, is_not_broken_by_what_says_nothing) {
   EXPECT_EQ(silence_.error().message, "upstream \"slow\" sent nothing but comments for 4000 ms");
 }
 
-TEST_F(SilenceTest, is_broken_by_a_long_frame_and_by_a_body) {
+TEST_F(SilenceTest, is_broken_by_a_long_frame) {
   EXPECT_EQ(left(), -1);
   read(3'000, ": ping\n\n");
   EXPECT_EQ(left(), 1'000);
   read(500, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + std::string(5'000, 'x'));
   EXPECT_EQ(left(), -1);
-  pipeline_.emplace(Pipeline::make(request_).value());
+}
+
+TEST_F(SilenceTest, is_broken_by_a_body) {
   read(10, "{\"choices\":[");
   EXPECT_EQ(left(), -1);
   read(3'000, "\n");

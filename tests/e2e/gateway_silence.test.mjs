@@ -142,6 +142,22 @@ describe('a turn ends soon after its finish', () => {
     assert.equal(check_stream(data, { include_usage: true }).usage.total_tokens, 5);
   });
 
+  test('an upstream that goes on after a finish gets more time', async (t) => {
+    const letter = (text) => chunk({ content: text }, { finish_reason: 'stop' });
+    const { gateway } = await start(
+      t,
+      (_, response) => {
+        speak(response, [kHead, letter('a')]);
+        setTimeout(() => response.write(letter('b')), 60);
+        setTimeout(() => response.write(letter('c')), 900);
+      },
+      { finish_grace: '300ms' },
+    );
+    const { data, ms } = await timed(() => stream_chat(gateway.url, ask('x')));
+    assert.equal(check_stream(data).text, 'abc');
+    assert.ok(ms > 3_000 && ms < 15_000, `${ms} ms`);
+  });
+
   test('a whole answer is put together without waiting', async (t) => {
     const { gateway } = await start(t, (_, response) =>
       speak(response, [kHead, say('hello'), kFinish]),
