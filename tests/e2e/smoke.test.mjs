@@ -66,7 +66,7 @@ const kFaults = {
   legacy_function_call: ['call_made', 'finish_reason_known', 'no_legacy_call'],
   finish_twice: ['finish_once', 'nothing_after_finish'],
   empty_finish: ['finish_reason_known'],
-  finish_null: ['finish_reason_known'],
+  finish_null: ['finish_once', 'finish_reason_known', 'nothing_after_finish'],
   no_finish_key: ['finish_reason_present'],
   no_done: ['done_once'],
   text_after_done: ['nothing_after_done'],
