@@ -168,6 +168,12 @@ class Pipeline {
   // another number.
   std::optional<std::uint32_t> held_reasoning() const;
   void release_reasoning(std::string& out);
+  // Grows with whatever an upstream contributes to the answer. Comments, pings, blank lines and frames that say nothing
+  // leave it as it is, and so does the usage.
+  std::uint64_t progress() const;
+  // The upstream has said how the turn ends, and all that it still owes is the end of the stream or its usage: fail()
+  // would end the turn well.
+  bool complete() const;
   // finished() is true because of a cut: the upstream is still talking and should be stopped.
   bool cut_short() const;
 

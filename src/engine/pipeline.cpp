@@ -42,6 +42,22 @@ class EventOutlet final : public ResponseEncoder {
   Nowhere nowhere_;
 };
 
+// Counts what the upstream says on its way into the stages.
+class Counted final : public EventSink {
+ public:
+  Counted(std::uint64_t& count, EventSink& next) : count_(count), next_(next) {}
+  void accept(const Event& event) override {
+    const bool is_end =
+        std::holds_alternative<UsageReported>(event) || std::holds_alternative<TurnFinished>(event);
+    count_ += is_end ? 0 : 1;
+    next_.accept(event);
+  }
+
+ private:
+  std::uint64_t& count_;
+  EventSink& next_;
+};
+
 }  // namespace
 
 struct Pipeline::Parts final : ChoiceSinks {
@@ -65,6 +81,7 @@ struct Pipeline::Parts final : ChoiceSinks {
   struct Line {
     std::unique_ptr<engine::TurnTap> tap;
     std::unique_ptr<engine::ChoiceChain> chain;
+    std::optional<Counted> entrance;
     policy::DedupeCalls* dedupe = nullptr;
     policy::StopAfterToolCalls* stop = nullptr;
     std::size_t stop_position = 0;
@@ -122,6 +139,7 @@ struct Pipeline::Parts final : ChoiceSinks {
   std::vector<Line> lines;
   std::uint64_t prompt_bytes;
   std::uint32_t markup = 0;
+  std::uint64_t said = 0;  // events of the upstream that are part of the answer
   std::int64_t first_token_ms = 0;
   bool finished = false;
   bool answered = false;                    // a whole answer was written
@@ -228,8 +246,9 @@ EventSink& Pipeline::Parts::choice(std::uint32_t index) {
     EventSink* copy = keeper ? &keeper->choice(index) : nullptr;
     line.tap = std::make_unique<engine::TurnTap>(index, tally, encoder->choice(index), copy);
     line.chain = std::make_unique<engine::ChoiceChain>(make_stages(line), *line.tap);
+    line.entrance.emplace(said, line.chain->first());
   }
-  return line.chain->first();
+  return *line.entrance;
 }
 
 void Pipeline::Parts::feed(const SseFrame& frame) {
@@ -427,6 +446,10 @@ void Pipeline::release_reasoning(std::string& out) {
     }
   }
 }
+
+std::uint64_t Pipeline::progress() const { return parts_->said + parts_->framing.progress(); }
+
+bool Pipeline::complete() const { return !parts_->finished && parts_->decoder->complete(); }
 
 bool Pipeline::cut_short() const { return parts_->cut_short; }
 

@@ -51,6 +51,8 @@ class Capture {
   // The gateway ended the turn, or let held back reasoning go, because it was time to.
   void cut();
   void release_reasoning();
+  // The gateway stopped waiting for the upstream.
+  void gave_up(const Error& error) { add_failure(error); }
   void finish(std::string_view end);
 
  private:

@@ -39,6 +39,10 @@ class SseDecoder {
   std::optional<std::uint32_t> retry() const { return retry_; }
   // Comment lines seen: an upstream that is alive.
   std::uint64_t comments() const { return comments_; }
+  // Bytes of a frame that has not ended. A comment is not part of one.
+  std::size_t unfinished() const {
+    return data_.size() + (line_.starts_with(':') ? 0 : line_.size());
+  }
 
  private:
   std::string_view skip_bom(std::string_view bytes);
@@ -77,6 +81,8 @@ class LineDecoder {
   void push(std::string_view bytes, FrameFn on_frame);
   void finish(FrameFn on_frame);
   bool overflowed() const { return overflowed_; }
+  // Bytes of a line that has not ended.
+  std::size_t unfinished() const { return line_.size(); }
 
  private:
   void take_line(std::string_view line, FrameFn on_frame);

@@ -156,7 +156,7 @@ describe('an upstream that keeps failing gives a real status', () => {
       fail_with(404, error_text({ code: 'model_not_found' })),
       404,
       1,
-      { code: 'model_not_found' },
+      { code: 'model_not_found', message: /no \(upstream "main", POST http:\S+\/v1\/chat\/\w+\)/ },
     ],
     'with 401 for our key': [fail_with(401, error_text({})), 502, 1, {}],
     'with resets': [reset, 502, 3, {}],
@@ -277,6 +277,15 @@ describe('an upstream that fails in the middle ends the stream in an orderly way
   }
 });
 
+test('a 404 says what the URL of the upstream may lack', async (t) => {
+  const upstream = await start_upstream(t, fail_with(404, 'Not Found'));
+  const gateway = await start_gateway(t, one_upstream(upstream.url));
+  const answer = await post(`${gateway.v1}/chat/completions`, ask('x'));
+  assert.equal(answer.status, 404, answer.text);
+  const message = /upstream "main", POST http:\S+\/chat\/completions; its URL may lack \/v1/;
+  check_error(answer.json(), { message });
+});
+
 describe('another upstream takes over', () => {
   for (const [what, fail] of Object.entries({
     'for one that resets': reset,
@@ -306,11 +315,14 @@ describe('TLS to the upstream', () => {
 
   test('a certificate that nobody vouches for is refused', async (t) => {
     const upstream = await start_upstream(t, answer_well, { tls: certificate });
-    const gateway = await start_gateway(t, one_upstream(upstream.v1, { model: { retries: 0 } }));
+    let connections = 0;
+    upstream.server.on('connection', () => ++connections);
+    const gateway = await start_gateway(t, one_upstream(upstream.v1, { model: { retries: 2 } }));
     const answer = await post(`${gateway.v1}/chat/completions`, ask('x'));
     assert.equal(answer.status, 502, answer.text);
-    check_error(answer.json(), { message: /certificate|TLS/i });
+    check_error(answer.json(), { message: /upstream "main".*certificate/ });
     assert.equal(upstream.requests.length, 0);
+    assert.equal(connections, 1, 'trying again does not help');
   });
 
   test('a certificate from ca_file is trusted', async (t) => {
