@@ -31,6 +31,7 @@ void DialectStage::push(const Event& event, EventSink& next) {
                  },
                  [&](const CallStarted&) {
                    interrupt(next);
+                   summary_.structured_calls = true;
                    if (automatic_) parser_.reset();
                    pass_call(event, next);
                  },

@@ -18,6 +18,7 @@
 #include "net/server.h"
 #include "net/task.h"
 #include "server/access.h"
+#include "server/call_habits.h"
 #include "server/capture.h"
 #include "server/capture_writer.h"
 #include "server/child_host.h"
@@ -106,7 +107,9 @@ struct Snapshot {
   const std::shared_ptr<const std::vector<std::string>> secrets;  // what captures must not show
   const SecretMask mask;                                          // over those that are long enough
   std::unordered_map<std::string_view, Model> models;
-  mutable TextOnlyUpstreams text_only;  // learned while this configuration is in force
+  // Learned while this configuration is in force.
+  mutable LearnedPairs text_only;  // upstreams that refused tools
+  mutable CallHabits habits;
 };
 
 // One request on its way through the gateway.

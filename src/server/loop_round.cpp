@@ -139,11 +139,13 @@ void LoopRun::count_usage(const Round& round, const TurnSummary& summary) {
 }
 
 // What belongs to the client's side stays off: the loop needs all that the model says.
-PipelineOptions LoopRun::round_options(const WireFormat& wire, UpstreamCall& call) {
+PipelineOptions LoopRun::round_options(const Round& round, const WireFormat& wire,
+                                       UpstreamCall& call) {
   PipelineOptions options =
       reading_options(wire, model(), work_.snapshot->config.limits, call, mint_);
   options.protocol = "openai_chat";
-  options.dialect = work_.dialect.dialect;
+  options.dialect = dialect_for(work_.dialect.dialect, work_.snapshot->habits, upstream_,
+                                model().name, round.as_text);
   options.dialect_is_default = work_.dialect.is_default;
   const PolicyOptions& asked = work_.options.policy;
   options.policy.stop_after_tools = asked.stop_after_tools;
@@ -165,8 +167,9 @@ net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round,
                                        const UpstreamConfig& upstream) {
   LoopRun& self = *round->run;
   UpstreamCall& call = round->wire();
-  PipelineOptions options = self.round_options(wire_of(upstream), call);
+  PipelineOptions options = self.round_options(*round, wire_of(upstream), call);
   if (round->capture) round->capture->begin_round(round->asked.request, options);
+  const Dialect* const read_as = options.dialect;
   options.sink = round.get();
   auto made = Pipeline::make(round->asked.request, std::move(options));
   if (!made) co_return tl::unexpected(made.error());
@@ -215,6 +218,8 @@ net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round,
     if (round->run == nullptr) co_return Result<void>();
   }
   add_round(self.rounds_, pipeline.summary());
+  learn_calls(read_as, pipeline.summary(), self.upstream_, self.model().name,
+              self.work_.snapshot->habits, self.world_.log);
   if (pipeline.error()) co_return tl::unexpected(*pipeline.error());
   round->settling = true;
   co_await call.settle();

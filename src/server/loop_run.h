@@ -153,7 +153,7 @@ class LoopRun {
                                          const UpstreamConfig& upstream);
   static net::Task<Result<void>> relay(std::shared_ptr<Round> round,
                                        const UpstreamConfig& upstream);
-  PipelineOptions round_options(const WireFormat& wire, UpstreamCall& call);
+  PipelineOptions round_options(const Round& round, const WireFormat& wire, UpstreamCall& call);
   void fail_round(const Round& round, const Error& error);
   void count_usage(const Round& round, const TurnSummary& summary);
   static net::Task<> play_tool(std::shared_ptr<Run> run, tool::ToolHost& host, net::Loop& loop,

@@ -60,23 +60,11 @@ bool lacks_call_parser(const Error& error) {
           error.message.find("--tool-call-parser") != std::string::npos);
 }
 
-bool TextOnlyUpstreams::has(std::string_view upstream, std::string_view model) const {
-  if (!any_.load(std::memory_order_acquire)) return false;
-  const std::lock_guard lock(mutex_);
-  return known_.contains({std::string(upstream), std::string(model)});
-}
-
-bool TextOnlyUpstreams::add(std::string_view upstream, std::string_view model) {
-  const std::lock_guard lock(mutex_);
-  any_.store(true, std::memory_order_release);
-  return known_.emplace(upstream, model).second;
-}
-
 std::optional<engine::TextTools> text_tools_for(const UpstreamConfig& upstream,
                                                 const ModelConfig& model, std::string_view dialect,
-                                                const TextOnlyUpstreams& learned) {
+                                                const LearnedPairs& text_only) {
   if (model.tools == "prompt" || !can_leave_calls_in_text(upstream)) return std::nullopt;
-  if (model.tools != "text" && !learned.has(upstream.name, model.name)) return std::nullopt;
+  if (model.tools != "text" && !text_only.has(upstream.name, model.name)) return std::nullopt;
   return text_tools_of(upstream, dialect);
 }
 

@@ -2,17 +2,13 @@
 // a request must say for that depends on the kind of server; docs/recipes.md has the table.
 #pragma once
 
-#include <atomic>
-#include <mutex>
 #include <optional>
-#include <set>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "callgate/error.h"
 #include "engine/prepare_request.h"
 #include "server/config.h"
+#include "server/learned_pairs.h"
 
 namespace callgate::server {
 
@@ -29,22 +25,10 @@ engine::TextTools text_tools_of(const UpstreamConfig& upstream, std::string_view
 //   400 "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set
 bool lacks_call_parser(const Error& error);
 
-// Upstreams that refused tools, per model, although the configuration says they take them. Any thread.
-class TextOnlyUpstreams {
- public:
-  bool has(std::string_view upstream, std::string_view model) const;
-  // False: it was known.
-  bool add(std::string_view upstream, std::string_view model);
-
- private:
-  std::atomic<bool> any_{false};  // most gateways never learn of one: no lock for them
-  mutable std::mutex mutex_;
-  std::set<std::pair<std::string, std::string>> known_;
-};
-
-// How the tools of a request go to that upstream; nothing: as such, or in the prompt.
+// How the tools of a request go to that upstream; nothing: as such, or in the prompt. `text_only` are upstreams that refused
+// tools although the configuration says they take them.
 std::optional<engine::TextTools> text_tools_for(const UpstreamConfig& upstream,
                                                 const ModelConfig& model, std::string_view dialect,
-                                                const TextOnlyUpstreams& learned);
+                                                const LearnedPairs& text_only);
 
 }  // namespace callgate::server

@@ -47,7 +47,7 @@ TEST(TextTools, asks_each_server_in_its_own_way) {
 }
 
 TEST(TextTools, are_for_models_that_ask_for_them_or_upstreams_that_need_them) {
-  TextOnlyUpstreams learned;
+  LearnedPairs learned;
   const UpstreamConfig upstream = upstream_of("");
   ModelConfig model;
   model.name = "m";

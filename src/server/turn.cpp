@@ -161,7 +161,8 @@ PipelineOptions Turn::pipeline_options(const WireFormat& wire, UpstreamCall& cal
   PipelineOptions options =
       reading_options(wire, model_, ask_.snapshot->config.limits, call, gateway_.mint_);
   options.protocol = protocol_.name;
-  options.dialect = dialect_;
+  options.dialect =
+      dialect_for(dialect_, ask_.snapshot->habits, upstream_, model_.name, text_.has_value());
   options.dialect_is_default = dialect_is_default_;
   options.policy = options_.policy;
   if (options_.timing) {
@@ -177,6 +178,7 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const UpstreamConfig& upst
   session_ = call.header(kSessionHeader);
   PipelineOptions options = pipeline_options(wire_of(upstream), call);
   if (ask_.capture) ask_.capture->made_pipeline(options);
+  const Dialect* const read_as = options.dialect;
   options.observer = record_.observer(trace_.observer());
   options.keep = record_.max_answer();
   auto made = Pipeline::make(request_, std::move(options));
@@ -189,6 +191,8 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const UpstreamConfig& upst
   gave_up_ = false;
   const bool stayed = co_await pump(call, Silence(upstream), pipeline, out);
   summary_ = pipeline.summary();
+  learn_calls(read_as, summary_, upstream_, model_.name, ask_.snapshot->habits,
+              gateway_.world_.log);
   co_await call.settle();
   if (stayed && wants_call() && !insisted_ && !pipeline.error() && summary_.calls == 0) {
     co_return Step::no_call;
