@@ -37,6 +37,7 @@ constexpr std::string_view kMarkers[] = {
     "<dots_function_call>",
     "<seed:tool_call>",
     "<minimax:tool_call>",
+    "<atem:invoke",
     "]<]minimax[>[",
     "<steptml:invoke",
     "<start_function_call>",

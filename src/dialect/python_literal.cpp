@@ -144,15 +144,25 @@ bool append_python_word(std::string& out, std::string_view word) {
 }
 
 void PythonArguments::begin(SchemaPlace arguments, std::size_t limit, std::string& out) {
+  schema_ = arguments;
+  named_ = false;
+  begin_with({Frame::call, 0, 0, false}, limit, out);
+}
+
+void PythonArguments::begin_dict(std::size_t limit, std::string& out) {
+  schema_ = {};
+  named_ = true;
+  begin_with({Frame::dict, 0, 0, true}, limit, out);
+}
+
+void PythonArguments::begin_with(Open root, std::size_t limit, std::string& out) {
   state_ = State::open;
   at_ = At::value;
-  schema_ = arguments;
   limit_ = limit;
   stack_.clear();
-  stack_.push_back({Frame::call, 0, 0, false});
+  stack_.push_back(root);
   undecided_.clear();
   waiting_ = 0;
-  named_ = false;
   out.push_back('{');
 }
 
@@ -338,6 +348,7 @@ bool PythonArguments::close(char c, std::string& out) {
   }
   stack_.pop_back();
   at_ = At::after_value;
+  if (stack_.empty()) state_ = State::closed;
   return true;
 }
 

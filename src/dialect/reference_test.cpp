@@ -15,6 +15,7 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"apertus", {"<|inner_prefix|>", "<|inner_suffix|>"}},
+    {"apriel", {"Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"}},
     {"cohere_command_r7b", {"<|START_THINKING|>", "<|END_THINKING|>"}},
     {"deepseek_v3"},
     {"deepseek_v31"},
@@ -31,6 +32,7 @@ constexpr Row kRows[] = {
     {"harmony", {"<|channel|>analysis<|message|>", "<|end|>"}},
     {"hermes"},
     {"hunyuan_a13b"},
+    {"inkling", {"<|content_thinking|>", "<|end_message|>"}},
     {"internlm2"},
     {"jamba"},
     {"json_array"},
@@ -41,10 +43,12 @@ constexpr Row kRows[] = {
     {"minimax_m1"},
     {"mistral_old", {"[THINK]", "[/THINK]"}},
     {"mistral_v13", {"[THINK]", "[/THINK]"}},
+    {"muse_glimmer", {"<|start|>assistant to=self<|message|>", "<|eom|>"}},
     {"nemotron_deci"},
     {"olmo3"},
     {"phi4_mini"},
     {"pythonic"},
+    {"sarashina"},
     {"solar_open", {"<|think|>", "<|end|>"}},
     {"xlam"},
 };

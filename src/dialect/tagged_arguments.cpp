@@ -47,21 +47,32 @@ TagPlace TaggedCalls::place() const {
   return TagPlace::body;
 }
 
-void TaggedCalls::open(std::size_t opener, Output& out) {
-  const TaggedGrammar& grammar = grammars_[grammars_.size() == 1 ? 0 : opener];
+void TaggedCalls::reset(const TaggedGrammar& grammar) {
   if (grammar_ != &grammar) tokens_.use(grammar);
   grammar_ = &grammar;
-  at_ = At::lead;
   step_ = {};
   json_.clear();
   parameters_ = 0;
   whole_json_ = false;
   broken_ = false;
   last_lead_ = {};
+}
+
+void TaggedCalls::open(std::size_t opener, Output& out) {
+  reset(grammars_[grammars_.size() == 1 ? 0 : opener]);
+  at_ = At::lead;
   partial_ = openers_[opener].text;
   handed_ = partial_.size();
   const TagToken* found = nullptr;
   if (tokens_.match(place(), partial_, found) == TagTokens::Match::whole) take_token(*found, out);
+}
+
+void TaggedCalls::open_named(std::string_view name) {
+  reset(grammars_[0]);
+  at_ = At::call_text;
+  partial_.clear();
+  handed_ = 0;
+  name_.be(grammar_->call, name);
 }
 
 Step TaggedCalls::push(std::string_view bytes, Output& out) {
@@ -358,7 +369,11 @@ void TaggedCalls::begin_value() {
   }
   KindSet kinds = type_ == "true" ? KindSet{ValueKind::string} : kinds_of_type_name(type_);
   if (kinds.empty()) kinds = place_.kinds();
-  value_.begin(kinds, limit_, json_);
+  if (kinds.empty() && grammar_->unknown == TaggedGrammar::Unknown::json) {
+    value_.begin_json(limit_, json_);
+  } else {
+    value_.begin(kinds, limit_, json_);
+  }
 }
 
 void TaggedCalls::end_value() {
