@@ -26,6 +26,7 @@ constexpr std::string_view kMarkers[] = {
     "<|tools_prefix|>",
     "<|channel|>",
     "<|open|>",
+    "<|content_invoke_tool_",
     "<|recipient|>",
     "<｜DSML｜",
     "<|DSML|",
@@ -47,6 +48,7 @@ constexpr std::string_view kMarkers[] = {
     "<get_weather>",
     "\"name\": \"get_weather\"",
     "\"name\":\"get_weather\"",
+    "'name': 'get_weather'",
     "[get_weather(",
 };
 

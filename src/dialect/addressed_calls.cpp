@@ -200,7 +200,7 @@ void AddressedCalls::end_tag(std::string_view behind) {
 }
 
 void AddressedCalls::begin_call(std::string_view name) {
-  calls_.open_named(name);
+  calls_.open_named(name, out_);
   calls_before_ = out_.calls();
   state_ = State::call;
 }
@@ -343,7 +343,7 @@ void AddressedCalls::take_token(Token token, std::string_view text) {
       release(State::answer);
       break;
     case State::all_tags:
-      if (token == Token::end) {
+      if (token == Token::end || (token == Token::start && closed_)) {
         settle_tags();
         return consume(text);
       }

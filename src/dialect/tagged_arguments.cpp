@@ -47,32 +47,21 @@ TagPlace TaggedCalls::place() const {
   return TagPlace::body;
 }
 
-void TaggedCalls::reset(const TaggedGrammar& grammar) {
+void TaggedCalls::open(std::size_t opener, Output& out) {
+  const TaggedGrammar& grammar = grammars_[grammars_.size() == 1 ? 0 : opener];
   if (grammar_ != &grammar) tokens_.use(grammar);
   grammar_ = &grammar;
+  at_ = At::lead;
   step_ = {};
   json_.clear();
   parameters_ = 0;
   whole_json_ = false;
   broken_ = false;
   last_lead_ = {};
-}
-
-void TaggedCalls::open(std::size_t opener, Output& out) {
-  reset(grammars_[grammars_.size() == 1 ? 0 : opener]);
-  at_ = At::lead;
   partial_ = openers_[opener].text;
   handed_ = partial_.size();
   const TagToken* found = nullptr;
   if (tokens_.match(place(), partial_, found) == TagTokens::Match::whole) take_token(*found, out);
-}
-
-void TaggedCalls::open_named(std::string_view name) {
-  reset(grammars_[0]);
-  at_ = At::call_text;
-  partial_.clear();
-  handed_ = 0;
-  name_.be(grammar_->call, name);
 }
 
 Step TaggedCalls::push(std::string_view bytes, Output& out) {
@@ -481,6 +470,12 @@ void TaggedCalls::finish_lead(Output& out) {
     out.hold(std::string_view(partial_).substr(handed_));
   }
   partial_.clear();
+}
+
+void TaggedCalls::open_named(std::string_view name, Output& out) {
+  open(0, out);
+  at_ = At::call_text;
+  name_.be(grammar_->call, name);
 }
 
 std::unique_ptr<DialectParser> make_tagged_parser(const Prose& prose,

@@ -39,8 +39,8 @@ class TaggedCalls final : public CallReader {
               const DialectOptions& options);
 
   void open(std::size_t opener, Output& out) override;
-  // The tag that names the call has been read and is held. REQUIRES: there is one grammar.
-  void open_named(std::string_view name);
+  // The tag that names the call has been read and is held. REQUIRES: the first opener is that tag's.
+  void open_named(std::string_view name, Output& out);
   Step push(std::string_view bytes, Output& out) override;
   void finish(Output& out) override;
   bool overflow(Output& out) override;
@@ -66,7 +66,6 @@ class TaggedCalls final : public CallReader {
   using Kind = TagToken::Kind;
 
   TagPlace place() const;
-  void reset(const TaggedGrammar& grammar);
 
   // Each reads one byte; false: the call is over, see step_ and byte_used_.
   bool read(char c, Output& out);

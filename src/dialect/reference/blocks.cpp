@@ -95,6 +95,7 @@ class Inkling : public Blocks {
         between = true;
       } else if (take(kMessage)) {
         header = true;
+        between = false;
         const std::size_t next = std::min(find_marker(text_, at_, all()), text_.size());
         const std::string_view name = text_.substr(at_, next - at_);
         const bool begins = is_name(name) && next < text_.size();
@@ -214,6 +215,8 @@ class MuseGlimmer : public Blocks {
   void read_call() {
     LoggedCall call{.name = std::string(up_to({"\"", "<", "&", ">"})), .arguments = "{"};
     if (!take("\">") || call.name.empty() || has_schema(call.name)) throw Odd{};
+    // A name written twice may be that of a declared tool.
+    if (call.name.ends_with("." + call.name.substr(0, call.name.size() / 2))) throw Odd{};
     for (space(); take("<atem:parameter name=\""); space()) {
       const std::string key(up_to({"\"", "<", "&", ">"}));
       if (!take("\">") || key.empty()) throw Odd{};
