@@ -144,26 +144,22 @@ bool append_python_word(std::string& out, std::string_view word) {
 }
 
 void PythonArguments::begin(SchemaPlace arguments, std::size_t limit, std::string& out) {
+  state_ = State::open;
+  at_ = At::value;
   schema_ = arguments;
+  limit_ = limit;
+  stack_.clear();
+  stack_.push_back({Frame::call, 0, 0, false});
+  undecided_.clear();
+  waiting_ = 0;
   named_ = false;
-  begin_with({Frame::call, 0, 0, false}, limit, out);
+  out.push_back('{');
 }
 
 void PythonArguments::begin_dict(std::size_t limit, std::string& out) {
-  schema_ = {};
+  begin({}, limit, out);
+  stack_.back() = {Frame::dict, 0, 0, true};
   named_ = true;
-  begin_with({Frame::dict, 0, 0, true}, limit, out);
-}
-
-void PythonArguments::begin_with(Open root, std::size_t limit, std::string& out) {
-  state_ = State::open;
-  at_ = At::value;
-  limit_ = limit;
-  stack_.clear();
-  stack_.push_back(root);
-  undecided_.clear();
-  waiting_ = 0;
-  out.push_back('{');
 }
 
 std::size_t PythonArguments::push(std::string_view bytes, std::string& out) {

@@ -26,7 +26,7 @@ class PythonArguments {
 
   // After the opening parenthesis. `arguments` names positional arguments.
   void begin(SchemaPlace arguments, std::size_t limit, std::string& out);
-  // After the opening brace of a dict that is the arguments: {'city': 'Paris'}.
+  // After the opening brace of a dict that is all of the arguments: {'city': 'Paris'}.
   void begin_dict(std::size_t limit, std::string& out);
   // Reads until the closing parenthesis or brace, or a fault; returns how many bytes were used. A faulty byte is not.
   std::size_t push(std::string_view bytes, std::string& out);
@@ -46,7 +46,6 @@ class PythonArguments {
     bool key;            // dict: a key is expected
   };
 
-  void begin_with(Open root, std::size_t limit, std::string& out);
   bool step(char c, std::string& out);
   bool step_value(char c, std::string& out);
   bool step_word(char c, std::string& out);

@@ -186,7 +186,13 @@ class MuseGlimmer : public Blocks {
   void end_message() {
     if (at_end()) return;
     if (rest().starts_with("<|message|>")) throw Odd{};
-    while (take("<|eom|>") || take("<|eot|>")) space();
+    while (take("<|eom|>") || take("<|eot|>")) space_before_frame();
+  }
+
+  // White space before text is text.
+  void space_before_frame() {
+    const std::size_t next = skip_space(text_, at_);
+    if (next == text_.size() || !marker_at(text_, next, kFrames).empty()) at_ = next;
   }
 
   void read_message() {
@@ -208,7 +214,7 @@ class MuseGlimmer : public Blocks {
     if (!take("<atem:function_calls>")) throw Odd{};
     for (space(); take("<atem:invoke name=\""); space()) read_call();
     if (!take("</atem:function_calls>")) throw Odd{};
-    space();
+    space_before_frame();
     end_message();
   }
 

@@ -2,14 +2,23 @@
 
 #include "dialect/reference/family.h"
 #include "dialect/reference/tagged.h"
+#include "dialect/reference/turn.h"
 
 namespace callgate::dialect::reference {
 namespace {
 
 bool dots_of_both_forms(const ReferenceCase& turn, EventLog& log) {
-  const bool tags = turn.text.find("<invoke") != std::string_view::npos;
-  const bool json = turn.text.find('{') != std::string_view::npos;
-  return json && !tags ? dots(turn, log) : tagged::read_dots(turn, log);
+  constexpr std::string_view kOpen = "<dots_function_call>";
+  bool json = false;
+  bool tags = turn.text.find("<invoke") != std::string_view::npos;
+  for (std::size_t at = turn.text.find(kOpen); at != std::string_view::npos;
+       at = turn.text.find(kOpen, at + 1)) {
+    const std::size_t body = skip_space(turn.text, at + kOpen.size());
+    const bool brace = body < turn.text.size() && turn.text[body] == '{';
+    (brace ? json : tags) = true;
+  }
+  if (json && tags) return false;
+  return json ? dots(turn, log) : tagged::read_dots(turn, log);
 }
 
 struct Row {

@@ -198,7 +198,7 @@ bool read_dots(const ReferenceCase& turn, EventLog& log) {
   for (std::size_t at = turn.text.find(kOpen); at != std::string_view::npos;
        at = turn.text.find(kOpen, at + 1)) {
     const std::size_t body = skip_space(turn.text, at + kOpen.size());
-    if (body < turn.text.size() && (turn.text[body] == '{' || turn.text[body] == '[')) return false;
+    if (body < turn.text.size() && turn.text[body] == '[') return false;
   }
   const Markers markers = invokes("", {std::string(kOpen)}, {"</dots_function_call>"},
                                   {"<|endofresponse|>", "<|endoftext|>"});
