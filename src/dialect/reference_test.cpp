@@ -11,6 +11,7 @@ namespace {
 struct Row {
   std::string_view dialect;
   ReasoningText reasoning = {};
+  double opinions = 0.5;  // the least share of turns on which the reference has one
 };
 
 constexpr Row kRows[] = {
@@ -43,7 +44,8 @@ constexpr Row kRows[] = {
     {"minimax_m1"},
     {"mistral_old", {"[THINK]", "[/THINK]"}},
     {"mistral_v13", {"[THINK]", "[/THINK]"}},
-    {"muse_glimmer", {"<|start|>assistant to=self<|message|>", "<|eom|>"}},
+    // Its reference knows no schemas, which most goldens have.
+    {"muse_glimmer", {"<|start|>assistant to=self<|message|>", "<|eom|>"}, 0.35},
     {"nemotron_deci"},
     {"olmo3"},
     {"phi4_mini"},
@@ -89,7 +91,7 @@ TEST_P(AgainstReference, says_the_same) {
     }
     comparison.expect_same({text, tools, turns.random().one_in(8)}, "damaged turn");
   }
-  comparison.expect_opinions(0.5);
+  comparison.expect_opinions(GetParam().opinions);
 }
 
 INSTANTIATE_TEST_SUITE_P(Dialects, AgainstReference, testing::ValuesIn(kRows),
