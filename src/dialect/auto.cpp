@@ -512,6 +512,9 @@ std::string_view AutoParser::picked(char next) const {
     case Sign::Look::list:
       if (json && next == '{') return "xlam";
       return tool && next == '(' ? "pythonic" : "";
+    case Sign::Look::token_list:
+      if (json) return "sarashina";
+      return tag ? "solar_open" : "";
     case Sign::Look::none:
     case Sign::Look::tag:
       break;

@@ -27,7 +27,8 @@ constexpr TaggedGrammar kGrammar[] = {
      .value_open = "<arg_value>",
      .value_close = "</arg_value>",
      .tail = kTail}};
-constexpr std::string_view kModels[] = {"*glm-4.5*", "*glm-4.6*", "*glm4.5*", "*laguna*"};
+constexpr std::string_view kModels[] = {"*glm-4.5*", "*glm-4.6*",  "*glm4.5*",
+                                        "*laguna*",  "*ring-2.6*", "*ling-3*tiny*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
   return make_tagged_parser(kProse, kGrammar, options);

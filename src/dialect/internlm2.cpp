@@ -18,7 +18,7 @@ constexpr Prose kProse{.reasoning = kThink,
                        .tail = kTail,
                        .special = kSpecial};
 constexpr CallKeys kKeys{};
-constexpr std::string_view kModels[] = {"*internlm2*", "*internlm3*"};
+constexpr std::string_view kModels[] = {"*internlm2*", "*internlm3*", "*intern-s1*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
   return make_turn_parser(kProse, make_marked_json(kProse, kKeys, options), options);

@@ -180,6 +180,12 @@ void PythonArguments::begin(SchemaPlace arguments, std::size_t limit, std::strin
   out.push_back('{');
 }
 
+void PythonArguments::begin_dict(std::size_t limit, std::string& out) {
+  begin({}, limit, out);
+  stack_.back() = {Frame::dict, 0, 0, true};
+  named_ = true;
+}
+
 std::size_t PythonArguments::push(std::string_view bytes, std::string& out) {
   std::size_t i = 0;
   while (i < bytes.size() && state_ == State::open) {
@@ -475,6 +481,7 @@ bool PythonArguments::close(char c, std::string& out) {
   }
   stack_.pop_back();
   at_ = At::after_value;
+  if (stack_.empty()) state_ = State::closed;
   return true;
 }
 

@@ -35,7 +35,9 @@ class PythonArguments {
   // After the opening parenthesis. `arguments` names positional arguments.
   void begin(SchemaPlace arguments, std::size_t limit, std::string& out,
              Tolerance tolerance = Tolerance::words);
-  // Reads until the closing parenthesis or a fault; returns how many bytes were used. A faulty byte is not.
+  // After the opening brace of a dict that is all of the arguments: {'city': 'Paris'}.
+  void begin_dict(std::size_t limit, std::string& out);
+  // Reads until the closing parenthesis or brace, or a fault; returns how many bytes were used. A faulty byte is not.
   std::size_t push(std::string_view bytes, std::string& out);
   State state() const { return state_; }
   // Inside a string that has nothing held back: plain bytes leave as they are.

@@ -45,6 +45,8 @@ constexpr Writing kWritings[] = {
     {"deepseek_v4", "<｜DSML｜tool_calls>\n%c</｜DSML｜tool_calls>",
      "<｜DSML｜invoke name=\"%n\">\n%p</｜DSML｜invoke>\n",
      "<｜DSML｜parameter name=\"%k\">%v</｜DSML｜parameter>\n", "</｜DSML｜parameter>"},
+    {"dots", "<dots_function_call>\n%c</dots_function_call>", "<invoke name=\"%n\">\n%p</invoke>\n",
+     "<parameter name=\"%k\">%v</parameter>\n", "</parameter>"},
     {"minimax_m2", "<minimax:tool_call>\n%c</minimax:tool_call>",
      "<invoke name=\"%n\">\n%p</invoke>\n", "<parameter name=\"%k\">%v</parameter>\n",
      "</parameter>"},

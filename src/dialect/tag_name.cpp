@@ -35,6 +35,11 @@ void TagName::begin(const NameTag& tag) {
   if (tag.style == NameTag::Style::attribute) scan_.begin(tag.end);
 }
 
+void TagName::be(const NameTag& tag, std::string_view name) {
+  begin(tag);
+  name_ = name;
+}
+
 TagName::State TagName::push(char c, Output& out) {
   switch (tag_->style) {
     case NameTag::Style::equals:

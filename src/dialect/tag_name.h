@@ -24,6 +24,8 @@ class TagName {
 
   // REQUIRES: `tag` has static storage.
   void begin(const NameTag& tag);
+  // The tag was read elsewhere.
+  void be(const NameTag& tag, std::string_view name);
   // One more byte. What is used is handed to `out`, but for the beginning of the tag's end.
   State push(char c, Output& out);
   // What was read of the tag's end and not handed over.

@@ -437,7 +437,11 @@ void TaggedCalls::begin_typed_value() {
   }
   KindSet kinds = type_ == "true" ? KindSet{ValueKind::string} : kinds_of_type_name(type_);
   if (kinds.empty()) kinds = place_.kinds();
-  value_.begin(kinds, limit_, json_);
+  if (kinds.empty() && grammar_->unknown == TaggedGrammar::Unknown::json) {
+    value_.begin_json(limit_, json_);
+  } else {
+    value_.begin(kinds, limit_, json_);
+  }
 }
 
 // A newline before the close marker is data where the dialect puts none there. Before the next parameter it is not.
@@ -613,6 +617,12 @@ bool TaggedCalls::is_cut_tag() const {
   if (at_ == At::lead) return true;
   const std::string_view attributes = name_.attributes_so_far();
   return trimmed(attributes).empty() || attribute(attributes, grammar_->call.key).has_value();
+}
+
+void TaggedCalls::open_named(std::string_view name, Output& out) {
+  open(0, out);
+  at_ = At::call_text;
+  name_.be(grammar_->call, name);
 }
 
 std::unique_ptr<DialectParser> make_tagged_parser(const Prose& prose,

@@ -48,6 +48,8 @@ class TaggedCalls final : public CallReader {
               const DialectOptions& options, const Prose* objects = nullptr);
 
   void open(std::size_t opener, Output& out) override;
+  // The tag that names the call has been read and is held. REQUIRES: the first opener is that tag's.
+  void open_named(std::string_view name, Output& out);
   Step push(std::string_view bytes, Output& out) override;
   void finish(Output& out) override;
   bool overflow(Output& out) override;

@@ -83,6 +83,14 @@ bool jamba(const ReferenceCase& turn, EventLog& log) {
   return read(turn, log, tagged("<tool_calls>", "</tool_calls>", {"<|eom|>", "<|endoftext|>"}));
 }
 
+bool apriel(const ReferenceCase& turn, EventLog& log) {
+  JsonFamily family = tagged("<tool_calls>", "</tool_calls>", {"<|end|>", "</s>"});
+  family.turn.reasoning = {{"Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"},
+                           {"<thinking>", "</thinking>"}};
+  family.turn.answer = {{"", "[END FINAL RESPONSE]"}};
+  return read(turn, log, family);
+}
+
 bool minimax_m1(const ReferenceCase& turn, EventLog& log) {
   return read(turn, log, tagged("<tool_calls>", "</tool_calls>", {"<end_of_sentence>"}));
 }

@@ -70,6 +70,12 @@ class PythonText {
     return call;
   }
 
+  // A dict as a JSON object.
+  std::string dict() {
+    if (peek() != '{') throw Odd{};
+    return value();
+  }
+
   void space() { at_ = skip_space(text_, at_); }
   char peek() const {
     if (at_ >= text_.size()) throw Odd{};
@@ -326,12 +332,56 @@ Reading read_python_calls(const ReferenceCase& turn, const CallOpener& opener, s
   }
 }
 
+// A dict that is a call; others are odd.
+LoggedCall call_of(const std::string& dict) {
+  LoggedCall call;
+  json::Reader in(dict);
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "name" && in.peek() == json::Kind::string && call.name.empty()) {
+      call.name = in.string();
+    } else if (key == "arguments" && in.peek() == json::Kind::object && call.arguments.empty()) {
+      call.arguments = in.raw();
+    } else {
+      throw Odd{};
+    }
+  }
+  if (call.name.empty() || call.arguments.empty()) throw Odd{};
+  return call;
+}
+
+// `at` is behind the opener, or at the bracket with which it ends.
+Reading read_dict_calls(const ReferenceCase& turn, const CallOpener& opener, std::size_t at) {
+  at = skip_space(turn.text, at);
+  const bool list = turn.text.substr(at).starts_with('[');
+  const std::size_t first = skip_space(turn.text, list ? at + 1 : at);
+  if (first == turn.text.size()) throw Odd{};
+  if (turn.text[first] != '{') {
+    if (turn.text[first] == ']' && !opener.declared) throw Odd{};
+    return {.what = What::no_call};
+  }
+  PythonText in(turn, first);
+  Reading all{.what = What::calls};
+  for (bool more = true; more;) {
+    all.calls.push_back(call_of(in.dict()));
+    if (opener.declared && !is_declared(turn, all.calls.back().name)) throw Odd{};
+    all.end = in.at();
+    if (!list) return all;
+    in.space();
+    more = in.peek() == ',';
+    if (!more && in.peek() != ']') throw Odd{};
+    in.skip();
+    if (more) in.space();
+  }
+  all.end = in.at();
+  return all;
+}
+
 bool read(const ReferenceCase& turn, EventLog& log, const TurnGrammar& grammar, bool also_json) {
   const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
     const std::string_view rest = of.text.substr(skip_space(of.text, at));
     const std::string_view inner = rest.substr(skip_space(rest, rest.starts_with('[') ? 1 : 0));
-    const bool bracket = opener.text.ends_with('[');
-    if (also_json && inner.starts_with('{')) {
+    const bool bracket = opener.text.ends_with('[') || opener.text == "{";
+    if (opener.text == "{" || (also_json && inner.starts_with('{'))) {
       return read_json_calls(of, opener, bracket ? at - 1 : at, {});
     }
     try {
@@ -347,11 +397,27 @@ bool read(const ReferenceCase& turn, EventLog& log, const TurnGrammar& grammar, 
 
 bool pythonic(const ReferenceCase& turn, EventLog& log) {
   TurnGrammar grammar;
-  grammar.call_open = {{.text = "[", .declared = true}, {"<|python_start|>"}};
+  grammar.call_open = {{.text = "[", .declared = true},
+                       {"<|python_start|>"},
+                       {.text = "{", .first = true, .declared = true}};
   grammar.call_close = {"<|python_end|>"};
   grammar.tail = {"<|eot|>", "<|eom|>", "<|eot_id|>", "<|eom_id|>"};
   grammar.special = {"<|python_start|>", "<|python_end|>"};
-  return read(turn, log, grammar, false);
+  return read(turn, log, grammar, true);
+}
+
+bool sarashina(const ReferenceCase& turn, EventLog& log) {
+  TurnGrammar grammar;
+  grammar.call_open = {{"<|tool_calls|>"}, {.text = "[", .first = true, .declared = true}};
+  grammar.tail = {"</s>", "<|end|>"};
+  const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
+    try {
+      return read_dict_calls(of, opener, opener.declared ? at - 1 : at);
+    } catch (const Odd&) {
+      return Reading{.what = What::no_opinion};
+    }
+  };
+  return read_turn(turn, grammar, read_calls, log);
 }
 
 bool lfm2(const ReferenceCase& turn, EventLog& log) {

@@ -89,6 +89,8 @@ bool read_glm(const ReferenceCase& turn, EventLog& log) {
 }
 
 bool read_hunyuan(const ReferenceCase& turn, EventLog& log) {
+  // The suffixed markers are the same with other names.
+  if (turn.text.find(":opensource") != std::string_view::npos) return false;
   const Markers markers{
       .leads = {"<tool_calls>"},
       .call = {.open = "<tool_call>", .style = Tag::Style::bare},
@@ -203,6 +205,23 @@ bool read_minicpm5(const ReferenceCase& turn, EventLog& log) {
                         .raw_close = "]]>"};
   return read(turn, {}, {{"<tool_call>", &markers}, {"<function", &markers}}, log);
 }
+
+}  // namespace
+
+// Its JSON form is another family's.
+bool read_dots(const ReferenceCase& turn, EventLog& log) {
+  constexpr std::string_view kOpen = "<dots_function_call>";
+  for (std::size_t at = turn.text.find(kOpen); at != std::string_view::npos;
+       at = turn.text.find(kOpen, at + 1)) {
+    const std::size_t body = skip_space(turn.text, at + kOpen.size());
+    if (body < turn.text.size() && turn.text[body] == '[') return false;
+  }
+  const Markers markers = invokes("", {std::string(kOpen)}, {"</dots_function_call>"},
+                                  {"<|endofresponse|>", "<|endoftext|>"});
+  return read(turn, {}, {{std::string(kOpen), &markers}, {"<invoke", &markers}}, log);
+}
+
+namespace {
 
 struct Row {
   std::string_view dialect;
