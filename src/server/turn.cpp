@@ -262,13 +262,13 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
     co_return Step::failed;
   }
   Result<void> written;
-  bytes_out_ += out.size();
   status_ = 200;
   if (request_.stream) {
     if (!ask_.exchange.started() && !co_await send(out)) co_return Step::gone;
     if (ask_.capture) ask_.capture->client_got(out);
     trace_.wrote();
     written = co_await ask_.exchange.end(out);
+    bytes_out_ += out.size();
   } else {
     ask_.headers.add("content-type", "application/json");
     add_notices();
@@ -276,6 +276,7 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
     if (ask_.capture) ask_.capture->client_got(200, ask_.headers, out);
     record_.responded(out);
     written = co_await ask_.exchange.respond(200, ask_.headers, out);
+    bytes_out_ += out.size();
   }
   if (!written) co_return Step::gone;
   co_return Step::answered;
