@@ -47,6 +47,7 @@ struct CallStarted {
   CallIndex call = 0;
   std::string_view name;
   std::string_view native_id;  // the model's or upstream's own id, empty when it gave none
+  bool in_text = false;        // the model wrote it as text, and a dialect found it there
 };
 struct ArgumentsDelta {
   CallIndex call = 0;

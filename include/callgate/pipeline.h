@@ -90,7 +90,8 @@ struct PipelineOptions {
   std::function<std::int64_t()> elapsed_ms;
   TurnObserver* observer = nullptr;  // REQUIRES: outlives the pipeline
   std::size_t keep = 0;              // bytes of the answer that are kept for kept(); 0: nothing is
-  // Set: the events of choice 0 go here and the client gets no bytes. After a failure, which error() tells, what was begun
+  // Set: the events of choice 0 go here and the client gets no bytes; text may go on in another turn, so white space after
+  // text stays there. After a failure, which error() tells, what was begun
   // is ended for the sink as for a client. REQUIRES: outlives the pipeline.
   EventSink* sink = nullptr;
 };

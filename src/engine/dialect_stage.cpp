@@ -61,9 +61,11 @@ void DialectStage::ParserSink::accept(const Event& event) {
     if (from_text_ && !std::exchange(stage_.counted_reasoning_, true)) ++stage_.markup_;
     return next_.accept(event);
   }
-  if (std::holds_alternative<CallStarted>(event)) {
+  if (const auto* started = std::get_if<CallStarted>(&event)) {
     ++stage_.markup_;
     ++stage_.summary_.text_calls;
+    return stage_.pass_call(CallStarted{started->call, started->name, started->native_id, true},
+                            next_);
   }
   stage_.pass_call(event, next_);
 }
@@ -72,7 +74,7 @@ void DialectStage::ParserSink::accept(const Event& event) {
 void DialectStage::pass_call(const Event& event, EventSink& next) {
   std::visit(Overloaded{
                  [&](const CallStarted& e) {
-                   next.accept(CallStarted{next_call_, e.name, e.native_id});
+                   next.accept(CallStarted{next_call_, e.name, e.native_id, e.in_text});
                  },
                  [&](const ArgumentsDelta& e) {
                    next.accept(ArgumentsDelta{next_call_, e.bytes});

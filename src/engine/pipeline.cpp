@@ -151,10 +151,13 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
   // Calls of undeclared tools become text or a note, before anything counts calls or looks for white space before
   // them.
   add_undeclared_tools(stages);
-  // White space before a call goes, before calls are withheld: it belongs to its call even then. It stays where calls
-  // become text.
+  // White space before a call in the text goes, before calls are withheld: it belongs to its call even then. It stays
+  // where calls become text.
   if (rules.call_whitespace && !engine::calls_become_text(rules.output)) {
-    add(std::make_unique<policy::CallWhitespace>(options.max_held_back));
+    const bool one_of_many = options.sink != nullptr;  // a round of a loop
+    add(std::make_unique<policy::CallWhitespace>(
+        options.max_held_back,
+        one_of_many ? policy::SpaceBeforeCall::keep_after_text : policy::SpaceBeforeCall::drop));
   }
   // Repeated calls go, before the limit: a repetition takes no place of another call.
   if (rules.dedupe_calls) {

@@ -9,9 +9,9 @@ void ClientTurn::text(std::string_view text) {
   sink_->accept(TextDelta{text});
 }
 
-void ClientTurn::start_call(std::string_view name, std::string_view id) {
+void ClientTurn::start_call(std::string_view name, std::string_view id, bool in_text) {
   call_open_ = true;
-  sink_->accept(CallStarted{tally_.calls, name, id});
+  sink_->accept(CallStarted{tally_.calls, name, id, in_text});
 }
 
 void ClientTurn::arguments(std::string_view bytes) {

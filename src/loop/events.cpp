@@ -38,7 +38,7 @@ void ToolLoop::Parts::start_call(const CallStarted& event) {
   call.for_client = tools.owner_of(call.name, !evicted.empty()) == ToolOwner::client;
   if (call.for_client) {
     round.sent = true;
-    client.start_call(call.name, call.id);
+    client.start_call(call.name, call.id, event.in_text);
   } else {
     client.notice(TextPaused{});
   }

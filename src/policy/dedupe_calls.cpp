@@ -23,7 +23,7 @@ void DedupeCalls::push(const Event& event, EventSink& next) {
 void DedupeCalls::start(const CallStarted& event, EventSink& next) {
   const bool known = std::any_of(seen_.begin(), seen_.end(),
                                  [&](const Call& call) { return call.name == event.name; });
-  open_ = {std::string(event.name), std::string(event.native_id), {}};
+  open_ = {std::string(event.name), std::string(event.native_id), event.in_text, {}};
   scanner_.reset();
   state_ = known ? State::held_back : State::passing;
   if (!known) passed_.start(event, next);
@@ -78,7 +78,7 @@ void DedupeCalls::decide(EventSink& next) {
     return;
   }
   state_ = State::passing;
-  passed_.start(CallStarted{0, open_.name, open_.id}, next);
+  passed_.start(CallStarted{0, open_.name, open_.id, open_.in_text}, next);
   passed_.arguments(open_.arguments, next);
 }
 

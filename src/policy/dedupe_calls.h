@@ -29,6 +29,7 @@ class DedupeCalls final : public Stage {
   struct Call {
     std::string name;
     std::string id;
+    bool in_text = false;
     std::string arguments;
   };
 

@@ -20,7 +20,7 @@ struct Withheld {
 class PassedCalls {
  public:
   void start(const CallStarted& event, EventSink& next) {
-    next.accept(CallStarted{call_, event.name, event.native_id});
+    next.accept(CallStarted{call_, event.name, event.native_id, event.in_text});
   }
   // Nothing for an empty text.
   void arguments(std::string_view bytes, EventSink& next) {

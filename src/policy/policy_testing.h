@@ -35,6 +35,14 @@ inline std::vector<Event> call(CallIndex index, std::string_view name, std::stri
   return events;
 }
 
+// The same, found in the text.
+inline std::vector<Event> text_call(CallIndex index, std::string_view name,
+                                    std::string_view arguments) {
+  std::vector<Event> events = call(index, name, arguments);
+  events.front() = CallStarted{index, name, "", true};
+  return events;
+}
+
 // Lists of events, one after the other.
 inline std::vector<Event> turn(std::initializer_list<std::vector<Event>> parts) {
   std::vector<Event> events;

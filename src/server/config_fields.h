@@ -454,7 +454,7 @@ struct Section<ModelConfig> {
             "calls of a turn that pass, the rest is withheld; 0 means no limit",
             "PROXY_TOOL_BLOCK_MAX"},
       Field{"call_whitespace", &ModelConfig::call_whitespace,
-            "send no white space that stands directly before a call"},
+            "send no white space that stands directly before a call in the text"},
       Field{"dedupe_calls", &ModelConfig::dedupe_calls,
             "send calls with the same name and arguments once", "PROXY_TOOL_BLOCK_DEDUP"},
       Field{"undeclared_tools", &ModelConfig::undeclared_tools,
