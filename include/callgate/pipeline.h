@@ -121,6 +121,8 @@ struct TurnSummary {
   // How the first choice ended. Before its end: tool_calls while a complete call is its last word.
   std::optional<FinishReason> known_reason;
   std::uint64_t late_frames = 0;  // upstream frames that came after the cut
+  std::string
+      dropped;  // what the upstream said and the client's protocol has no place for, by name
 };
 
 // A turn for a log, as the client got it: whole, or as far as it came.

@@ -323,6 +323,7 @@ bool Pipeline::Parts::may_pass_over_errors() const {
 
 void Pipeline::Parts::sum_up() {
   summary.repairs = decoder->repairs();
+  summary.dropped = decoder->dropped();
   summary.withheld_calls = withheld.calls;
   summary.withheld_bytes = withheld.bytes;
   for (const Line& line : lines) summary.cut = summary.cut || line.is_cut();

@@ -135,7 +135,12 @@ bool Turn::is_held(const Pipeline& pipeline) const {
 }
 
 void Turn::add_notices() {
-  if (!dropped_.empty()) ask_.headers.add("x-callgate-dropped", dropped_);
+  // Of the answer only what was dropped before its head is sent can be named: for a whole one that is all.
+  std::string dropped = dropped_;
+  if (!summary_.dropped.empty()) {
+    dropped.append(dropped.empty() ? "" : ", ").append(summary_.dropped);
+  }
+  if (!dropped.empty()) ask_.headers.add("x-callgate-dropped", dropped);
   if (!conversation_.empty()) ask_.headers.add(kConversationHeader, conversation_);
   if (!session_.empty()) ask_.headers.add(kSessionHeader, session_);
   if (insisted_ && summary_.calls == 0) {

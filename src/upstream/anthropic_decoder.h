@@ -31,6 +31,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   bool complete() const override { return stop_seen_ && !error_; }
   const std::optional<Error>& error() const override { return error_; }
   const RepairCounts& repairs() const override { return repairs_; }
+  std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
   struct Block {

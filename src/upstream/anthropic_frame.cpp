@@ -99,6 +99,8 @@ void AnthropicFrameReader::read_delta() {
       read_text(in_, document_, frame_.stop_reason);
     } else if (key == "stop_details") {
       read_stop_details();
+    } else if (key == "citation") {
+      dropped_.skip(in_, "citations");
     } else {
       in_.skip();
     }
@@ -124,10 +126,16 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
       read_text(in_, document_, block.name);
     } else if (key == "input") {
       read_input(block);
+    } else if (key == "citations") {
+      dropped_.skip(in_, key);
     } else {
       in_.skip();
     }
   }
+  const std::string_view type = block.type.view();
+  const bool known =
+      type == "text" || type == "thinking" || type == "redacted_thinking" || type == "tool_use";
+  if (!known) dropped_.add(type);
 }
 
 void AnthropicFrameReader::read_content() {

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
 
 namespace callgate::upstream {
@@ -75,6 +76,8 @@ class AnthropicFrameReader {
   const AnthropicFrame& frame() const { return frame_; }
   // U+FFFD that replaced invalid bytes of the last document.
   std::size_t replaced() const { return replaced_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -87,6 +90,7 @@ class AnthropicFrameReader {
   void read_usage();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
   std::size_t replaced_ = 0;

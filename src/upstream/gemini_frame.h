@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
 
 namespace callgate::upstream {
@@ -79,6 +80,8 @@ class GeminiFrameReader {
   const GeminiFrame& frame() const { return frame_; }
   // U+FFFD that replaced invalid bytes of the last document.
   std::size_t replaced() const { return replaced_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -95,6 +98,7 @@ class GeminiFrameReader {
   bool read_flag();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
   std::size_t replaced_ = 0;

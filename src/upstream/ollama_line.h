@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
 
 namespace callgate::upstream {
@@ -39,6 +40,8 @@ class OllamaLineReader {
   const OllamaLine& line() const { return line_; }
   // U+FFFD that replaced invalid bytes of the last document.
   std::size_t replaced() const { return replaced_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -50,6 +53,7 @@ class OllamaLineReader {
   void read_logprobs();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
   std::string compact_;

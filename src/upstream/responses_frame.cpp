@@ -144,6 +144,10 @@ void ResponsesFrameReader::read_item(ResponsesItem& item) {
       in_.skip();
     }
   }
+  const std::string_view type = item.type.view();
+  const bool known = type == "message" || type == "function_call" || type == "custom_tool_call" ||
+                     type == "reasoning";
+  if (!known) dropped_.add(type);
 }
 
 void ResponsesFrameReader::read_parts(ReusedList<ResponsesPart>& parts) {

@@ -15,6 +15,7 @@
 
 #include "callgate/event.h"
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
 #include "upstream/read_text.h"
 
@@ -85,6 +86,8 @@ class ResponsesFrameReader {
   const ResponsesFrame& frame() const { return frame_; }
   // U+FFFD that replaced invalid bytes of the last document.
   std::size_t replaced() const { return replaced_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -102,6 +105,7 @@ class ResponsesFrameReader {
   std::string_view read_list();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
   std::size_t replaced_ = 0;
