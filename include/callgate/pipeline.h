@@ -100,7 +100,7 @@ struct PipelineOptions {
 struct TurnSummary {
   FinishReason reason = FinishReason::stop;  // of the first choice
   std::optional<Usage> usage;                // what the upstream told
-  bool usage_estimated = false;              // it told none, and the client got an estimate
+  bool usage_estimated = false;              // it did not tell all, and the client got an estimate
   bool error_passed_over = false;            // the upstream failed, the turn ended with its calls
   std::uint32_t calls = 0;                   // over all choices
   std::array<std::uint32_t, 3> outcomes{};   // of those that were finished, by CallOutcome

@@ -26,7 +26,7 @@ void DialectStage::push(const Event& event, EventSink& next) {
                  },
                  [&](const ArgumentsDelta&) { pass_call(event, next); },
                  [&](const CallFinished&) { pass_call(event, next); },
-                 [&](const FieldReported&) { next.accept(event); },
+                 [&](const FieldReported&) { pass_call(event, next); },
                  [&](const UsageReported&) { next.accept(event); },
                  [&](const TurnFinished& e) {
                    flush(next);
@@ -86,7 +86,10 @@ void DialectStage::pass_call(const Event& event, EventSink& next) {
                  [&](const TextDelta&) { next.accept(event); },
                  [&](const ReasoningDelta&) { next.accept(event); },
                  [&](const RefusalDelta&) { next.accept(event); },
-                 [&](const FieldReported&) { next.accept(event); },
+                 [&](const FieldReported& e) {
+                   if (e.scope != FieldReported::Scope::call) return next.accept(event);
+                   next.accept(FieldReported{e.scope, e.name, e.json, next_call_});
+                 },
                  [&](const UsageReported&) { next.accept(event); },
                  [&](const TurnFinished&) { next.accept(event); },
              },

@@ -256,9 +256,9 @@ void Pipeline::Parts::end_answer() {
 AnswerEnd Pipeline::Parts::answer_end() {
   AnswerEnd end;
   const bool wants_usage = !request.stream || request.include_usage;
-  if (!summary.usage && options.policy.estimate_usage && wants_usage) {
+  if (!engine::is_stated(summary.usage) && options.policy.estimate_usage && wants_usage) {
     summary.usage_estimated = true;
-    end.estimate = engine::estimate_usage(prompt_bytes, summary);
+    end.estimate = engine::complete_usage(prompt_bytes, summary);
   }
   if (options.elapsed_ms) end.timing = {first_token_ms, options.elapsed_ms()};
   if (options.policy.trailing_counters)
@@ -339,8 +339,8 @@ std::string Pipeline::Parts::whole_answer() const {
   whole.stream = false;
   AnswerEnd end;
   end.timing = timing;
-  if (answered && !summary.usage && options.policy.estimate_usage) {
-    end.estimate = engine::estimate_usage(prompt_bytes, summary);
+  if (answered && !engine::is_stated(summary.usage) && options.policy.estimate_usage) {
+    end.estimate = engine::complete_usage(prompt_bytes, summary);
   }
   const std::unique_ptr<ResponseEncoder> again = protocol.make_encoder(whole, identity);
   std::string out;

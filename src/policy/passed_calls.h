@@ -30,6 +30,11 @@ class PassedCalls {
     tally_.add(outcome);
     next.accept(CallFinished{call_++, outcome});
   }
+  // A field of the open call passes if `call_passes`; any other one does.
+  void field(const FieldReported& event, bool call_passes, EventSink& next) {
+    if (event.scope != FieldReported::Scope::call) return next.accept(event);
+    if (call_passes) next.accept(FieldReported{event.scope, event.name, event.json, call_});
+  }
   void finish_turn(FinishReason said, EventSink& next) {
     next.accept(TurnFinished{settle(said, tally_)});
   }

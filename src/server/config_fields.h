@@ -478,7 +478,7 @@ struct Section<ModelConfig> {
       Field{"error_after_tools", &ModelConfig::error_after_tools,
             "report or tool_calls: how a turn ends whose upstream fails after complete calls"},
       Field{"estimate_usage", &ModelConfig::estimate_usage,
-            "estimate token counts, marked as such, where the upstream tells none"},
+            "estimate token counts that the upstream does not state, marked as such"},
       Field{"trailing_counters", &ModelConfig::trailing_counters,
             "end streams with a comment line of counters"},
       Field{"split", &ModelConfig::split,

@@ -14,6 +14,7 @@ namespace callgate::server {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::string_view kStream =
     "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"}}]}\n\n"
@@ -112,6 +113,13 @@ TEST(TurnAnswer, counts_each_byte_of_a_stream_that_comes_in_one_read_once) {
   const std::string whole = gateway.ask("http", false);
   EXPECT_THAT(whole, HasSubstr("Hello"));
   EXPECT_EQ(gateway.bytes_out(), static_cast<std::int64_t>(whole.size()));
+}
+
+TEST(TurnAnswer, of_a_loop_has_the_usage_that_the_script_states) {
+  OneGateway gateway(kStream, "text \"Hi\"\nusage prompt=41 completion=7\n");
+  const std::string whole = gateway.ask("scripted", false);
+  EXPECT_THAT(whole, HasSubstr(R"("usage":{"prompt_tokens":41,"completion_tokens":7)"));
+  EXPECT_THAT(whole, Not(HasSubstr("estimated")));
 }
 
 }  // namespace

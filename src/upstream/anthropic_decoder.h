@@ -48,7 +48,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   void stop_block(const AnthropicFrame& frame, EventSink& sink);
   void apply_whole(const AnthropicFrame& frame, EventSink& sink);
   void apply_end(const AnthropicFrame& frame, EventSink& sink);
-  void apply_usage(const AnthropicUsage& usage, EventSink& sink);
+  void apply_usage(const AnthropicUsage& usage, bool last, EventSink& sink);
 
   void think(std::size_t position, const AnthropicBlock& block, EventSink& sink);
   void push_input(std::size_t position, std::string_view json, bool object, EventSink& sink);
@@ -72,6 +72,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   std::optional<std::size_t> early_call_;  // its input came with its start
   std::string early_input_;
   AnthropicUsage counts_;
+  bool output_stated_ = false;  // and not only begun
   std::optional<Usage> usage_;
   std::optional<FinishReason> said_;  // known words only
   bool stop_seen_ = false;

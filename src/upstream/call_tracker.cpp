@@ -71,8 +71,27 @@ void CallTracker::push_call(const CallPiece& piece, bool whole, RepairCounts& re
   if (piece.arguments_object && !std::exchange(slot->counted_object, true)) {
     count(repairs, Repair::arguments_object);
   }
+  take_fields(*slot, piece, sink);
   append(*slot, piece.arguments.view(), sink);
   pump(sink);
+}
+
+// Members of a call that callgate does not know. Those of a call that has left come too late.
+void CallTracker::take_fields(Slot& slot, const CallPiece& piece, EventSink& sink) {
+  if (piece.others.empty() || (slot.started && !is_live(slot))) return;
+  for (const OtherMember& other : piece.others) {
+    slot.fields.emplace_back(other.name.view(), other.json);
+    held_back_ += other.name.view().size() + other.json.size();
+  }
+  if (slot.started) emit_fields(slot, sink);
+}
+
+void CallTracker::emit_fields(Slot& slot, EventSink& sink) {
+  for (const auto& [name, json] : slot.fields) {
+    held_back_ -= name.size() + json.size();
+    sink.accept(FieldReported{FieldReported::Scope::call, name, json, next_call_});
+  }
+  slot.fields.clear();
 }
 
 CallTracker::Slot* CallTracker::find(const CallPiece& piece) {
@@ -191,6 +210,7 @@ void CallTracker::pump(EventSink& sink) {
 void CallTracker::start(Slot& slot, EventSink& sink) {
   if (std::exchange(slot.started, true)) return;
   sink.accept(CallStarted{next_call_, slot.name, slot.id});
+  emit_fields(slot, sink);
 }
 
 void CallTracker::emit_held(Slot& slot, std::size_t keep, EventSink& sink) {

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "callgate/event.h"
 #include "callgate/pipeline.h"
@@ -45,6 +47,7 @@ class CallTracker {
     std::string name;
     std::string next_id;  // of a header that came again after the value had closed
     std::string held;     // prose, or arguments that have not left yet
+    std::vector<std::pair<std::string, std::string>> fields;  // that have not left yet
     json::Scanner scanner;
     std::uint64_t hash = 0xCBF29CE484222325ULL;
     std::uint64_t length = 0;
@@ -61,6 +64,8 @@ class CallTracker {
   bool is_summary(const Slot& slot, const CallPiece& piece) const;
   Slot& open(const CallPiece& piece, const Slot* reused, bool whole, RepairCounts& repairs);
   void update(Slot& slot, const CallPiece& piece, RepairCounts& repairs);
+  void take_fields(Slot& slot, const CallPiece& piece, EventSink& sink);
+  void emit_fields(Slot& slot, EventSink& sink);
   void append(Slot& slot, std::string_view bytes, EventSink& sink);
   void pump(EventSink& sink);
   void start(Slot& slot, EventSink& sink);

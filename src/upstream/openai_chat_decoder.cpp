@@ -77,9 +77,10 @@ void OpenaiChatDecoder::apply(const Answer& answer, ChoiceSinks& sinks, bool who
     apply_choice(piece, choices_[*position], sinks.choice(*position), whole);
     if (finished_) return;
   }
-  if (answer.usage && answer.usage != usage_) {
+  if (answer.usage && (answer.usage != usage_ || answer.usage_json != usage_json_)) {
     usage_ = answer.usage;
-    sinks.choice(0).accept(UsageReported{*usage_});
+    usage_json_ = answer.usage_json;
+    sinks.choice(0).accept(UsageReported{*usage_, usage_json_});
   }
 }
 
@@ -91,6 +92,7 @@ void OpenaiChatDecoder::apply_turn_fields(const Answer& answer, EventSink& sink)
   };
   report("service_tier", answer.service_tier, service_tier_);
   report("system_fingerprint", answer.system_fingerprint, system_fingerprint_);
+  turn_members_.report(answer.others, sink);
 }
 
 void OpenaiChatDecoder::apply_choice(const ChoicePiece& piece, Choice& choice, EventSink& sink,
@@ -101,6 +103,7 @@ void OpenaiChatDecoder::apply_choice(const ChoicePiece& piece, Choice& choice, E
     if (!piece.logprobs.empty()) {
       sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", piece.logprobs});
     }
+    report_others(FieldReported::Scope::choice, piece.others, whole, sink);
     CallTracker& tracker = choice.tracker;
     tracker.push_prose(Prose::reasoning, piece.reasoning.view(), sink);
     if (piece.other_reasoning.view() != piece.reasoning.view()) {
@@ -108,6 +111,7 @@ void OpenaiChatDecoder::apply_choice(const ChoicePiece& piece, Choice& choice, E
     }
     tracker.push_prose(Prose::text, piece.text.view(), sink);
     tracker.push_prose(Prose::refusal, piece.refusal.view(), sink);
+    report_others(FieldReported::Scope::message, piece.message_others, whole, sink);
     for (const CallPiece& call : piece.calls) tracker.push_call(call, whole, repairs_, sink);
   }
   if (!piece.error.empty()) return fail_with(decode_openai_error(0, piece.error));

@@ -1,5 +1,6 @@
 #include "upstream/responses_frame.h"
 
+#include "upstream/openai_usage.h"
 #include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
@@ -196,9 +197,7 @@ void ResponsesFrameReader::read_usage() {
     }
   }
   if (!input && !output) return;
-  usage.prompt_tokens = input.value_or(0);
-  usage.completion_tokens = output.value_or(0);
-  usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
+  set_counts(usage, input, output, total);
   frame_.response.usage = usage;
 }
 
