@@ -97,7 +97,8 @@ struct PipelineOptions {
   std::function<std::int64_t()> elapsed_ms;
   TurnObserver* observer = nullptr;  // REQUIRES: outlives the pipeline
   std::size_t keep = 0;              // bytes of the answer that are kept for kept(); 0: nothing is
-  // Set: the events of choice 0 go here and the client gets no bytes. After a failure, which error() tells, what was begun
+  // Set: the events of choice 0 go here and the client gets no bytes; text may go on in another turn, so white space after
+  // text stays there. After a failure, which error() tells, what was begun
   // is ended for the sink as for a client. REQUIRES: outlives the pipeline.
   EventSink* sink = nullptr;
 };
@@ -106,7 +107,7 @@ struct PipelineOptions {
 struct TurnSummary {
   FinishReason reason = FinishReason::stop;  // of the first choice
   std::optional<Usage> usage;                // what the upstream told
-  bool usage_estimated = false;              // it told none, and the client got an estimate
+  bool usage_estimated = false;              // it did not tell all, and the client got an estimate
   bool error_passed_over = false;            // the upstream failed, the turn ended with its calls
   std::uint32_t calls = 0;                   // over all choices
   std::array<std::uint32_t, 3> outcomes{};   // of those that were finished, by CallOutcome
@@ -129,6 +130,8 @@ struct TurnSummary {
   // How the first choice ended. Before its end: tool_calls while a complete call is its last word.
   std::optional<FinishReason> known_reason;
   std::uint64_t late_frames = 0;  // upstream frames that came after the cut
+  std::string
+      dropped;  // what the upstream said and the client's protocol has no place for, by name
 };
 
 // A turn for a log, as the client got it: whole, or as far as it came.

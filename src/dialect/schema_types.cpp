@@ -328,9 +328,9 @@ bool SchemaPlace::knows_members_of(std::string_view object) const {
   return known && in.finish();
 }
 
-bool ToolSchemas::may_be_called(std::string_view tool) const {
-  return tools_.empty() || std::any_of(tools_.begin(), tools_.end(),
-                                       [&](const ToolSpec& spec) { return spec.name == tool; });
+bool ToolSchemas::declares(std::string_view tool) const {
+  return std::any_of(tools_.begin(), tools_.end(),
+                     [&](const ToolSpec& spec) { return spec.name == tool; });
 }
 
 SchemaPlace ToolSchemas::arguments_of(std::string_view tool) {

@@ -121,8 +121,9 @@ class ToolSchemas {
   // REQUIRES: `tools` outlives this.
   explicit ToolSchemas(std::span<const ToolSpec> tools) : tools_(tools) {}
 
+  bool declares(std::string_view tool) const;
   // It is declared, or nobody said which tools there are.
-  bool may_be_called(std::string_view tool) const;
+  bool may_be_called(std::string_view tool) const { return tools_.empty() || declares(tool); }
   // The place of the arguments of `tool`, or one that says nothing.
   SchemaPlace arguments_of(std::string_view tool);
 

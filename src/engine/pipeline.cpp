@@ -177,10 +177,13 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
   // Calls of undeclared tools become text or a note, before anything counts calls or looks for white space before
   // them.
   add_undeclared_tools(stages);
-  // White space before a call goes, before calls are withheld: it belongs to its call even then. It stays where calls
-  // become text.
+  // White space before a call in the text goes, before calls are withheld: it belongs to its call even then. It stays
+  // where calls become text.
   if (rules.call_whitespace && !engine::calls_become_text(rules.output)) {
-    add(std::make_unique<policy::CallWhitespace>(options.max_held_back));
+    const bool one_of_many = options.sink != nullptr;  // a round of a loop
+    add(std::make_unique<policy::CallWhitespace>(
+        options.max_held_back,
+        one_of_many ? policy::SpaceBeforeCall::keep_after_text : policy::SpaceBeforeCall::drop));
   }
   // Repeated calls go, before the limit: a repetition takes no place of another call.
   if (rules.dedupe_calls) {
@@ -280,9 +283,9 @@ void Pipeline::Parts::end_answer() {
 AnswerEnd Pipeline::Parts::answer_end() {
   AnswerEnd end;
   const bool wants_usage = !request.stream || request.include_usage;
-  if (!summary.usage && options.policy.estimate_usage && wants_usage) {
+  if (!engine::is_stated(summary.usage) && options.policy.estimate_usage && wants_usage) {
     summary.usage_estimated = true;
-    end.estimate = engine::estimate_usage(prompt_bytes, summary);
+    end.estimate = engine::complete_usage(prompt_bytes, summary);
   }
   if (options.elapsed_ms) end.timing = {first_token_ms, options.elapsed_ms()};
   if (options.policy.trailing_counters)
@@ -347,6 +350,7 @@ bool Pipeline::Parts::may_pass_over_errors() const {
 
 void Pipeline::Parts::sum_up() {
   summary.repairs = decoder->repairs();
+  summary.dropped = decoder->dropped();
   summary.withheld_calls = withheld.calls;
   summary.withheld_bytes = withheld.bytes;
   for (const Line& line : lines) summary.cut = summary.cut || line.is_cut();
@@ -362,8 +366,8 @@ std::string Pipeline::Parts::whole_answer() const {
   whole.stream = false;
   AnswerEnd end;
   end.timing = timing;
-  if (answered && !summary.usage && options.policy.estimate_usage) {
-    end.estimate = engine::estimate_usage(prompt_bytes, summary);
+  if (answered && !engine::is_stated(summary.usage) && options.policy.estimate_usage) {
+    end.estimate = engine::complete_usage(prompt_bytes, summary);
   }
   const std::unique_ptr<ResponseEncoder> again = protocol.make_encoder(whole, identity);
   std::string out;

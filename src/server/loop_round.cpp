@@ -130,10 +130,11 @@ net::Task<Result<void>> LoopRun::attempt(std::shared_ptr<Round> round,
 
 // Before the loop hears of the turn's end: it may be the end of the answer.
 void LoopRun::count_usage(const Round& round, const TurnSummary& summary) {
-  const bool estimated = !summary.usage && work_.options.policy.estimate_usage;
-  if (summary.usage) add_usage(usage_, *summary.usage);
+  const bool estimated = !engine::is_stated(summary.usage) && work_.options.policy.estimate_usage;
   if (estimated) {
-    add_usage(usage_, engine::estimate_usage(engine::prompt_bytes(round.asked.request), summary));
+    add_usage(usage_, engine::complete_usage(engine::prompt_bytes(round.asked.request), summary));
+  } else if (summary.usage) {
+    add_usage(usage_, *summary.usage);
   }
   if (estimated || usage_estimate_) usage_estimate_ = usage_;
 }

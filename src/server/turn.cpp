@@ -148,7 +148,12 @@ bool Turn::is_held(const Pipeline& pipeline) const {
 }
 
 void Turn::add_notices() {
-  if (!dropped_.empty()) ask_.headers.add("x-callgate-dropped", dropped_);
+  // Of the answer only what was dropped before its head is sent can be named: for a whole one that is all.
+  std::string dropped = dropped_;
+  if (!summary_.dropped.empty()) {
+    dropped.append(dropped.empty() ? "" : ", ").append(summary_.dropped);
+  }
+  if (!dropped.empty()) ask_.headers.add("x-callgate-dropped", dropped);
   if (!conversation_.empty()) ask_.headers.add(kConversationHeader, conversation_);
   if (!session_.empty()) ask_.headers.add(kSessionHeader, session_);
   if (insisted_ && summary_.calls == 0) {
@@ -297,13 +302,13 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
     co_return Step::failed;
   }
   Result<void> written;
-  bytes_out_ += out.size();
   status_ = 200;
   if (request_.stream) {
     if (!ask_.exchange.started() && !co_await send(out)) co_return Step::gone;
     if (ask_.capture) ask_.capture->client_got(out);
     trace_.wrote();
     written = co_await ask_.exchange.end(out);
+    bytes_out_ += out.size();
   } else {
     ask_.headers.add("content-type", "application/json");
     add_notices();
@@ -311,6 +316,7 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
     if (ask_.capture) ask_.capture->client_got(200, ask_.headers, out);
     record_.responded(out);
     written = co_await ask_.exchange.respond(200, ask_.headers, out);
+    bytes_out_ += out.size();
   }
   if (!written) co_return Step::gone;
   co_return Step::answered;

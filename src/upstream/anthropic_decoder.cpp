@@ -67,7 +67,7 @@ void AnthropicDecoder::apply(std::string_view type, std::string_view data,
   } else if (type == "content_block_stop") {
     stop_block(frame, sink);
   } else if (type == "message_start") {
-    apply_usage(frame.usage, sink);
+    apply_usage(frame.usage, false, sink);
   } else if (type == "message_delta") {
     apply_end(frame, sink);
   } else if (type == "message_stop") {
@@ -228,7 +228,7 @@ void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink)
 
 // The message itself: why it stopped, and its counts.
 void AnthropicDecoder::apply_end(const AnthropicFrame& frame, EventSink& sink) {
-  apply_usage(frame.usage, sink);
+  apply_usage(frame.usage, true, sink);
   const std::optional<FinishReason> reason = finish_reason_of(frame.stop_reason.view());
   if (!reason) return;
   if (!stop_seen_) tracker_.push_prose(Prose::refusal, frame.explanation.view(), sink);
@@ -241,8 +241,9 @@ void AnthropicDecoder::apply_end(const AnthropicFrame& frame, EventSink& sink) {
   }
 }
 
-// The counts of a message grow: a frame names the totals so far of those that it names.
-void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, EventSink& sink) {
+// The counts of a message grow: a frame names the totals so far of those that it names. The frame that starts the message
+// counts an output of which nothing is there yet: only a later one states it.
+void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, bool last, EventSink& sink) {
   const auto take = [](std::optional<std::int64_t>& count, const std::optional<std::int64_t>& now) {
     if (now) count = now;
   };
@@ -251,6 +252,7 @@ void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, EventSink& sink)
   take(counts_.cache_creation, usage.cache_creation);
   take(counts_.output, usage.output);
   take(counts_.thinking, usage.thinking);
+  output_stated_ = output_stated_ || (last && usage.output);
   if (!counts_.input && !counts_.output) return;
   Usage sum;
   sum.cached_tokens = counts_.cache_read.value_or(0);
@@ -259,6 +261,8 @@ void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, EventSink& sink)
   sum.completion_tokens = counts_.output.value_or(0);
   sum.reasoning_tokens = counts_.thinking.value_or(0);
   sum.total_tokens = sum.prompt_tokens + sum.completion_tokens;
+  sum.prompt_stated = counts_.input.has_value();
+  sum.completion_stated = output_stated_;
   if (usage_ == sum) return;
   usage_ = sum;
   sink.accept(UsageReported{sum});

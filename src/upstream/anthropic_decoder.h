@@ -36,6 +36,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   bool complete() const override { return stop_seen_ && !error_; }
   const std::optional<Error>& error() const override { return error_; }
   const RepairCounts& repairs() const override { return repairs_; }
+  std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
   struct Block {
@@ -56,7 +57,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   void stop_block(const AnthropicFrame& frame, EventSink& sink);
   void apply_whole(const AnthropicFrame& frame, EventSink& sink);
   void apply_end(const AnthropicFrame& frame, EventSink& sink);
-  void apply_usage(const AnthropicUsage& usage, EventSink& sink);
+  void apply_usage(const AnthropicUsage& usage, bool last, EventSink& sink);
 
   void think(std::size_t position, const AnthropicBlock& block, EventSink& sink);
   void push_input(std::size_t position, std::string_view json, bool object, EventSink& sink);
@@ -81,6 +82,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   std::optional<std::size_t> early_call_;  // its input came with its start
   std::string early_input_;
   AnthropicUsage counts_;
+  bool output_stated_ = false;  // and not only begun
   std::optional<Usage> usage_;
   std::optional<FinishReason> said_;  // known words only
   bool stop_seen_ = false;

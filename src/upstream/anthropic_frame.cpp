@@ -101,6 +101,8 @@ void AnthropicFrameReader::read_delta() {
       read_text(in_, document_, frame_.stop_reason);
     } else if (key == "stop_details") {
       read_stop_details();
+    } else if (key == "citation") {
+      dropped_.skip(in_, "citations");
     } else {
       in_.skip();
     }
@@ -127,10 +129,16 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
     } else if (key == "input" || key == "arguments" || key == "parameters") {
       block.input_renamed = key != "input";
       read_input(block);
+    } else if (key == "citations") {
+      dropped_.skip(in_, key);
     } else {
       in_.skip();
     }
   }
+  const std::string_view type = block.type.view();
+  const bool known =
+      type == "text" || type == "thinking" || type == "redacted_thinking" || type == "tool_use";
+  if (!known) dropped_.add(type);
 }
 
 void AnthropicFrameReader::read_partial_json() {

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
 #include "upstream/repaired_read.h"
 
@@ -78,6 +79,8 @@ class AnthropicFrameReader {
   const AnthropicFrame& frame() const { return frame_; }
   // What was mended in the last document.
   const Mended& mended() const { return mended_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -91,6 +94,7 @@ class AnthropicFrameReader {
   void read_usage();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
   Mended mended_;

@@ -60,7 +60,9 @@ void CallTracker::end_prose(EventSink& sink) {
 
 void CallTracker::push_call(const CallPiece& piece, bool whole, RepairCounts& repairs,
                             EventSink& sink) {
-  if (piece.name.empty() && piece.id.empty() && piece.arguments.empty()) return;
+  if (piece.name.empty() && piece.id.empty() && piece.arguments.empty() && piece.others.empty()) {
+    return;
+  }
   Slot* slot = whole ? nullptr : find(piece);
   if (slot != nullptr && is_summary(*slot, piece)) {
     return count_once(slot->counted_repeat, repairs, Repair::id_repeated);
@@ -77,9 +79,28 @@ void CallTracker::push_call(const CallPiece& piece, bool whole, RepairCounts& re
   if (piece.arguments_renamed) {
     count_once(slot->counted_place, repairs, Repair::arguments_misplaced);
   }
+  take_fields(*slot, piece, sink);
   append(*slot, slot->halves.push(piece.arguments.view(), joined_), repairs, sink);
   if (slot->may_repeat && slot->is_closed()) drop_if_repeated(*slot, repairs);
   pump(sink);
+}
+
+// Members of a call that callgate does not know. Those of a call that has left come too late.
+void CallTracker::take_fields(Slot& slot, const CallPiece& piece, EventSink& sink) {
+  if (piece.others.empty() || (slot.started && !is_live(slot))) return;
+  for (const OtherMember& other : piece.others) {
+    slot.fields.emplace_back(other.name.view(), other.json);
+    held_back_ += other.name.view().size() + other.json.size();
+  }
+  if (slot.started) emit_fields(slot, sink);
+}
+
+void CallTracker::emit_fields(Slot& slot, EventSink& sink) {
+  for (const auto& [name, json] : slot.fields) {
+    held_back_ -= name.size() + json.size();
+    sink.accept(FieldReported{FieldReported::Scope::call, name, json, next_call_});
+  }
+  slot.fields.clear();
 }
 
 CallTracker::Slot& CallTracker::open(const CallPiece& piece, const Slot* reused, bool whole,
@@ -210,6 +231,7 @@ void CallTracker::start(Slot& slot, EventSink& sink) {
   if (std::exchange(slot.started, true)) return;
   const std::string_view name = names_ ? names_->cleaned(slot.name) : slot.name;
   sink.accept(CallStarted{next_call_, name, slot.id});
+  emit_fields(slot, sink);
 }
 
 void CallTracker::emit(std::string_view bytes, EventSink& sink) {

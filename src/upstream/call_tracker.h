@@ -18,6 +18,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "base/surrogate_joiner.h"
 #include "callgate/event.h"
@@ -66,8 +68,9 @@ class CallTracker {
     std::string name;
     std::string next_id;  // of a header that came again after the value had closed
     CallArguments arguments;
-    SurrogateJoiner halves;      // of the arguments
-    std::uint64_t document = 0;  // in which it began
+    SurrogateJoiner halves;                                   // of the arguments
+    std::vector<std::pair<std::string, std::string>> fields;  // that have not left yet
+    std::uint64_t document = 0;                               // in which it began
     ToolNames::Growth growth = ToolNames::Growth::over;
     bool started = false;
     bool header_again = false;
@@ -96,6 +99,8 @@ class CallTracker {
   Slot& open(const CallPiece& piece, const Slot* reused, bool whole, RepairCounts& repairs);
   void update(Slot& slot, const CallPiece& piece, RepairCounts& repairs);
   void set_name(Slot& slot, std::string_view name, RepairCounts& repairs);
+  void take_fields(Slot& slot, const CallPiece& piece, EventSink& sink);
+  void emit_fields(Slot& slot, EventSink& sink);
   void append(Slot& slot, std::string_view bytes, RepairCounts& repairs, EventSink& sink);
   void end_arguments(Slot& slot);
   void drop_if_repeated(Slot& slot, RepairCounts& repairs);

@@ -278,6 +278,9 @@ void GeminiDecoder::apply_usage(const GeminiUsage& usage, EventSink& sink) {
   sum.completion_tokens = counts_.candidates.value_or(0) + sum.reasoning_tokens;
   sum.cached_tokens = counts_.cached.value_or(0);
   sum.total_tokens = sum.prompt_tokens + sum.completion_tokens;
+  sum.prompt_stated = counts_.prompt.has_value();
+  // The API leaves out counts that are 0.
+  sum.completion_stated = counts_.prompt || counts_.candidates || counts_.thoughts;
   if (usage_ == sum) return;
   usage_ = sum;
   sink.accept(UsageReported{sum});

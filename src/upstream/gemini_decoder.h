@@ -35,6 +35,7 @@ class GeminiDecoder final : public ResponseDecoder {
   bool complete() const override;
   const std::optional<Error>& error() const override { return error_; }
   const RepairCounts& repairs() const override { return repairs_; }
+  std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
   struct Choice {

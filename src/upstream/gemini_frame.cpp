@@ -88,8 +88,10 @@ void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
       read_text(in_, document_, candidate.finish_message);
     } else if (key == "logprobsResult") {
       candidate.logprobs = read_object();
-    } else {
+    } else if (key == "tokenCount" || key == "avgLogprobs") {
       in_.skip();
+    } else {
+      dropped_.skip(in_, key);
     }
   }
 }
@@ -119,7 +121,7 @@ void GeminiFrameReader::read_part(GeminiPart& part) {
     } else if (key == "functionCall") {
       read_call(part);
     } else {
-      in_.skip();
+      dropped_.skip(in_, key);
     }
   }
 }

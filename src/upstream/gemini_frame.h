@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
 #include "upstream/repaired_read.h"
 
@@ -81,6 +82,8 @@ class GeminiFrameReader {
   const GeminiFrame& frame() const { return frame_; }
   // What was mended in the last document.
   const Mended& mended() const { return mended_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -98,6 +101,7 @@ class GeminiFrameReader {
   bool read_flag();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
   Mended mended_;

@@ -5,6 +5,7 @@
 
 #include "upstream/finish_word.h"
 #include "upstream/openai_error.h"
+#include "upstream/openai_usage.h"
 #include "upstream/repaired_read.h"
 #include "upstream/unread.h"
 
@@ -122,9 +123,7 @@ void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
 void OllamaDecoder::apply_usage(const OllamaLine& line, EventSink& sink) {
   if (!line.prompt_count && !line.count) return;
   Usage usage;
-  usage.prompt_tokens = line.prompt_count.value_or(0);
-  usage.completion_tokens = line.count.value_or(0);
-  usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
+  set_counts(usage, line.prompt_count, line.count, std::nullopt);
   sink.accept(UsageReported{usage});
 }
 

@@ -34,6 +34,7 @@ class OllamaDecoder final : public ResponseDecoder {
   bool complete() const override { return done_ && !error_; }
   const std::optional<Error>& error() const override { return error_; }
   const RepairCounts& repairs() const override { return repairs_; }
+  std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
   void push_line(std::string_view line, EventSink& sink);

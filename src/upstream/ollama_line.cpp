@@ -107,8 +107,10 @@ void OllamaLineReader::read_message() {
       read_fragment(in_, line_.thinking);
     } else if (key == "tool_calls") {
       read_calls();
-    } else {
+    } else if (key == "role" || key == "tool_name") {
       in_.skip();
+    } else {
+      dropped_.skip(in_, key);
     }
   }
 }

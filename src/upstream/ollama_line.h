@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
 #include "upstream/repaired_read.h"
 
@@ -40,6 +41,8 @@ class OllamaLineReader {
   const OllamaLine& line() const { return line_; }
   // What was mended in the last document.
   const Mended& mended() const { return mended_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -51,6 +54,7 @@ class OllamaLineReader {
   void read_logprobs();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
   std::string compact_;

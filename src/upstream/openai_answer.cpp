@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "upstream/openai_others.h"
+#include "upstream/openai_usage.h"
 #include "upstream/read_text.h"
 #include "upstream/repaired_read.h"
 
@@ -23,6 +25,7 @@ void CallPiece::clear() {
   arguments_object = false;
   arguments_renamed = false;
   legacy = false;
+  others.clear();
 }
 
 void ChoicePiece::clear() {
@@ -36,15 +39,19 @@ void ChoicePiece::clear() {
   finish.clear();
   logprobs = {};
   error = {};
+  others.clear();
+  message_others.clear();
   source = Source::none;
 }
 
 void Answer::clear() {
   choices.clear();
   usage.reset();
+  usage_json = {};
   service_tier = {};
   system_fingerprint = {};
   error = {};
+  others.clear();
 }
 
 bool AnswerReader::read(std::string_view document) {
@@ -86,6 +93,7 @@ bool AnswerReader::read_document() {
     }
   }
   if (!in_.finish()) return false;
+  if (!answer_.usage) read_usage_of_others();
   if (answer_.error.empty() && is_error()) answer_.error = document_;
   if (choices_seen == 1 && !answer_.usage && answer_.error.empty()) remember(begin, end);
   return true;
@@ -144,43 +152,15 @@ void AnswerReader::read_choice(ChoicePiece& choice) {
     } else if (key == "usage") {
       read_usage();
     } else {
-      in_.skip();
+      keep_other(key, choice.others);
     }
   }
 }
 
 void AnswerReader::read_usage() {
   if (in_.peek() != json::Kind::object) return in_.skip();
-  Usage usage;
-  std::optional<std::int64_t> total;
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "prompt_tokens" || key == "input_tokens") {
-      usage.prompt_tokens = read_integer().value_or(usage.prompt_tokens);
-    } else if (key == "completion_tokens" || key == "output_tokens") {
-      usage.completion_tokens = read_integer().value_or(usage.completion_tokens);
-    } else if (key == "total_tokens") {
-      total = read_integer();
-    } else if (key == "prompt_cache_hit_tokens") {
-      usage.cached_tokens = read_integer().value_or(usage.cached_tokens);
-    } else if ((key == "prompt_tokens_details" || key == "completion_tokens_details") &&
-               in_.peek() == json::Kind::object) {
-      for (std::string_view inner; in_.next_member(inner);) {
-        if (inner == "cached_tokens") {
-          usage.cached_tokens = read_integer().value_or(0);
-        } else if (inner == "cache_write_tokens") {
-          usage.cache_write_tokens = read_integer().value_or(0);
-        } else if (inner == "reasoning_tokens") {
-          usage.reasoning_tokens = read_integer().value_or(0);
-        } else {
-          in_.skip();
-        }
-      }
-    } else {
-      in_.skip();
-    }
-  }
-  usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
-  answer_.usage = usage;
+  answer_.usage_json = in_.raw();
+  answer_.usage = read_openai_usage(answer_.usage_json);
 }
 
 void AnswerReader::read_text(Text& text) { upstream::read_text(in_, document_, text); }

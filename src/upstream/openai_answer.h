@@ -70,6 +70,15 @@ class ReusedList {
   std::size_t size_ = 0;
 };
 
+// A member that callgate does not know.
+struct OtherMember {
+  Text name;
+  std::string_view json;  // not null
+
+  void clear();
+};
+using OtherMembers = ReusedList<OtherMember>;
+
 // What one document says about one call.
 struct CallPiece {
   std::optional<std::int64_t> index;
@@ -80,6 +89,7 @@ struct CallPiece {
   bool arguments_object = false;   // they came as a JSON value instead of a string
   bool arguments_renamed = false;  // they came under another key
   bool legacy = false;             // from `function_call`, which knows neither index nor id
+  OtherMembers others;             // beside `function`
 
   void clear();
 };
@@ -95,6 +105,8 @@ struct ChoicePiece {
   Text finish;
   std::string_view logprobs;  // JSON, empty when null
   std::string_view error;     // JSON, empty when null
+  OtherMembers others;        // beside `delta`
+  OtherMembers message_others;
   enum class Source : std::uint8_t { none, delta, message } source = Source::none;
 
   void clear();
@@ -103,9 +115,11 @@ struct ChoicePiece {
 struct Answer {
   ReusedList<ChoicePiece> choices;
   std::optional<Usage> usage;
+  std::string_view usage_json;          // the object that it is from
   std::string_view service_tier;        // JSON, empty when null
   std::string_view system_fingerprint;  // JSON, empty when null
   std::string_view error;               // JSON, empty when there is none
+  OtherMembers others;
 
   void clear();
 };
@@ -131,9 +145,12 @@ class AnswerReader {
   void read_part(ChoicePiece& choice);
   void read_calls(ChoicePiece& choice);
   void read_call(CallPiece& call);
-  void read_call_member(std::string_view key, CallPiece& call);
+  void read_call_member(std::string_view key, CallPiece& call, OtherMembers* others);
   void read_arguments(Text& arguments, CallPiece& call);
   void read_usage();
+  void read_usage_of_others();
+  // Of a reader's documents together at most 32 MiB are kept; later members are left out.
+  void keep_other(std::string_view key, OtherMembers& others);
   void read_text(Text& text);
   std::optional<std::int64_t> read_integer();
   std::string_view read_raw();
@@ -156,6 +173,7 @@ class AnswerReader {
   std::string_view document_;
   std::string sanitized_;
   Mended mended_;
+  std::size_t others_bytes_ = 0;
   Answer answer_;
   Signs signs_;
 

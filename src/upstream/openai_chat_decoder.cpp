@@ -150,9 +150,10 @@ void OpenaiChatDecoder::apply(const Answer& answer, ChoiceSinks& sinks, bool who
     apply_choice(piece, choices_[*position], sinks.choice(*position), whole);
     if (finished_) return;
   }
-  if (answer.usage && answer.usage != usage_) {
+  if (answer.usage && (answer.usage != usage_ || answer.usage_json != usage_json_)) {
     usage_ = answer.usage;
-    sinks.choice(0).accept(UsageReported{*usage_});
+    usage_json_ = answer.usage_json;
+    sinks.choice(0).accept(UsageReported{*usage_, usage_json_});
   }
 }
 
@@ -164,6 +165,7 @@ void OpenaiChatDecoder::apply_turn_fields(const Answer& answer, EventSink& sink)
   };
   report("service_tier", answer.service_tier, service_tier_);
   report("system_fingerprint", answer.system_fingerprint, system_fingerprint_);
+  turn_members_.report(answer.others, sink);
 }
 
 void OpenaiChatDecoder::apply_choice(const ChoicePiece& piece, Choice& choice, EventSink& sink,
@@ -186,9 +188,11 @@ void OpenaiChatDecoder::apply_message(const ChoicePiece& piece, Choice& choice, 
   if (!piece.logprobs.empty()) {
     sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", piece.logprobs});
   }
+  report_others(FieldReported::Scope::choice, piece.others, whole, sink);
   const Text& text = piece.text.empty() ? piece.plain : piece.text;
-  const bool spoke = !(piece.reasoning.empty() && piece.other_reasoning.empty() && text.empty() &&
-                       piece.refusal.empty() && piece.calls.empty());
+  const bool spoke =
+      !(piece.reasoning.empty() && piece.other_reasoning.empty() && text.empty() &&
+        piece.refusal.empty() && piece.calls.empty() && piece.message_others.empty());
   if (!spoke) return;
   choice.spoke = choice.spoke_since = true;
   CallTracker& tracker = choice.tracker;
@@ -199,6 +203,7 @@ void OpenaiChatDecoder::apply_message(const ChoicePiece& piece, Choice& choice, 
   }
   tracker.push_prose(Prose::text, text.view(), sink);
   tracker.push_prose(Prose::refusal, piece.refusal.view(), sink);
+  report_others(FieldReported::Scope::message, piece.message_others, whole, sink);
   for (const CallPiece& call : piece.calls) tracker.push_call(call, whole, repairs_, sink);
 }
 

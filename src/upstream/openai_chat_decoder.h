@@ -17,6 +17,7 @@
 
 #include "upstream/call_tracker.h"
 #include "upstream/openai_answer.h"
+#include "upstream/openai_others.h"
 #include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
@@ -71,6 +72,8 @@ class OpenaiChatDecoder final : public ResponseDecoder {
   std::vector<Choice> choices_;
   std::optional<std::int64_t> only_choice_;  // the index that the only choice asked for goes by
   std::optional<Usage> usage_;
+  std::string usage_json_;
+  TurnMembers turn_members_;
   std::string service_tier_;
   std::string system_fingerprint_;
   std::optional<Error> error_;

@@ -134,12 +134,56 @@ TEST(OpenaiDecoder, counts_each_repair_once_per_call) {
 TEST(OpenaiDecoder, reports_usage_only_when_it_changes) {
   Upstream upstream;
   upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":1}})");
-  upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}})");
+  upstream.frame(R"({"id":"x","usage":{"prompt_tokens":1,"completion_tokens":1}})");
   upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":-4,"total_tokens":"x"}})");
   upstream.finish_reason("stop");
   EXPECT_EQ(upstream.done(),
             "usage prompt=1 completion=1 total=2\nusage prompt=1 completion=0 total=1\n"
             "finish stop\n");
+}
+
+TEST(OpenaiDecoder, reports_usage_again_when_a_member_that_it_does_not_know_changes) {
+  Upstream upstream;
+  upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":1,"cost":1}})");
+  upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":1,"cost":2}})");
+  upstream.finish_reason("stop");
+  upstream.done();
+  const auto& events = upstream.sinks.log().events();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[1].text, R"({"prompt_tokens":1,"completion_tokens":1,"cost":2})");
+}
+
+TEST(OpenaiDecoder, bounds_the_members_that_it_does_not_know) {
+  Upstream upstream;
+  const std::string image(std::size_t{5} << 20, 'A');
+  for (int i = 0; i < 10; ++i) upstream.choice(R"({"delta":{"images":[")" + image + R"("]}})");
+  upstream.finish_reason("stop");
+  upstream.done();
+  std::size_t bytes = 0;
+  for (const LoggedEvent& event : upstream.sinks.log().events()) bytes += event.text.size();
+  EXPECT_GT(bytes, std::size_t{30} << 20);
+  EXPECT_LT(bytes, std::size_t{40} << 20);
+}
+
+TEST(OpenaiDecoder, reports_no_member_that_has_a_meaning_of_its_own) {
+  Upstream upstream;
+  upstream.frame(R"({"choices":{"a":1}})");
+  upstream.frame(R"({"choices":[{"delta":7,"message":"m"}]})");
+  upstream.choice(R"({"delta":{"function_call":"f","tool_calls":[{"function":"g","type":1}]}})");
+  upstream.finish_reason("stop");
+  EXPECT_EQ(upstream.done().find("field"), std::string::npos);
+}
+
+TEST(OpenaiDecoder, drops_fields_of_a_call_that_has_left) {
+  Upstream upstream;
+  upstream.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{}"}})");
+  upstream.calls(R"({"index":1,"id":"b","function":{"name":"g","arguments":"{}"}})");
+  upstream.calls(R"({"index":0,"extra_content":1},{"index":1,"extra_content":2})");
+  upstream.finish_reason("tool_calls");
+  EXPECT_EQ(upstream.done(),
+            "call 0 f id=a\nargs 0 {}\nend 0 complete\n"
+            "call 1 g id=b\nfield 1 extra_content 2\nargs 1 {}\nend 1 complete\n"
+            "finish tool_calls\n");
 }
 
 TEST(OpenaiDecoder, reports_fields_of_the_turn_once) {

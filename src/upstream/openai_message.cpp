@@ -49,6 +49,7 @@ void AnswerReader::read_message(ChoicePiece& choice) {
   choice.other_reasoning.clear();
   choice.refusal.clear();
   choice.calls.clear();
+  choice.message_others.clear();
   for (std::string_view key; in_.next_member(key);) {
     if (key == "content") {
       read_content(choice);
@@ -66,8 +67,10 @@ void AnswerReader::read_message(ChoicePiece& choice) {
       CallPiece& call = choice.calls.add();
       call.legacy = true;
       read_call(call);
-    } else {
+    } else if (key == "role") {
       in_.skip();
+    } else {
+      keep_other(key, choice.message_others);
     }
   }
 }
@@ -113,15 +116,17 @@ void AnswerReader::read_calls(ChoicePiece& choice) {
 void AnswerReader::read_call(CallPiece& call) {
   for (std::string_view key; in_.next_member(key);) {
     if (key == "function" && in_.peek() == json::Kind::object) {
-      for (std::string_view inner; in_.next_member(inner);) read_call_member(inner, call);
+      for (std::string_view inner; in_.next_member(inner);) read_call_member(inner, call, nullptr);
     } else if (key == "function" && in_.peek() == json::Kind::string) {
       read_text(call.name);
     } else if (key == "index") {
       call.index = read_integer();
     } else if (key == "id") {
       read_text(call.id);
+    } else if (key == "type") {
+      in_.skip();
     } else {
-      read_call_member(key, call);
+      read_call_member(key, call, call.legacy ? nullptr : &call.others);
     }
   }
   if (call.other_arguments.empty()) return;
@@ -130,13 +135,15 @@ void AnswerReader::read_call(CallPiece& call) {
   if (call.arguments_renamed) std::swap(call.arguments, call.other_arguments);
 }
 
-void AnswerReader::read_call_member(std::string_view key, CallPiece& call) {
+void AnswerReader::read_call_member(std::string_view key, CallPiece& call, OtherMembers* others) {
   if (key == "name") {
     read_text(call.name);
   } else if (key == "arguments") {
     read_arguments(call.arguments, call);
   } else if (key == "parameters" || key == "input" || key == "args") {
     read_arguments(call.other_arguments, call);
+  } else if (others != nullptr) {
+    keep_other(key, *others);
   } else {
     in_.skip();
   }

@@ -4,6 +4,7 @@
 //   {"code":"InternalError.Algo","message":"..."}    {"base_resp":{"status_code":1000,"status_msg":"..."}}
 //   {"error_code":18,"error_msg":"..."}
 #include "upstream/openai_answer.h"
+#include "upstream/openai_others.h"
 
 namespace callgate::upstream {
 namespace {
@@ -65,8 +66,10 @@ void AnswerReader::read_other_member(std::string_view key) {
     signs_.failure = !in_.boolean() || signs_.failure;
   } else if ((key == "status" || key == "status_code") && (is_text || kind == json::Kind::number)) {
     signs_.failure = is_failure_status(is_text ? in_.string() : in_.number()) || signs_.failure;
-  } else {
+  } else if (is_envelope_member(key)) {
     in_.skip();
+  } else {
+    keep_other(key, answer_.others);
   }
 }
 

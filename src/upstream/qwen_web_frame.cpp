@@ -1,5 +1,6 @@
 #include "upstream/qwen_web_frame.h"
 
+#include "upstream/openai_usage.h"
 #include "upstream/read_text.h"
 #include "upstream/repaired_read.h"
 
@@ -116,15 +117,14 @@ void QwenWebFrameReader::read_list(ReusedList<Text>& list) {
 
 void QwenWebFrameReader::read_usage() {
   Usage usage;
-  bool stated = false;
+  std::optional<std::int64_t> prompt;
+  std::optional<std::int64_t> completion;
   std::optional<std::int64_t> total;
   for (std::string_view key; in_.next_member(key);) {
-    const bool number = in_.peek() == json::Kind::number;
-    stated = stated || (number && (key == "input_tokens" || key == "output_tokens"));
     if (key == "input_tokens") {
-      usage.prompt_tokens = read_count(usage.prompt_tokens);
+      prompt = read_count(prompt.value_or(0));
     } else if (key == "output_tokens") {
-      usage.completion_tokens = read_count(usage.completion_tokens);
+      completion = read_count(completion.value_or(0));
     } else if (key == "total_tokens") {
       total = read_count(0);
     } else if (key == "cached_tokens") {
@@ -137,8 +137,8 @@ void QwenWebFrameReader::read_usage() {
       in_.skip();
     }
   }
-  if (!stated) return;
-  usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
+  if (!prompt && !completion && !total) return;
+  set_counts(usage, prompt, completion, total);
   frame_.usage = usage;
 }
 

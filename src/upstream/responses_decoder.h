@@ -39,6 +39,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   bool complete() const override { return said_.has_value() && !error_; }
   const std::optional<Error>& error() const override { return error_; }
   const RepairCounts& repairs() const override { return repairs_; }
+  std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
   // The texts that an item has: which kind of item speaks, and how it is heard.

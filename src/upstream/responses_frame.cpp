@@ -1,5 +1,6 @@
 #include "upstream/responses_frame.h"
 
+#include "upstream/openai_usage.h"
 #include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
@@ -150,6 +151,10 @@ void ResponsesFrameReader::read_item(ResponsesItem& item) {
       in_.skip();
     }
   }
+  const std::string_view type = item.type.view();
+  const bool known = type == "message" || type == "function_call" || type == "custom_tool_call" ||
+                     type == "reasoning";
+  if (!known) dropped_.add(type);
 }
 
 void ResponsesFrameReader::read_parts(ReusedList<ResponsesPart>& parts) {
@@ -198,9 +203,7 @@ void ResponsesFrameReader::read_usage() {
     }
   }
   if (!input && !output) return;
-  usage.prompt_tokens = input.value_or(0);
-  usage.completion_tokens = output.value_or(0);
-  usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
+  set_counts(usage, input, output, total);
   frame_.response.usage = usage;
 }
 

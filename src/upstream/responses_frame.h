@@ -15,6 +15,7 @@
 
 #include "callgate/event.h"
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
 #include "upstream/read_text.h"
 #include "upstream/repaired_read.h"
@@ -89,6 +90,8 @@ class ResponsesFrameReader {
   const ResponsesFrame& frame() const { return frame_; }
   // What was mended in the last document.
   const Mended& mended() const { return mended_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -106,6 +109,7 @@ class ResponsesFrameReader {
   std::string_view read_list();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
   Mended mended_;

@@ -52,6 +52,8 @@ class ResponseDecoder {
   // The failure that the upstream reported inside its answer, or that its answer amounts to.
   virtual const std::optional<Error>& error() const = 0;
   virtual const RepairCounts& repairs() const = 0;
+  // What the answer said so far that no event can carry, by name: `citations, server_tool_use`.
+  virtual std::string dropped() const { return {}; }
 };
 
 // A field of the request that a wire format cannot carry.
