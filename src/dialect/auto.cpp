@@ -149,11 +149,12 @@ class AutoParser final : public AuditedParser {
   CallBlock block_;
   std::optional<TurnGate> turn_;
   State state_ = State::prose;
-  Channel channel_ = Channel::text;  // of the upstream
-  bool channel_changed_ = false;     // since the prose before
-  bool reasoning_;                   // inside an envelope of reasoning
-  bool tagged_ = false;              // the model's own tag opened it
-  bool said_ = false;                // text or a call has left
+  Channel channel_ = Channel::text;      // of the upstream
+  bool channel_changed_ = false;         // since the prose before
+  std::size_t block_before_change_ = 0;  // bytes of the block then
+  bool reasoning_;                       // inside an envelope of reasoning
+  bool tagged_ = false;                  // the model's own tag opened it
+  bool said_ = false;                    // text or a call has left
   bool cut_off_ = false;
   const Sign* sign_ = nullptr;  // that is being looked at
   std::string look_;            // from its opener on
@@ -252,6 +253,7 @@ void AutoParser::change_channel(Channel channel) {
   if (state_ == State::close) close_reasoning();
   settle();
   channel_ = channel;
+  if (!channel_changed_ && state_ == State::block) block_before_change_ = block_.bytes().size();
   channel_changed_ = true;
   if (state_ == State::block || state_ == State::turn) return;
   leave_lead();
@@ -588,7 +590,8 @@ void AutoParser::end_block() {
 // What was looked at is text, up to there; the rest is read again.
 void AutoParser::give_up(std::size_t text_to) {
   const bool in_block = state_ == State::block;
-  const bool json = in_block && block_.verdict() == CallBlock::Verdict::no_call &&
+  const bool json = in_block && !channel_changed_ &&
+                    block_.verdict() == CallBlock::Verdict::no_call &&
                     (sign_->look == Sign::Look::list || sign_->text == "{");
   const std::string bytes(in_block ? block_.bytes() : std::string_view(look_));
   const std::size_t text_from = in_block ? block_.text_from() : 0;
@@ -599,6 +602,7 @@ void AutoParser::give_up(std::size_t text_to) {
     next_call_ = block_.next_call();
     out_.begin_stretch(prose_channel(), Lead::call);
   }
+  if (in_block && channel_changed_) text_to = std::max(text_to, block_before_change_);
   const int readings = in_block ? block_readings_ : readings_;
   state_ = json ? State::json : State::prose;
   const std::string_view all(bytes);

@@ -46,7 +46,6 @@ constexpr Exception kExceptions[] = {
     {"kimi_k3", "cut_after_open", "half a tag picks no dialect"},
     {"kimi_k3", "cut_in_close", "half a tag picks no dialect"},
     {"kimi_k3", "end_of_msg_alone", "the end of a message picks no dialect"},
-    {"lfm2", "bare_list", "a list counts at the start only"},
     {"minicpm5", "call_wrapper", "<tool_call> and a tag is qwen3_coder"},
     {"seed_oss", "newlines_are_data", "<function= without its section is qwen3_coder"},
     {"solar_open", "reasoning_prompt_opened", "<|end|> ends turns of other dialects"},

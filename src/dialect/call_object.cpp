@@ -384,10 +384,15 @@ bool CallObject::may_start() const {
 void CallObject::start(Output& out) {
   if (started_) return;
   started_ = true;
-  out.start_call(name_, id_known_ ? std::string_view(id_) : std::string_view{});
+  out.start_call(name_, id_known_ ? std::string_view(id_) : std::string_view{},
+                 is_guess() ? Commit::whole_call : Commit::eager);
 }
 
+// Only the shape tells a call, and nobody said which tools there are.
+bool CallObject::is_guess() const { return names_ == Opener::Names::declared && tools_.empty(); }
+
 Step CallObject::end(std::size_t used, Output& out) {
+  if (is_guess() && !arguments_begun_) outcome_ = CallOutcome::malformed;
   start(out);
   close_arguments(out);
   const bool left = out.finish_call(outcome_);

@@ -85,6 +85,7 @@ class CallObject {
   void append_members(std::string& json, bool first);
   void close_arguments(Output& out);
   bool may_start() const;
+  bool is_guess() const;
   void start(Output& out);
   Step end(std::size_t used, Output& out);
   Step fail(std::size_t used, Output& out);

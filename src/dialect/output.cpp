@@ -147,12 +147,12 @@ void Output::release_held() {
   scratch_held_.clear();
 }
 
-void Output::start_call(std::string_view name, std::string_view native_id) {
+void Output::start_call(std::string_view name, std::string_view native_id, Commit least) {
   CALLGATE_CHECK(!call_open_ && !name.empty());
   call_open_ = true;
   name_ = declared_name(tools_, name);
   native_id_ = native_id;
-  if (!whole_call_) commit_call();
+  if (!whole_call_ && least == Commit::eager) commit_call();
 }
 
 // The call leaves, with what is held back of it.

@@ -73,7 +73,9 @@ class Output {
   std::string_view held() const { return held_; }
 
   // What is held back becomes structure when the call starts.
-  void start_call(std::string_view name, std::string_view native_id = {});
+  // `least`: whole_call where only a call that turns out well is one.
+  void start_call(std::string_view name, std::string_view native_id = {},
+                  Commit least = Commit::eager);
   // Bytes of the input that belong to the arguments ...
   void argument_bytes(std::string_view raw);
   // (the last `count` of which were none)

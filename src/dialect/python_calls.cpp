@@ -127,7 +127,8 @@ void PythonCalls::begin_call(Output& out) {
     stop(Step::Next::rejected);
     return;
   }
-  out.start_call(name_);
+  const bool guess = opener_->names == Opener::Names::declared && schemas_.are_unknown();
+  out.start_call(name_, {}, guess ? Commit::whole_call : Commit::eager);
   arguments_.begin(
       schemas_.arguments_of(name_), limit_, json_,
       in_list_ ? PythonArguments::Tolerance::quotes_in_list : PythonArguments::Tolerance::quotes);

@@ -121,6 +121,7 @@ class ToolSchemas {
   // REQUIRES: `tools` outlives this.
   explicit ToolSchemas(std::span<const ToolSpec> tools) : tools_(tools) {}
 
+  bool are_unknown() const { return tools_.empty(); }
   bool declares(std::string_view tool) const;
   // It is declared, or nobody said which tools there are.
   bool may_be_called(std::string_view tool) const { return tools_.empty() || declares(tool); }

@@ -167,7 +167,7 @@ TEST(OpenaiDecoder, bounds_the_members_that_it_does_not_know) {
 
 TEST(OpenaiDecoder, reports_no_member_that_has_a_meaning_of_its_own) {
   Upstream upstream;
-  upstream.frame(R"({"choices":{"a":1}})");
+  upstream.frame(R"({"choices":{}})");
   upstream.frame(R"({"choices":[{"delta":7,"message":"m"}]})");
   upstream.choice(R"({"delta":{"function_call":"f","tool_calls":[{"function":"g","type":1}]}})");
   upstream.finish_reason("stop");
