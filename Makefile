@@ -50,7 +50,7 @@ e2e: deps-test  ## the real server between a scripted upstream and real SDK clie
 	@tools/run_tests.sh e2e
 
 .PHONY: check-real
-check-real: deps-test  ## the real codex, offline: installs several hundred MB on demand
+check-real: deps-test  ## the real codex, opencode, qwen-code and cline, offline: installs 1.3 GB on demand
 	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
 	@tools/check_real.sh $(BUILD)/release/callgate
 

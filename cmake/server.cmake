@@ -1,4 +1,4 @@
-# The rooms below the I/O line and the binary.
+# The rooms below the I/O line, the one above it that only they use, and the binary.
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)
@@ -6,6 +6,9 @@ find_package(SQLite3 REQUIRED)
 find_package(PostgreSQL REQUIRED)
 find_path(ZSTD_INCLUDE zstd.h REQUIRED)
 find_library(ZSTD_LIBRARY zstd REQUIRED)
+find_path(BROTLI_INCLUDE brotli/decode.h REQUIRED)
+find_library(BROTLI_DECODER brotlidec REQUIRED)
+find_library(BROTLI_ENCODER brotlienc REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 
@@ -25,11 +28,12 @@ callgate_pch(callgate_pch_io <algorithm> <array> <atomic> <chrono> <condition_va
   <functional> <list> <map> <memory> <mutex> <optional> <span> <string> <string_view> <thread> <unordered_map>
   <unordered_set> <utility> <variant> <vector> <tl/expected.hpp>)
 
-callgate_room(net USES base LIBS llhttp OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB Boost::headers Threads::Threads
+callgate_room(compress USES base LIBS ZLIB::ZLIB ${ZSTD_LIBRARY} ${BROTLI_DECODER} ${BROTLI_ENCODER})
+callgate_room(net USES compress LIBS llhttp OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB Boost::headers Threads::Threads
   PCH callgate_pch_asio)
 callgate_room(tool USES chat net PCH callgate_pch_io)
 callgate_room(telemetry USES engine net LIBS spdlog::spdlog Threads::Threads PCH callgate_pch_io)
-callgate_room(store USES engine net LIBS SQLite::SQLite3 PostgreSQL::PostgreSQL ${ZSTD_LIBRARY} Threads::Threads
+callgate_room(store USES compress engine net LIBS SQLite::SQLite3 PostgreSQL::PostgreSQL Threads::Threads
   PCH callgate_pch_io TOGETHER *postgresql*)
 include(cmake/migrations.cmake)
 callgate_room(server USES engine loop script net tool telemetry store PCH callgate_pch_io)

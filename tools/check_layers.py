@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Rooms from left to right; rooms in one group never see each other.
 ORDER = [
     ["base"],
-    ["json", "sse"],
+    ["json", "sse", "compress"],
     ["chat"],
     ["upstream", "dialect", "policy", "client", "script"],
     ["engine", "loop"],
@@ -23,7 +23,8 @@ IO_LINE = RANK["net"]
 
 LANDLORDS = [
     (re.compile(r"^(boost/|openssl/|llhttp\.h)"), {"net"}),
-    (re.compile(r"^sqlite3\.h|^libpq|^zstd\.h"), {"store"}),
+    (re.compile(r"^sqlite3\.h|^libpq"), {"store"}),
+    (re.compile(r"^zstd\.h|^brotli/"), {"compress"}),
     (re.compile(r"^(spdlog|fmt)/"), {"telemetry"}),
     (re.compile(r"^toml\+\+/"), {"server"}),
     (re.compile(r"^CLI/"), {"cli"}),

@@ -54,6 +54,9 @@ class DialectParser {
   virtual void push(std::string_view text, Channel channel, EventSink& sink) = 0;
   // The turn is over: everything held back leaves, an open call is finished.
   virtual void finish(EventSink& sink) = 0;
+  // Called before finish() when the upstream did not end the turn normally: a limit, a filter or an error cut it off.
+  // A tagged call without its close marker is then truncated, however whole it looks.
+  virtual void cut_off() {}
   // Something else follows in the same turn, such as a structured call: everything held back leaves, and the parser is
   // done. `auto` lets calls that it keeps go as text.
   virtual void interrupt(EventSink& sink) { finish(sink); }

@@ -29,6 +29,9 @@ struct Usage {
   std::int64_t cached_tokens = 0;
   std::int64_t cache_write_tokens = 0;
   std::int64_t reasoning_tokens = 0;
+  // False: the upstream did not state that count. It is then 0 or what is known so far, and a client gets an estimate.
+  bool prompt_stated = true;
+  bool completion_stated = true;
 
   bool operator==(const Usage&) const = default;
 };
@@ -47,6 +50,7 @@ struct CallStarted {
   CallIndex call = 0;
   std::string_view name;
   std::string_view native_id;  // the model's or upstream's own id, empty when it gave none
+  bool in_text = false;        // the model wrote it as text, and a dialect found it there
 };
 struct ArgumentsDelta {
   CallIndex call = 0;
@@ -57,16 +61,20 @@ struct CallFinished {
   CallOutcome outcome = CallOutcome::complete;
 };
 // A field of the upstream's answer that has no event of its own but a place in the client's schema, as JSON:
-// `logprobs` of a choice, `service_tier` and `system_fingerprint` of the turn, `reasoning_details` of the message (an
-// array; the elements of every report are appended to it).
+// `logprobs` of a choice, `service_tier` and `system_fingerprint` of the turn, `reasoning_details` of the message,
+// `extra_content` of a call, and whatever else callgate does not know. src/chat/field_fold.h says what several reports of
+// one field mean together.
 struct FieldReported {
-  enum class Scope : std::uint8_t { choice, turn, message };
+  enum class Scope : std::uint8_t { choice, turn, message, call };
   Scope scope = Scope::choice;
   std::string_view name;
   std::string_view json;
+  CallIndex call = 0;  // Scope::call: the open one
 };
 struct UsageReported {
   Usage usage;  // the totals so far; the last one counts
+  // The upstream's `usage` object where it speaks the client's schema, with members that Usage does not know; else empty.
+  std::string_view json;
 };
 struct TurnFinished {
   FinishReason reason = FinishReason::stop;

@@ -34,10 +34,17 @@ enum class Repair : std::uint8_t {
   id_missing,             // no id, an empty one, or one that another call of the turn has
   arguments_object,       // arguments as an object instead of a string
   markup_in_text,         // a call or reasoning written as text by a model that should not
-  frame_invalid,          // a frame that is not JSON, skipped
+  frame_invalid,          // a frame that is not a chunk, such as a word, skipped
   utf8_invalid,           // bytes that are not UTF-8, replaced by U+FFFD; each replacement counts
+  control_unescaped,      // control characters in a JSON string as they are; each one counts
+  name_broken,            // a call's name in pieces, or with a prefix or a marker around it
+  arguments_misplaced,    // arguments under another key, or on an index that is not their call's
+  arguments_prefilled,    // an empty value such as {} before the arguments
+  arguments_surplus,      // closing brackets after the end of the arguments
+  arguments_encoded,      // arguments as JSON in a JSON string
+  call_repeated,          // a call or its arguments sent again as a whole, dropped
 };
-inline constexpr std::size_t kRepairCount = 10;
+inline constexpr std::size_t kRepairCount = 17;
 std::string_view to_string(Repair repair);
 using RepairCounts = std::array<std::uint32_t, kRepairCount>;
 
@@ -94,7 +101,8 @@ struct PipelineOptions {
   Explainer* explain = nullptr;
   // Bytes of text that are searched for a call that was missed, when a turn with tools makes none; 0: none are.
   std::size_t search_missed = 0;
-  // Set: the events of choice 0 go here and the client gets no bytes. After a failure, which error() tells, what was begun
+  // Set: the events of choice 0 go here and the client gets no bytes; text may go on in another turn, so white space after
+  // text stays there. After a failure, which error() tells, what was begun
   // is ended for the sink as for a client. REQUIRES: outlives the pipeline.
   EventSink* sink = nullptr;
 };
@@ -103,18 +111,18 @@ struct PipelineOptions {
 struct TurnSummary {
   FinishReason reason = FinishReason::stop;  // of the first choice
   std::optional<Usage> usage;                // what the upstream told
-  bool usage_estimated = false;              // it told none, and the client got an estimate
+  bool usage_estimated = false;              // it did not tell all, and the client got an estimate
   bool error_passed_over = false;            // the upstream failed, the turn ended with its calls
   std::uint32_t calls = 0;                   // over all choices
   std::array<std::uint32_t, 3> outcomes{};   // of those that were finished, by CallOutcome
   std::uint64_t text_bytes = 0;
   std::uint64_t reasoning_bytes = 0;
   std::uint64_t argument_bytes = 0;
-  std::uint64_t deltas = 0;      // of text, reasoning, refusal and calls that went to the client
-  std::uint64_t frames_in = 0;   // upstream frames
-  std::uint32_t text_calls = 0;  // calls that the dialect found in text
+  std::uint64_t deltas = 0;       // of text, reasoning, refusal and calls that went to the client
+  std::uint64_t frames_in = 0;    // upstream frames
+  std::uint32_t text_calls = 0;   // calls that the dialect found in text
   bool structured_calls = false;  // the upstream reported calls as such, beside the dialect's text
-  std::string_view settled_on;   // the dialect that `auto` found them in; static text, empty: none
+  std::string_view settled_on;    // the dialect that `auto` found them in; static text, empty: none
   std::uint64_t held_back_deltas = 0;  // text of which nothing could leave at once
   std::uint64_t held_back_bytes = 0;   // of those
   RepairCounts repairs{};
@@ -128,6 +136,8 @@ struct TurnSummary {
   std::uint64_t late_frames = 0;  // upstream frames that came after the cut
   // PipelineOptions::search_missed: the dialect whose call the text looks like; static text, empty: none.
   std::string_view missed_in;
+  std::string
+      dropped;  // what the upstream said and the client's protocol has no place for, by name
 };
 
 // A turn for a log, as the client got it: whole, or as far as it came.
@@ -168,6 +178,12 @@ class Pipeline {
   // another number.
   std::optional<std::uint32_t> held_reasoning() const;
   void release_reasoning(std::string& out);
+  // Grows with whatever an upstream contributes to the answer. Comments, pings, blank lines and frames that say nothing
+  // leave it as it is, and so does the usage.
+  std::uint64_t progress() const;
+  // The upstream has said how the turn ends, and all that it still owes is the end of the stream or its usage: fail()
+  // would end the turn well.
+  bool complete() const;
   // finished() is true because of a cut: the upstream is still talking and should be stopped.
   bool cut_short() const;
 

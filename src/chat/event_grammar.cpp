@@ -18,41 +18,41 @@ std::string_view EventGrammar::check(const Event& event) {
     if (call_open_) return "no text while a call is open";
     return delta(text);
   };
-  return std::visit(Overloaded{
-                        [&](const TextDelta& e) { return prose(e.text); },
-                        [&](const ReasoningDelta& e) { return prose(e.text); },
-                        [&](const RefusalDelta& e) { return prose(e.text); },
-                        [&](const CallStarted& e) -> std::string_view {
-                          if (call_open_) return "calls never interleave";
-                          if (e.call != next_call_) return "call indices count up from 0";
-                          if (e.name.empty()) return "a call has a name";
-                          call_open_ = true;
-                          return {};
-                        },
-                        [&](const ArgumentsDelta& e) -> std::string_view {
-                          if (!call_open_ || e.call != next_call_)
-                            return "arguments belong to the open call";
-                          return delta(e.bytes);
-                        },
-                        [&](const CallFinished& e) -> std::string_view {
-                          if (!call_open_ || e.call != next_call_)
-                            return "only the open call can be finished";
-                          call_open_ = false;
-                          ++next_call_;
-                          return {};
-                        },
-                        [&](const FieldReported& e) -> std::string_view {
-                          return e.name.empty() || e.json.empty() ? "a field has a name and a value"
-                                                                  : "";
-                        },
-                        [](const UsageReported&) -> std::string_view { return {}; },
-                        [&](const TurnFinished&) -> std::string_view {
-                          if (call_open_) return "a call must be finished before the turn";
-                          finished_ = true;
-                          return {};
-                        },
-                    },
-                    event);
+  return std::visit(
+      Overloaded{
+          [&](const TextDelta& e) { return prose(e.text); },
+          [&](const ReasoningDelta& e) { return prose(e.text); },
+          [&](const RefusalDelta& e) { return prose(e.text); },
+          [&](const CallStarted& e) -> std::string_view {
+            if (call_open_) return "calls never interleave";
+            if (e.call != next_call_) return "call indices count up from 0";
+            if (e.name.empty()) return "a call has a name";
+            call_open_ = true;
+            return {};
+          },
+          [&](const ArgumentsDelta& e) -> std::string_view {
+            if (!call_open_ || e.call != next_call_) return "arguments belong to the open call";
+            return delta(e.bytes);
+          },
+          [&](const CallFinished& e) -> std::string_view {
+            if (!call_open_ || e.call != next_call_) return "only the open call can be finished";
+            call_open_ = false;
+            ++next_call_;
+            return {};
+          },
+          [&](const FieldReported& e) -> std::string_view {
+            if (e.scope == FieldReported::Scope::call && (!call_open_ || e.call != next_call_))
+              return "a call's field belongs to the open call";
+            return e.name.empty() || e.json.empty() ? "a field has a name and a value" : "";
+          },
+          [](const UsageReported&) -> std::string_view { return {}; },
+          [&](const TurnFinished&) -> std::string_view {
+            if (call_open_) return "a call must be finished before the turn";
+            finished_ = true;
+            return {};
+          },
+      },
+      event);
 }
 
 std::string_view EventGrammar::check_end() {

@@ -60,8 +60,12 @@ void print_event(std::string& out, const LoggedEvent& event) {
       out += to_string(event.outcome);
       break;
     case Kind::field:
-      out.append("field ").append(event.id).push_back(' ');
-      out += event.text;
+      if (event.scope == FieldReported::Scope::call) {
+        call_line("field");
+      } else {
+        out.append("field ");
+      }
+      out.append(event.id).append(" ").append(event.text);
       break;
     case Kind::usage:
       out += "usage prompt=";
@@ -99,34 +103,38 @@ void EventLog::accept(const Event& event) {
       events_.push_back({.kind = kind, .text = std::string(text), .call = call});
     }
   };
-  std::visit(Overloaded{
-                 [&](const TextDelta& e) { add_text(Kind::text, e.text); },
-                 [&](const ReasoningDelta& e) { add_text(Kind::reasoning, e.text); },
-                 [&](const RefusalDelta& e) { add_text(Kind::refusal, e.text); },
-                 [&](const CallStarted& e) {
-                   events_.push_back({.kind = Kind::call,
-                                      .text = std::string(e.name),
-                                      .id = std::string(e.native_id),
-                                      .call = e.call});
-                 },
-                 [&](const ArgumentsDelta& e) { add_text(Kind::arguments, e.bytes, e.call); },
-                 [&](const CallFinished& e) {
-                   events_.push_back({.kind = Kind::end, .call = e.call, .outcome = e.outcome});
-                 },
-                 [&](const FieldReported& e) {
-                   events_.push_back({.kind = Kind::field,
-                                      .text = std::string(e.json),
-                                      .id = std::string(e.name),
-                                      .scope = e.scope});
-                 },
-                 [&](const UsageReported& e) {
-                   events_.push_back({.kind = Kind::usage, .usage = e.usage});
-                 },
-                 [&](const TurnFinished& e) {
-                   events_.push_back({.kind = Kind::finish, .reason = e.reason});
-                 },
-             },
-             event);
+  std::visit(
+      Overloaded{
+          [&](const TextDelta& e) { add_text(Kind::text, e.text); },
+          [&](const ReasoningDelta& e) { add_text(Kind::reasoning, e.text); },
+          [&](const RefusalDelta& e) { add_text(Kind::refusal, e.text); },
+          [&](const CallStarted& e) {
+            events_.push_back({.kind = Kind::call,
+                               .text = std::string(e.name),
+                               .id = std::string(e.native_id),
+                               .call = e.call});
+          },
+          [&](const ArgumentsDelta& e) { add_text(Kind::arguments, e.bytes, e.call); },
+          [&](const CallFinished& e) {
+            events_.push_back({.kind = Kind::end, .call = e.call, .outcome = e.outcome});
+          },
+          [&](const FieldReported& e) {
+            const bool of_call = e.scope == FieldReported::Scope::call;
+            const bool behind = of_call && joins(Kind::arguments, e.call);
+            events_.insert(behind ? events_.end() - 1 : events_.end(), {.kind = Kind::field,
+                                                                        .text = std::string(e.json),
+                                                                        .id = std::string(e.name),
+                                                                        .call = e.call,
+                                                                        .scope = e.scope});
+          },
+          [&](const UsageReported& e) {
+            events_.push_back({.kind = Kind::usage, .text = std::string(e.json), .usage = e.usage});
+          },
+          [&](const TurnFinished& e) {
+            events_.push_back({.kind = Kind::finish, .reason = e.reason});
+          },
+      },
+      event);
 }
 
 void EventLog::clear() { events_.clear(); }
@@ -138,6 +146,9 @@ std::vector<LoggedCall> EventLog::calls() const {
   std::vector<LoggedCall> calls;
   for (const LoggedEvent& event : events_) {
     if (event.kind == Kind::call) calls.push_back({.id = event.id, .name = event.text});
+    if (event.kind == Kind::field && event.scope == FieldReported::Scope::call) {
+      calls.back().fields.add(event.scope, event.id, event.text);
+    }
     if (event.kind == Kind::arguments) calls.back().arguments += event.text;
     if (event.kind == Kind::end) calls.back().outcome = event.outcome;
   }

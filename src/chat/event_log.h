@@ -1,4 +1,5 @@
-// A sink that keeps events, neighbouring deltas joined: the single fold for whole answers, the store and tests.
+// A sink that keeps events, neighbouring deltas joined: the single fold for whole answers, the store and tests. The fields
+// of a call stand before its arguments, wherever between them they came.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,11 @@
 #include <vector>
 
 #include "callgate/event.h"
+#include "chat/field_fold.h"
 
 namespace callgate {
 
-// An event that owns its bytes. `text` holds the delta, the name of a call, or the JSON of a field.
+// An event that owns its bytes. `text` holds the delta, the name of a call, or the JSON of a field or of usage.
 struct LoggedEvent {
   enum class Kind : std::uint8_t {
     text,
@@ -40,6 +42,7 @@ struct LoggedCall {
   std::string name;
   std::string arguments;
   CallOutcome outcome = CallOutcome::complete;
+  FieldFold fields = {};
 };
 
 class EventLog final : public EventSink {
@@ -64,6 +67,7 @@ std::string_view to_string(FinishReason reason);
 
 // The text form that golden files use, a line per event:
 //   text "Let me look.\n"     call 0 find id=abc      args 0 {"q":1}      end 0 complete      finish tool_calls
+//   field service_tier "flex" field 0 extra_content {} of call 0
 // Text, reasoning and refusal are JSON strings; arguments are verbatim when they are one line of printable text, else
 // a JSON string.
 std::string print(const std::vector<LoggedEvent>& events);

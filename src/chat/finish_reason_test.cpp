@@ -12,17 +12,18 @@ TEST(FinishReason, follows_the_table_in_the_header) {
   const CallTally cut{.calls = 1, .last = CallOutcome::truncated};
   const CallTally malformed{.calls = 1, .last = CallOutcome::malformed};
   struct Row {
-    FinishReason said, without_calls, with_complete, with_cut;
+    FinishReason said, without_calls, with_complete, with_malformed, with_cut;
   };
   for (const Row& row :
-       {Row{stop, stop, tool_calls, tool_calls}, Row{tool_calls, stop, tool_calls, tool_calls},
-        Row{length, length, tool_calls, length},
-        Row{content_filter, content_filter, content_filter, content_filter},
-        Row{upstream_error, upstream_error, upstream_error, upstream_error}}) {
+       {Row{stop, stop, tool_calls, tool_calls, length},
+        Row{tool_calls, stop, tool_calls, tool_calls, length},
+        Row{length, length, tool_calls, length, length},
+        Row{content_filter, content_filter, content_filter, content_filter, content_filter},
+        Row{upstream_error, upstream_error, upstream_error, upstream_error, upstream_error}}) {
     EXPECT_EQ(settle(row.said, none), row.without_calls);
     EXPECT_EQ(settle(row.said, complete), row.with_complete);
     EXPECT_EQ(settle(row.said, cut), row.with_cut);
-    EXPECT_EQ(settle(row.said, malformed), row.with_cut);
+    EXPECT_EQ(settle(row.said, malformed), row.with_malformed);
   }
 }
 

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
 #include "callgate/dialect.h"
 #include "cli/commands.h"
+#include "cli/dialect_choice.h"
 #include "json/writer.h"
 
 namespace callgate::cli {
@@ -67,12 +69,25 @@ void print_table() {
 }  // namespace
 
 void add_dialects(CLI::App& app, int& exit_code) {
+  struct Arguments {
+    bool json = false;
+    std::string model;
+  };
   CLI::App* command =
       app.add_subcommand("dialects", "List the dialects that models write calls in");
-  auto as_json = std::make_shared<bool>(false);
-  command->add_flag("--json", *as_json, "for machines");
-  command->callback([as_json, &exit_code] {
-    if (*as_json) {
+  auto arguments = std::make_shared<Arguments>();
+  command->add_flag("--json", arguments->json, "for machines");
+  command->add_option("--for", arguments->model,
+                      "say which dialect a model of this name is read as, and why");
+  command->callback([arguments, &exit_code] {
+    if (!arguments->model.empty()) {
+      const dialect::ModelChoice choice = dialect::choose_for(arguments->model);
+      if (arguments->json) {
+        std::cout << print_choice_json(arguments->model, choice) << '\n';
+      } else {
+        std::cout << print_choice(arguments->model, choice);
+      }
+    } else if (arguments->json) {
       print_json();
     } else {
       print_table();

@@ -26,6 +26,7 @@ constexpr std::string_view kMarkers[] = {
     "<|tools_prefix|>",
     "<|channel|>",
     "<|open|>",
+    "<|content_invoke_tool_",
     "<|recipient|>",
     "<｜DSML｜",
     "<|DSML|",
@@ -37,6 +38,7 @@ constexpr std::string_view kMarkers[] = {
     "<dots_function_call>",
     "<seed:tool_call>",
     "<minimax:tool_call>",
+    "<atem:invoke",
     "]<]minimax[>[",
     "<steptml:invoke",
     "<start_function_call>",
@@ -46,6 +48,7 @@ constexpr std::string_view kMarkers[] = {
     "<get_weather>",
     "\"name\": \"get_weather\"",
     "\"name\":\"get_weather\"",
+    "'name': 'get_weather'",
     "[get_weather(",
 };
 

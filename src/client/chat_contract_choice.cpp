@@ -8,6 +8,24 @@ namespace callgate::client {
 
 using enum ContractRule;
 
+namespace {
+
+// Of a choice or of a call: one that a client may not know.
+bool has_other_member(std::string_view raw) {
+  static constexpr std::string_view kKnown[] = {"index", "delta", "finish_reason", "logprobs",
+                                                "id",    "type",  "function"};
+  bool found = false;
+  json::Reader in(raw);
+  if (in.peek() != json::Kind::object) return false;
+  for (std::string_view key; in.next_member(key);) {
+    const bool known = std::find(std::begin(kKnown), std::end(kKnown), key) != std::end(kKnown);
+    if (!is_blank(in.raw()) && !known) found = true;
+  }
+  return found;
+}
+
+}  // namespace
+
 ContractChoice::ContractChoice(std::uint32_t index, const ContractTerms& terms, VerdictSheet& sheet,
                                ContractProgress& progress)
     : terms_(terms),
@@ -19,7 +37,7 @@ void ContractChoice::accept(std::string_view raw, const std::string& where) {
   const auto [delta, reason, logprobs] = members(raw, {"delta", "finish_reason", "logprobs"});
   if (is_finished()) sheet_.fail(nothing_after_finish, where + ": " + shown(raw));
   if (is_object(delta)) {
-    accept_delta(delta, is_nothing(reason) && is_blank(logprobs), where);
+    accept_delta(delta, is_nothing(reason) && is_blank(logprobs) && !has_other_member(raw), where);
   } else {
     sheet_.fail(choice_delta, where + ": `delta` is " + shown(delta));
   }
@@ -114,7 +132,7 @@ bool ContractChoice::accept_call(std::string_view raw, const std::string& where)
   }
   if (!was_whole && call.is_whole()) ++progress_.calls_whole;
   if (!fragment.empty()) transcript_.add(line + " arguments", fragment);
-  return is_new || !fragment.empty();
+  return is_new || !fragment.empty() || has_other_member(raw);
 }
 
 // The call that the delta belongs to. One without a usable index starts a call when it has an id or a name.

@@ -1,4 +1,5 @@
 // Events -> Chat Completions frames. Hot: everything that is constant in a frame is built once.
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -59,6 +60,14 @@ class Envelope {
   int version_ = 0;
 };
 
+// `,"name":json`
+void append_member(std::string& out, std::string_view name, std::string_view json) {
+  out.push_back(',');
+  json::append_string(out, name);
+  out.push_back(':');
+  append_json_line(out, json);
+}
+
 class OpenaiStream;
 
 // The sink of one choice.
@@ -78,9 +87,12 @@ class ChoiceStream final : public EventSink {
   void call_started(const CallStarted& event);
   void arguments(const ArgumentsDelta& event);
   void field(const FieldReported& event);
+  void message_field(const FieldReported& event);
+  void call_field(const FieldReported& event);
+  void choice_field(const FieldReported& event);
   void turn_finished(FinishReason reason);
   void write_head(std::string& out);
-  void write_logprobs(std::string& out);
+  void write_beside(std::string& out);
   void write_waiting();
 
   OpenaiStream& stream_;
@@ -90,9 +102,11 @@ class ChoiceStream final : public EventSink {
   bool finished_ = false;
   std::string head_;  // the envelope's, with `{"index":0,"delta":`
   int head_version_ = 0;
-  std::string logprobs_;  // waits for the next delta
-  std::vector<std::string>
-      waiting_;  // older ones; nothing is written before the first event that a client sees
+  // `,"logprobs":{...}` and other fields of the choice, which wait for the next delta; with their names.
+  std::string beside_;
+  std::vector<std::string> beside_names_;
+  // Older ones; nothing is written before the first event that a client sees.
+  std::vector<std::string> waiting_;
 };
 
 class OpenaiStream final : public ResponseEncoder {
@@ -106,12 +120,15 @@ class OpenaiStream final : public ResponseEncoder {
   }
 
   EventSink& choice(std::uint32_t index) override { return choices_[index]; }
-  void bind(std::string& out) override { out_ = &out; }
+  void bind(std::string& out) override {
+    out_ = &out;
+    call_frame_ = {};
+  }
 
   void finish(const AnswerEnd& end) override {
     for (const ChoiceStream& choice : choices_) CALLGATE_CHECK(!choice.open());
     if (!end.counters.empty()) out().append(": ").append(end.counters).append("\n\n");
-    if ((usage_ || end.estimate) && envelope_.with_usage()) {
+    if ((usage_.counts || end.estimate) && envelope_.with_usage()) {
       out().append(envelope_.head()).append("],\"usage\":");
       append_openai_usage(out(), usage_, end);
       out().append("}\n\n");
@@ -134,15 +151,61 @@ class OpenaiStream final : public ResponseEncoder {
   Envelope& envelope() { return envelope_; }
   // What a delta with reasoning starts with.
   std::string_view reasoning_open() const { return reasoning_open_; }
-  void set_usage(const Usage& usage) { usage_ = usage; }
+  void set_usage(const UsageReported& usage) { usage_.set(usage); }
+
+  // A field of the turn that stands in every frame from now on, or in the next one alone.
+  void set_turn_field(std::string_view name, std::string_view json);
+  // Ends a frame of a choice.
+  void end_frame();
+
+  // The frame that started a call, while it is the last one that was written and can still be changed.
+  struct CallFrame {
+    const ChoiceStream* choice = nullptr;
+    std::size_t members = 0;  // where more members of the call may stand
+    std::size_t end = 0;
+  };
+  void keep_call_frame(const CallFrame& frame) { call_frame_ = frame; }
+  // False: something else was written, or it has left.
+  bool add_to_call_frame(const ChoiceStream& choice, std::string_view members);
 
  private:
   Envelope envelope_;
   std::string reasoning_open_;
   std::deque<ChoiceStream> choices_;
   std::string* out_ = nullptr;
-  std::optional<Usage> usage_;
+  CallFrame call_frame_;
+  std::vector<std::pair<std::string, std::string>> once_;  // fields of the turn for the next frame
+  ToldUsage usage_;
 };
+
+void OpenaiStream::set_turn_field(std::string_view name, std::string_view json) {
+  const bool always = name == "service_tier" || name == "system_fingerprint" || name == "callgate";
+  if (always) return envelope_.set_field(name, json);
+  auto known = std::find_if(once_.begin(), once_.end(),
+                            [&](const auto& field) { return field.first == name; });
+  if (known == once_.end()) known = once_.emplace(once_.end(), name, "");
+  known->second.clear();
+  append_json_line(known->second, json);
+}
+
+void OpenaiStream::end_frame() {
+  if (once_.empty()) {
+    out().append(envelope_.tail());
+    return;
+  }
+  out().push_back(']');
+  for (const auto& [name, json] : once_) append_member(out(), name, json);
+  out().append(envelope_.with_usage() ? ",\"usage\":null}\n\n" : "}\n\n");
+  once_.clear();
+}
+
+bool OpenaiStream::add_to_call_frame(const ChoiceStream& choice, std::string_view members) {
+  if (call_frame_.choice != &choice || call_frame_.end != out().size()) return false;
+  out().insert(call_frame_.members, members);
+  call_frame_.members += members.size();
+  call_frame_.end += members.size();
+  return true;
+}
 
 void ChoiceStream::accept(const Event& event) {
   std::visit(Overloaded{
@@ -153,7 +216,7 @@ void ChoiceStream::accept(const Event& event) {
                  [&](const ArgumentsDelta& e) { arguments(e); },
                  [](const CallFinished&) {},
                  [&](const FieldReported& e) { field(e); },
-                 [&](const UsageReported& e) { stream_.set_usage(e.usage); },
+                 [&](const UsageReported& e) { stream_.set_usage(e); },
                  [&](const TurnFinished& e) { turn_finished(e.reason); },
              },
              event);
@@ -170,10 +233,10 @@ void ChoiceStream::write_head(std::string& out) {
   out.append(head_);
 }
 
-void ChoiceStream::write_logprobs(std::string& out) {
-  if (logprobs_.empty()) return;
-  out.append(",\"logprobs\":").append(logprobs_);
-  logprobs_.clear();
+void ChoiceStream::write_beside(std::string& out) {
+  out.append(beside_);
+  beside_.clear();
+  beside_names_.clear();
 }
 
 // The role comes first, in a frame of its own: some clients refuse a choice whose first frame has none.
@@ -182,28 +245,29 @@ std::string& ChoiceStream::begin_delta() {
   if (!std::exchange(began_, true)) {
     write_head(out);
     out.append("{\"role\":\"assistant\",\"content\":\"\"},\"finish_reason\":null}");
-    out.append(stream_.envelope().tail());
+    stream_.end_frame();
     write_waiting();
   }
   write_head(out);
   return out;
 }
 
-// Probabilities for which no delta came get frames of their own.
+// Probabilities and the like for which no delta came get frames of their own.
 void ChoiceStream::write_waiting() {
   std::string& out = stream_.out();
-  for (const std::string& logprobs : waiting_) {
+  for (const std::string& fields : waiting_) {
     write_head(out);
-    out.append("{},\"logprobs\":").append(logprobs).append(",\"finish_reason\":null}");
-    out.append(stream_.envelope().tail());
+    out.append("{}").append(fields).append(",\"finish_reason\":null}");
+    stream_.end_frame();
   }
   waiting_.clear();
 }
 
 void ChoiceStream::end_delta() {
   std::string& out = stream_.out();
-  write_logprobs(out);
-  out.append(",\"finish_reason\":null}").append(stream_.envelope().tail());
+  write_beside(out);
+  out.append(",\"finish_reason\":null}");
+  stream_.end_frame();
 }
 
 void ChoiceStream::text_delta(std::string_view open, std::string_view text) {
@@ -229,10 +293,13 @@ void ChoiceStream::call_started(const CallStarted& event) {
   json::append_integer(out, event.call);
   out.append(",\"id\":");
   json::append_string(out, event.native_id);
-  out.append(",\"type\":\"function\",\"function\":{\"name\":");
+  out.append(",\"type\":\"function\"");
+  const std::size_t members = out.size();
+  out.append(",\"function\":{\"name\":");
   json::append_string(out, event.name);
   out.append(",\"arguments\":\"\"}}]}");
   end_delta();
+  stream_.keep_call_frame({this, members, out.size()});
 }
 
 void ChoiceStream::arguments(const ArgumentsDelta& event) {
@@ -258,21 +325,50 @@ void ChoiceStream::arguments(const ArgumentsDelta& event) {
 void ChoiceStream::field(const FieldReported& event) {
   switch (event.scope) {
     case FieldReported::Scope::turn:
-      return stream_.envelope().set_field(event.name, event.json);
-    case FieldReported::Scope::message: {
-      std::string& out = begin_delta();
-      json::ObjectWriter delta(out);
-      append_json_line(delta.key(event.name), event.json);
-      delta.close();
-      return end_delta();
-    }
+      return stream_.set_turn_field(event.name, event.json);
+    case FieldReported::Scope::message:
+      return message_field(event);
+    case FieldReported::Scope::call:
+      return call_field(event);
     case FieldReported::Scope::choice:
-      break;
+      return choice_field(event);
   }
-  if (event.name != "logprobs") return;
-  if (!logprobs_.empty()) waiting_.push_back(std::exchange(logprobs_, {}));
+}
+
+void ChoiceStream::message_field(const FieldReported& event) {
+  std::string& out = begin_delta();
+  out.push_back('{');
+  json::append_string(out, event.name);
+  out.push_back(':');
+  append_json_line(out, event.json);
+  out.push_back('}');
+  end_delta();
+}
+
+// Clients look for such members in the delta that starts the call: that is where they stand, if they came with it. The old
+// form of calls has no place for them.
+void ChoiceStream::call_field(const FieldReported& event) {
+  if (legacy_) return;
+  std::string members;
+  append_member(members, event.name, event.json);
+  if (stream_.add_to_call_frame(*this, members)) return;
+  std::string& out = begin_delta();
+  out.append("{\"tool_calls\":[{\"index\":");
+  json::append_integer(out, event.call);
+  out.append(members).append(",\"function\":{\"arguments\":\"\"}}]}");
+  end_delta();
+}
+
+void ChoiceStream::choice_field(const FieldReported& event) {
+  const bool again =
+      std::find(beside_names_.begin(), beside_names_.end(), event.name) != beside_names_.end();
+  if (again) {
+    waiting_.push_back(std::exchange(beside_, {}));
+    beside_names_.clear();
+  }
   if (began_) write_waiting();
-  append_json_line(logprobs_, event.json);
+  beside_names_.emplace_back(event.name);
+  append_member(beside_, event.name, event.json);
 }
 
 void ChoiceStream::note(std::string_view name, std::string_view json) {
@@ -289,9 +385,9 @@ void ChoiceStream::turn_finished(FinishReason reason) {
   if (reason == FinishReason::upstream_error) return;  // fail() says it
   std::string& out = begin_delta();
   out.append("{}");
-  write_logprobs(out);
+  write_beside(out);
   out.append(",\"finish_reason\":\"").append(openai_finish_word(reason, legacy_)).append("\"}");
-  out.append(stream_.envelope().tail());
+  stream_.end_frame();
 }
 
 }  // namespace

@@ -59,6 +59,85 @@ TEST(OpenaiStream, writes_a_field_of_the_message_into_its_delta) {
             kRole + delta(R"({"reasoning_details":[1]})") + delta("{}", "\"stop\"") + kDone);
 }
 
+constexpr FieldReported::Scope kOfCall = FieldReported::Scope::call;
+constexpr FieldReported::Scope kOfTurn = FieldReported::Scope::turn;
+constexpr FieldReported::Scope kOfChoice = FieldReported::Scope::choice;
+
+TEST(OpenaiStream, writes_a_field_of_a_call_into_the_delta_that_starts_it) {
+  EXPECT_EQ(
+      written({.stream = true},
+              {CallStarted{0, "f", "c1"}, FieldReported{kOfCall, "extra_content", "{\n}", 0},
+               FieldReported{kOfCall, "x", "1", 0}, ArgumentsDelta{0, "{}"},
+               FieldReported{kOfCall, "late", "2", 0}, CallFinished{0, CallOutcome::complete},
+               TurnFinished{FinishReason::tool_calls}}),
+      kRole +
+          delta(
+              R"({"tool_calls":[{"index":0,"id":"c1","type":"function","extra_content":{},"x":1,"function":{"name":"f","arguments":""}}]})") +
+          delta(R"({"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]})") +
+          delta(R"({"tool_calls":[{"index":0,"late":2,"function":{"arguments":""}}]})") +
+          delta("{}", "\"tool_calls\"") + kDone);
+}
+
+TEST(OpenaiStream, does_not_change_a_frame_that_has_left) {
+  const Request request{.stream = true};
+  const auto encoder = kOpenaiChat.make_encoder(request, kIdentity);
+  std::string out;
+  encoder->bind(out);
+  encoder->choice(0).accept(CallStarted{0, "f", "c1"});
+  std::string next;
+  encoder->bind(next);
+  encoder->choice(0).accept(FieldReported{kOfCall, "x", "1", 0});
+  EXPECT_EQ(next, delta(R"({"tool_calls":[{"index":0,"x":1,"function":{"arguments":""}}]})"));
+}
+
+TEST(OpenaiStream, writes_fields_of_choice_and_turn_once_beside_the_next_delta) {
+  EXPECT_EQ(written({.stream = true},
+                    {FieldReported{kOfTurn, "x_groq", "1"}, FieldReported{kOfTurn, "x_groq", "2"},
+                     FieldReported{kOfChoice, "filter", "{}"}, TextDelta{"a"}, TextDelta{"b"},
+                     FieldReported{kOfChoice, "native_finish_reason", "\"x\""},
+                     FieldReported{kOfTurn, "x_groq", "3"}, TurnFinished{FinishReason::stop}}),
+            frame(R"("choices":[{"index":0,"delta":{"role":"assistant","content":""},)"
+                  R"("finish_reason":null}],"x_groq":2})") +
+                frame(R"("choices":[{"index":0,"delta":{"content":"a"},"filter":{},)"
+                      R"("finish_reason":null}]})") +
+                delta(R"({"content":"b"})") +
+                frame(R"("choices":[{"index":0,"delta":{},"native_finish_reason":"x",)"
+                      R"("finish_reason":"stop"}],"x_groq":3})") +
+                kDone);
+}
+
+TEST(OpenaiWhole, has_every_field_in_its_place) {
+  const std::string whole =
+      written({}, {FieldReported{kOfTurn, "x_groq", "1"}, FieldReported{kOfTurn, "x_groq", "2"},
+                   FieldReported{kOfChoice, "filter", "{}"}, CallStarted{0, "f", "c1"},
+                   ArgumentsDelta{0, "{}"}, FieldReported{kOfCall, "extra_content", "7", 0},
+                   CallFinished{0, CallOutcome::complete}, TurnFinished{FinishReason::tool_calls}});
+  EXPECT_NE(whole.find(R"("x_groq":2,"choices")"), std::string::npos) << whole;
+  EXPECT_NE(whole.find(R"("function":{"name":"f","arguments":"{}"},"extra_content":7})"),
+            std::string::npos)
+      << whole;
+  EXPECT_NE(whole.find(R"("logprobs":null,"filter":{},"finish_reason")"), std::string::npos)
+      << whole;
+}
+
+TEST(OpenaiWhole, keeps_members_of_usage_that_it_does_not_know) {
+  Usage usage;
+  usage.prompt_tokens = 9;
+  usage.completion_tokens = 5;
+  usage.total_tokens = 14;
+  usage.cached_tokens = 4;
+  usage.reasoning_tokens = 2;
+  const std::string whole = written(
+      {}, {UsageReported{usage, R"({"cost":0.1,"prompt_tokens":99,"total_tokens":null,"none":null,
+             "prompt_tokens_details":{"audio_tokens":0,"cached_tokens":1},"estimated":false})"},
+           TurnFinished{FinishReason::stop}});
+  EXPECT_NE(whole.find(R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14,)"
+                       R"("prompt_tokens_details":{"audio_tokens":0,"cached_tokens":4},)"
+                       R"("completion_tokens_details":{"reasoning_tokens":2},"cost":0.1}})"),
+            std::string::npos)
+      << whole;
+}
+
 TEST(OpenaiStream, writes_a_note_beside_an_empty_delta) {
   for (const bool with_usage : {false, true}) {
     const Request request{.stream = true, .include_usage = with_usage};

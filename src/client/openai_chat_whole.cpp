@@ -22,19 +22,17 @@ std::string_view elements_of(std::string_view json) {
   return inner.find_first_not_of(" \t\r\n") == std::string_view::npos ? std::string_view() : inner;
 }
 
-// {"content":[a],"refusal":null} and {"content":[b]} -> {"content":[a,b],"refusal":null}
+// {"content":[a]} -> {"content":[a],"refusal":null}
 class Logprobs {
  public:
-  void add(std::string_view json) {
+  explicit Logprobs(std::string_view json) {
     json::Reader in(json);
-    if (in.peek() != json::Kind::object) return;
+    if (json.empty() || in.peek() != json::Kind::object) return;
     any_ = true;
     for (std::string_view key; in.next_member(key);) {
       std::string* list = key == "content" ? &content_ : key == "refusal" ? &refusal_ : nullptr;
       const std::string_view elements = elements_of(in.raw());
-      if (list == nullptr || elements.empty()) continue;
-      if (!list->empty()) list->push_back(',');
-      append_json_line(*list, elements);
+      if (list != nullptr) append_json_line(*list, elements);
     }
   }
 
@@ -60,6 +58,17 @@ class Logprobs {
   std::string refusal_;
 };
 
+void append_field(json::ObjectWriter& object, std::string_view name, std::string_view json) {
+  std::string line;
+  append_json_line(line, json);
+  object.raw_escaped(name, line);
+}
+
+void append_fields(json::ObjectWriter& object, const FieldFold& fields) {
+  fields.each(
+      [&](std::string_view name, std::string_view json) { append_field(object, name, json); });
+}
+
 void append_call(std::string& out, const LoggedCall& call) {
   json::ObjectWriter object(out);
   object.string("id", call.id);
@@ -68,6 +77,7 @@ void append_call(std::string& out, const LoggedCall& call) {
   function.string("name", call.name);
   function.string("arguments", call.arguments);
   function.close();
+  append_fields(object, call.fields);
   object.close();
 }
 
@@ -89,32 +99,41 @@ void append_calls(json::ObjectWriter& message, const std::vector<LoggedCall>& ca
   out.push_back(']');
 }
 
-// Fields whose elements came in several reports, each written once, where it was first seen.
-void append_message_fields(json::ObjectWriter& message, const EventLog& log) {
-  const auto is_field = [](const LoggedEvent& event) {
-    return event.kind == Kind::field && event.scope == FieldReported::Scope::message;
-  };
-  std::vector<std::string_view> written;
-  for (const LoggedEvent& event : log.events()) {
-    if (!is_field(event) || std::find(written.begin(), written.end(), event.id) != written.end()) {
-      continue;
+// What a choice said, with its fields apart.
+class WholeChoice final : public EventSink {
+ public:
+  void accept(const Event& event) override {
+    if (const auto* usage = std::get_if<UsageReported>(&event)) return told.set(*usage);
+    const auto* field = std::get_if<FieldReported>(&event);
+    if (field == nullptr) return log.accept(event);
+    switch (field->scope) {
+      case FieldReported::Scope::choice:
+        return choice.add(field->scope, field->name, field->json);
+      case FieldReported::Scope::turn:
+        return turn.add(field->scope, field->name, field->json);
+      case FieldReported::Scope::message:
+        return message.add(field->scope, field->name, field->json);
+      case FieldReported::Scope::call:
+        return log.accept(event);
     }
-    written.push_back(event.id);
-    std::string& out = message.key(event.id);
-    out.push_back('[');
-    for (const LoggedEvent& other : log.events()) {
-      if (!is_field(other) || other.id != event.id) continue;
-      const std::string_view elements = elements_of(other.text);
-      if (elements.empty()) continue;
-      if (out.back() != '[') out.push_back(',');
-      append_json_line(out, elements);
-    }
-    out.push_back(']');
   }
-}
 
-void append_message(std::string& out, const EventLog& log, bool legacy,
+  // The upstream said something about it.
+  bool mentioned() const {
+    return !log.events().empty() || told.counts || !turn.empty() || !choice.empty() ||
+           !message.empty();
+  }
+
+  EventLog log;
+  FieldFold turn;
+  FieldFold choice;
+  FieldFold message;
+  ToldUsage told;
+};
+
+void append_message(std::string& out, const WholeChoice& said, bool legacy,
                     std::string_view reasoning_field) {
+  const EventLog& log = said.log;
   const std::string text = log.text();
   const std::string reasoning = log.reasoning();
   const std::string refusal = log.refusal();
@@ -133,22 +152,24 @@ void append_message(std::string& out, const EventLog& log, bool legacy,
     message.string("refusal", refusal);
   }
   append_calls(message, calls, legacy);
-  append_message_fields(message, log);
+  append_fields(message, said.message);
   message.close();
 }
 
-void append_choice(std::string& out, std::uint32_t index, const EventLog& log, bool legacy,
+void append_choice(std::string& out, std::uint32_t index, const WholeChoice& said, bool legacy,
                    std::string_view reasoning_field) {
-  Logprobs logprobs;
-  for (const LoggedEvent& event : log.events()) {
-    const bool of_choice = event.scope == FieldReported::Scope::choice;
-    if (event.kind == Kind::field && of_choice && event.id == "logprobs") logprobs.add(event.text);
-  }
-  const std::optional<FinishReason> reason = log.reason();
+  std::string logprobs;
+  said.choice.each([&](std::string_view name, std::string_view json) {
+    if (name == "logprobs") logprobs = json;
+  });
+  const std::optional<FinishReason> reason = said.log.reason();
   json::ObjectWriter choice(out);
   choice.integer("index", index);
-  append_message(choice.key("message"), log, legacy, reasoning_field);
-  logprobs.append_to(choice.key("logprobs"));
+  append_message(choice.key("message"), said, legacy, reasoning_field);
+  Logprobs(logprobs).append_to(choice.key("logprobs"));
+  said.choice.each([&](std::string_view name, std::string_view json) {
+    if (name != "logprobs") append_field(choice, name, json);
+  });
   if (reason) {
     choice.string("finish_reason", openai_finish_word(*reason, legacy));
   } else {
@@ -174,11 +195,11 @@ class OpenaiWhole final : public ResponseEncoder {
     answer.string("model", identity_.model);
     append_turn_fields(answer);
     append_choices(answer.key("choices"));
-    std::optional<Usage> usage;
-    for (const EventLog& log : choices_) {
-      if (!usage) usage = log.usage();
-    }
-    if (usage || end.estimate) append_openai_usage(answer.key("usage"), usage, end);
+    const auto told = std::find_if(choices_.begin(), choices_.end(), [](const WholeChoice& said) {
+      return said.told.counts.has_value();
+    });
+    const ToldUsage& usage = told == choices_.end() ? choices_.front().told : told->told;
+    if (usage.counts || end.estimate) append_openai_usage(answer.key("usage"), usage, end);
     answer.close();
   }
 
@@ -190,22 +211,15 @@ class OpenaiWhole final : public ResponseEncoder {
   }
 
  private:
-  // The last report of each field counts.
   void append_turn_fields(json::ObjectWriter& answer) const {
-    for (const std::string_view name : {"service_tier", "system_fingerprint", "callgate"}) {
-      std::string_view json;
-      for (const LoggedEvent& event : choices_.front().events()) {
-        if (event.kind == Kind::field && event.id == name) json = event.text;
-      }
-      if (!json.empty()) append_json_line(answer.key(name), json);
-    }
+    append_fields(answer, choices_.front().turn);
   }
 
   // A choice that the upstream never mentioned is left out.
   void append_choices(std::string& out) const {
     char separator = '[';
     for (std::uint32_t i = 0; i < choices_.size(); ++i) {
-      if (choices_[i].events().empty()) continue;
+      if (!choices_[i].mentioned()) continue;
       out.push_back(std::exchange(separator, ','));
       append_choice(out, i, choices_[i], legacy_, identity_.reasoning_field);
     }
@@ -215,7 +229,7 @@ class OpenaiWhole final : public ResponseEncoder {
 
   ResponseIdentity identity_;
   bool legacy_;
-  std::vector<EventLog> choices_;
+  std::vector<WholeChoice> choices_;
   std::string* out_ = nullptr;
 };
 

@@ -10,9 +10,20 @@
 
 namespace callgate::client {
 
-// `usage` is what the upstream told; without it the estimate is written, marked with "estimated":true. REQUIRES: one of
-// the two is there.
-void append_openai_usage(std::string& out, const std::optional<Usage>& usage, const AnswerEnd& end);
+// The usage of an answer as the upstream told it.
+struct ToldUsage {
+  std::optional<Usage> counts;
+  std::string json;  // its own object, with members that `counts` does not know; may be empty
+
+  void set(const UsageReported& event) {
+    counts = event.usage;
+    json = event.json;
+  }
+};
+
+// The counts that were told or, where some had to be estimated, all of them from `end`, marked with "estimated":true. Other
+// members are the upstream's. REQUIRES: there are counts in one of the two.
+void append_openai_usage(std::string& out, const ToldUsage& told, const AnswerEnd& end);
 
 // The protocol has no word for upstream_error: such a turn ends with an error, not with a reason.
 std::string_view openai_finish_word(FinishReason reason, bool legacy);

@@ -29,7 +29,7 @@ struct AnswerEnd {
     std::int64_t first_token_ms = 0;
     std::int64_t duration_ms = 0;
   };
-  std::optional<Usage> estimate;  // the upstream told no usage
+  std::optional<Usage> estimate;  // goes before what was told, of which some or all is missing
   std::optional<Timing> timing;   // the client asked for it
   std::string counters;           // a JSON object for a comment line of a stream; empty: none
 };

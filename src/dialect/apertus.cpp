@@ -11,8 +11,12 @@ constexpr Envelope kReasoning[] = {{"<|inner_prefix|>", "<|inner_suffix|>"},
 constexpr Opener kOpen[] = {{"<|tools_prefix|>"}};
 constexpr std::string_view kClose[] = {"<|tools_suffix|>"};
 constexpr std::string_view kTail[] = {"<|assistant_end|>"};
-constexpr Prose kProse{
-    .reasoning = kReasoning, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"<|tools_prefix|>", "<|tools_suffix|>"};
+constexpr Prose kProse{.reasoning = kReasoning,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr CallKeys kKeys{.shape = CallKeys::Shape::name_is_key};
 constexpr std::string_view kModels[] = {"*apertus*"};
 

@@ -90,6 +90,7 @@ class AutoParser final : public AuditedParser {
 
   void push(std::string_view text, Channel channel, EventSink& sink) override;
   void finish(EventSink& sink) override;
+  void cut_off() override;
   void interrupt(EventSink& sink) override;
   std::string_view settled_on() const override { return settled_on_; }
   const Audit& audit() const override;
@@ -123,6 +124,7 @@ class AutoParser final : public AuditedParser {
   void settle();
   void leave_lead();
   void change_channel(Channel channel);
+  void follow_channel();
   Channel prose_channel() const { return reasoning_ ? Channel::reasoning : channel_; }
 
   std::string_view obstacle(const Sign& sign) const;
@@ -155,14 +157,17 @@ class AutoParser final : public AuditedParser {
   ExplainRelay relay_;
   std::optional<TurnGate> turn_;
   State state_ = State::prose;
-  Channel channel_ = Channel::text;  // of the upstream
-  bool reasoning_;                   // inside an envelope of reasoning
-  bool tagged_ = false;              // the model's own tag opened it
-  bool said_ = false;                // text or a call has left
-  const Sign* sign_ = nullptr;       // that is being looked at
-  std::string look_;                 // from its opener on
-  std::string name_;                 // the name after it
-  std::string_view dialect_;         // that reads the block
+  Channel channel_ = Channel::text;      // of the upstream
+  bool channel_changed_ = false;         // since the prose before
+  std::size_t block_before_change_ = 0;  // bytes of the block then
+  bool reasoning_;                       // inside an envelope of reasoning
+  bool tagged_ = false;                  // the model's own tag opened it
+  bool said_ = false;                    // text or a call has left
+  bool cut_off_ = false;
+  const Sign* sign_ = nullptr;  // that is being looked at
+  std::string look_;            // from its opener on
+  std::string name_;            // the name after it
+  std::string_view dialect_;    // that reads the block
   json::Scanner json_;
   int readings_ = 0;        // of the bytes that are being read, before this one
   int block_readings_ = 0;  // of the block's opener
@@ -202,6 +207,12 @@ void AutoParser::finish(EventSink& sink) {
   if (state_ == State::tail) out_.drop_held();
   leave_lead();
   out_.finish();
+}
+
+void AutoParser::cut_off() {
+  cut_off_ = true;
+  if (state_ == State::block) block_.cut_off();
+  if (state_ == State::turn) turn_->cut_off();
 }
 
 void AutoParser::interrupt(EventSink& sink) {
@@ -256,9 +267,20 @@ void AutoParser::change_channel(Channel channel) {
   if (state_ == State::close) close_reasoning();
   settle();
   channel_ = channel;
+  if (!channel_changed_ && state_ == State::block) block_before_change_ = block_.bytes().size();
+  channel_changed_ = true;
   if (state_ == State::block || state_ == State::turn) return;
-  if (channel == Channel::text) reasoning_ = false;
   leave_lead();
+  follow_channel();
+}
+
+// A block is in the channel that it began in; what follows it is in the upstream's.
+void AutoParser::follow_channel() {
+  if (!std::exchange(channel_changed_, false)) return;
+  if (channel_ == Channel::text) {
+    reasoning_ = false;
+    tagged_ = false;
+  }
   if (out_.channel() != prose_channel()) out_.begin_stretch(prose_channel(), Lead::turn);
   context_.reset();
 }
@@ -556,6 +578,9 @@ std::string_view AutoParser::picked(char next) const {
     case Sign::Look::list:
       if (json && next == '{') return "xlam";
       return tool && next == '(' ? "pythonic" : "";
+    case Sign::Look::token_list:
+      if (json) return "sarashina";
+      return tag ? "solar_open" : "";
     case Sign::Look::none:
     case Sign::Look::tag:
       break;
@@ -569,6 +594,7 @@ void AutoParser::begin_block(std::string_view dialect) {
   block_readings_ = readings_;
   relay_.begin(dialect, position(), ExplainRelay::Mode::hold);
   block_.begin(make(dialect, Channel::text));
+  if (cut_off_) block_.cut_off();
   feed_block(look_);
 }
 
@@ -623,13 +649,15 @@ void AutoParser::end_block() {
   next_call_ = block_.next_call();
   state_ = State::prose;
   out_.begin_stretch(prose_channel(), Lead::call);
+  follow_channel();
 }
 
 // What was looked at is text, up to there; the rest is read again.
 void AutoParser::give_up(std::size_t text_to) {
   const bool in_block = state_ == State::block;
   if (in_block) explain_block();
-  const bool json = in_block && block_.verdict() == CallBlock::Verdict::no_call &&
+  const bool json = in_block && !channel_changed_ &&
+                    block_.verdict() == CallBlock::Verdict::no_call &&
                     (sign_->look == Sign::Look::list || sign_->text == "{");
   const std::string bytes(in_block ? block_.bytes() : std::string_view(look_));
   const std::size_t text_from = in_block ? block_.text_from() : 0;
@@ -640,6 +668,7 @@ void AutoParser::give_up(std::size_t text_to) {
     next_call_ = block_.next_call();
     out_.begin_stretch(prose_channel(), Lead::call);
   }
+  if (in_block && channel_changed_) text_to = std::max(text_to, block_before_change_);
   const int readings = in_block ? block_readings_ : readings_;
   state_ = json ? State::json : State::prose;
   const std::string_view all(bytes);
@@ -649,6 +678,7 @@ void AutoParser::give_up(std::size_t text_to) {
     return;
   }
   take_prose(all.substr(text_from, text_to - text_from));
+  follow_channel();
   read_again(all.substr(text_to), readings + 1);
 }
 

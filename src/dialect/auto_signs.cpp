@@ -50,7 +50,9 @@ constexpr Sign kSigns[] = {
     {"<|function_call|>", "gigachat3", Kind::token},
     {"function call<|role_sep|>", "gigachat3", Kind::token},
     {"<|tool_call:begin|>", "solar_open", Kind::token},
-    {"<|tool_calls|>", "solar_open", Kind::token},
+    {"<|tool_calls|>", {}, Kind::token, Look::token_list},
+    {"<tool_calls:opensource>", "hunyuan", Kind::token},
+    {"<tool_call:opensource>", "hunyuan", Kind::token},
     {"]<]minimax[>[", "minimax_m3", Kind::token},
     {"<｜tool_calls_begin｜>", "step3", Kind::token},
     {"<｜tool_call_begin｜>", "step3", Kind::token},
@@ -69,6 +71,15 @@ constexpr Sign kSigns[] = {
     {"<|begin|>assistant", "solar_open", Kind::turn},
     {"<|channel|>", "harmony", Kind::turn},
     {"<|start|>assistant", "harmony", Kind::turn},
+    {"<|start|>assistant to=functions.", "harmony", Kind::turn},
+    {"<|start|>assistant to=", "muse_glimmer", Kind::turn},
+    {" to=self<|message|>", "muse_glimmer", Kind::turn},
+    {" to=user<|message|>", "muse_glimmer", Kind::turn},
+    {"<|message_model|>", "inkling", Kind::turn},
+    {"<|content_thinking|>", "inkling", Kind::turn},
+    {"<|content_text|>", "inkling", Kind::turn},
+    {"<|content_invoke_tool_json|>", "inkling", Kind::turn},
+    {"<think:opensource>", "hunyuan", Kind::turn},
     {"<seed:think>", "seed_oss", Kind::turn},
     {"<mm:think>", "minimax_m3", Kind::turn},
     {"<|open|>", "kimi_k3", Kind::turn},
@@ -76,9 +87,11 @@ constexpr Sign kSigns[] = {
 };
 
 constexpr Envelope kReasoning[] = {
-    {"<think>", "</think>"},  {"", "</seed:think>"},         {"", "</mm:think>"},
-    {"", "[/THINK]"},         {"", "<|END_THINKING|>"},      {"", "<channel|>"},
-    {"", "<|inner_suffix|>"}, {"", "<|close|>think<|sep|>"}, {"", "◁/think▷"},
+    {"<think>", "</think>"},  {"", "</seed:think>"},
+    {"", "</mm:think>"},      {"", "[/THINK]"},
+    {"", "<|END_THINKING|>"}, {"", "<channel|>"},
+    {"", "<|inner_suffix|>"}, {"", "<|close|>think<|sep|>"},
+    {"", "◁/think▷"},         {"", "[BEGIN FINAL RESPONSE]"},
 };
 
 constexpr std::string_view kTails[] = {"<|im_end|>",           "<|eot_id|>",        "<|eom_id|>",

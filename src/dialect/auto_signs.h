@@ -19,6 +19,7 @@ struct Sign {
     tool_calls,  // after <tool_calls>
     invokes,     // after <function_calls>
     list,        // after [: JSON or Python calls
+    token_list,  // after <|tool_calls|>
     tag,         // after <: the name of a declared tool
   };
   enum class Kind : std::uint8_t {

@@ -34,13 +34,24 @@ struct Exception {
   std::string_view why;
 };
 constexpr Exception kExceptions[] = {
+    {"anthropic_xml", "json_call", "<function_calls> and a brace could be anyone's"},
     {"cohere_command_r7b", "fenced_action", "`Action:` and a fence are ordinary prose"},
+    {"deepseek_v31", "made_up_outputs", "results pick no dialect"},
     {"harmony", "prompt_began_header", "the header was begun in the prompt"},
     {"harmony", "reasoning_prompt_opened", "<|end|> ends turns of other dialects"},
     {"harmony", "unknown_role", "only <|start|>assistant is a sign"},
+    {"kimi_k2", "stripped_openers", "a name and a colon are ordinary prose"},
+    {"kimi_k3", "call_after_the_message", "the end of a message picks no dialect"},
+    {"kimi_k3", "close_without_sep", "half a tag picks no dialect"},
+    {"kimi_k3", "cut_after_open", "half a tag picks no dialect"},
+    {"kimi_k3", "cut_in_close", "half a tag picks no dialect"},
+    {"kimi_k3", "end_of_msg_alone", "the end of a message picks no dialect"},
     {"minicpm5", "call_wrapper", "<tool_call> and a tag is qwen3_coder"},
     {"seed_oss", "newlines_are_data", "<function= without its section is qwen3_coder"},
     {"solar_open", "reasoning_prompt_opened", "<|end|> ends turns of other dialects"},
+    {"use_tool", "bare_json", "JSON without a tag says nothing of use_tool"},
+    {"use_tool", "fenced_json", "JSON without a tag says nothing of use_tool"},
+    {"use_tool", "json_in_a_plain_fence", "JSON without a tag says nothing of use_tool"},
     {"use_tool", "text_before", "the white space left before the dialect was known"},
     {"use_tool", "whole_call", "the white space left before the dialect was known"},
 };
@@ -50,10 +61,16 @@ bool is_exception(std::string_view dialect, std::string_view name) {
                      [&](const Exception& e) { return e.dialect == dialect && e.name == name; });
 }
 
+// A closer alone does not pick a dialect, nor does an empty block: whether it is hidden is not known.
+bool is_orphan(std::string_view name) {
+  return name.starts_with("orphan_") || name == "empty_block";
+}
+
 EventLog run(const Dialect& dialect, const Case& test) {
   EventLog log;
   const std::unique_ptr<DialectParser> parser = test.make(dialect);
   parser->push(test.in, test.channel, log);
+  if (test.cut_off) parser->cut_off();
   parser->finish(log);
   return log;
 }
@@ -86,7 +103,7 @@ TEST_P(Auto, gives_what_the_dialect_gives) {
   const Dialect& dialect = *find(GetParam());
   std::size_t compared = 0;
   for (const Case& test : golden::cases_of(dialect)) {
-    if (!test.reason.empty()) continue;
+    if (!test.reason.empty() || is_orphan(test.name)) continue;
     const EventLog given = run(dialect, test);
     const EventLog found = run(*find("auto"), test);
     if (is_exception(dialect.name, test.name)) {
@@ -117,6 +134,21 @@ TEST(AutoInterrupted, lets_a_kept_call_go_as_text) {
     EXPECT_EQ(log.text(), turn);
     EXPECT_TRUE(log.calls().empty());
   }
+}
+
+// Text after calls in the reasoning field makes them a quotation, each in its own channel.
+TEST(AutoChannels, keeps_a_block_in_the_channel_that_it_began_in) {
+  constexpr std::string_view kCall =
+      "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>";
+  EventLog log;
+  const std::unique_ptr<DialectParser> parser = find("auto")->make({});
+  parser->push("Hm. ", Channel::reasoning, log);
+  parser->push(kCall, Channel::reasoning, log);
+  parser->push("Done.", Channel::text, log);
+  parser->finish(log);
+  EXPECT_EQ(log.reasoning(), "Hm. " + std::string(kCall));
+  EXPECT_EQ(log.text(), "Done.");
+  EXPECT_TRUE(log.calls().empty());
 }
 
 TEST(AutoSettled, names_the_dialect_of_the_calls) {

@@ -36,6 +36,7 @@ class CallBlock final : public EventSink {
   void begin(std::unique_ptr<AuditedParser> parser);
   // `sink` gets what the parser finds once the block is committed.
   void push(std::string_view bytes, EventSink& sink);
+  void cut_off() { parser_->cut_off(); }
   void finish(EventSink& sink);
   void accept(const Event& event) override;
 

@@ -2,13 +2,20 @@
 
 #include <algorithm>
 
+#include "dialect/tagged_value.h"
+#include "dialect/tool_fit.h"
+#include "dialect/tool_schema.h"
+#include "json/writer.h"
+
 namespace callgate::dialect {
 namespace {
 
 constexpr std::string_view kNameKeys[] = {"name", "tool_name", "function_name"};
-constexpr std::string_view kArgumentKeys[] = {"arguments", "parameters", "args"};
+constexpr std::string_view kArgumentKeys[] = {"arguments", "parameters", "args", "input"};
 // Members that calls have besides; others are not skipped where only the shape tells a call.
-constexpr std::string_view kQuietKeys[] = {"type", "id", "index"};
+constexpr std::string_view kQuietKeys[] = {"type", "id", "index", "call_id", "tool_call_id"};
+// A member beside the arguments is held back until the end of the call, but no more than this.
+constexpr std::size_t kMaxMember = std::size_t{1} << 20;
 
 bool contains(std::span<const std::string_view> keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
@@ -30,6 +37,10 @@ void CallObject::begin(Opener::Names names) {
   arguments_begun_ = false;
   arguments_ended_ = false;
   id_known_ = false;
+  brace_kept_ = false;
+  has_members_ = false;
+  parameters_read_ = false;
+  members_.clear();
   outcome_ = CallOutcome::complete;
   name_.clear();
   id_.clear();
@@ -40,6 +51,27 @@ CallObject::Key CallObject::key_of(std::string_view text) const {
   if (contains(kNameKeys, text)) return Key::name;
   if (contains(kArgumentKeys, text)) return Key::arguments;
   return text == "function" ? Key::function : Key::other;
+}
+
+// What may be a member of a call. Where only the shape tells one, a name has to be known that it is a parameter of, or
+// arguments behind which the shape is told.
+bool CallObject::is_known_key() {
+  if (names_ == Opener::Names::any || key_ != Key::other || contains(kQuietKeys, text_))
+    return true;
+  return !name_.empty() && (arguments_ended_ || is_parameter(text_));
+}
+
+bool CallObject::is_parameter(std::string_view key) {
+  if (name_.empty()) return false;
+  if (!parameters_read_) {
+    parameters_read_ = true;
+    parameters_.clear();
+    for (const ToolSpec& tool : tools_) {
+      if (tool.name != name_) continue;
+      for (Parameter& each : parameters_of(tool)) parameters_.push_back(std::move(each.name));
+    }
+  }
+  return std::find(parameters_.begin(), parameters_.end(), key) != parameters_.end();
 }
 
 Step CallObject::push(std::string_view bytes, Output& out) {
@@ -86,9 +118,16 @@ Step CallObject::push(std::string_view bytes, Output& out) {
 // Used as long as possible without leaving the fast path: most bytes of a call are arguments.
 Step CallObject::push_arguments(std::string_view bytes, Output& out) {
   const JsonArguments::Result result = arguments_.push(bytes, out);
+  if (!has_members_) {
+    const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+    has_members_ = first < result.used && bytes[first] != '}';
+  }
   if (result.state == JsonArguments::State::inside) return {.used = result.used};
   arguments_ended_ = true;
-  if (result.state == JsonArguments::State::malformed) outcome_ = CallOutcome::malformed;
+  if (result.state == JsonArguments::State::malformed) {
+    outcome_ = CallOutcome::malformed;
+    brace_kept_ = false;
+  }
   state_ = State::comma_or_end;
   if (result.replay.empty()) return {.used = result.used};
   Step step = fail(result.used, Found::word(result.replay), out);
@@ -116,15 +155,12 @@ bool CallObject::text_closed(Output& out) {
       state_ = State::colon;
       if (keys_.shape == CallKeys::Shape::name_is_key) return take_name_as_key();
       key_ = key_of(text_);
-      // Behind the arguments of a declared tool the shape is told.
-      if (names_ == Opener::Names::any || key_ != Key::other || contains(kQuietKeys, text_) ||
-          (!name_.empty() && arguments_ended_)) {
-        return true;
-      }
+      member_key_ = text_;
+      if (is_known_key()) return true;
       out.expected("a member of a call, such as \"name\"", Found::word(text_));
       return false;
     case State::name:
-      if (name_.empty()) name_ = text_;
+      if (name_.empty()) name_ = declared_name(tools_, text_);
       state_ = State::comma_or_end;
       if (name_.empty()) return false;
       if (names_ == Opener::Names::declared && !may_be_called(tools_, name_)) {
@@ -177,7 +213,9 @@ std::size_t CallObject::push_skipped(std::string_view bytes, Output& out) {
   const std::string_view raw = bytes.substr(0, used);
   out.hold(raw);
   if (state_ == State::id_other) id_.append(raw);
+  if (state_ == State::skipped && member_json_.size() <= kMaxMember) member_json_.append(raw);
   if (scan_.state() != json::Scanner::State::closed) return used;
+  if (state_ == State::skipped) keep_member();
   if (state_ == State::id_other) {
     if (id_ == "null") id_.clear();
     id_known_ = true;
@@ -258,18 +296,55 @@ bool CallObject::step_value(char c, Output& out) {
       id_.assign(text ? std::string_view{} : byte);
       state_ = text ? State::id_string : State::id_other;
       break;
-    case Key::arguments:
-      if (!arguments_begun_) return begin_arguments(c, out);
+    case Key::arguments: {
+      // A parameter of this name is more likely than arguments that are no object.
+      const bool member = c != '{' && member_key_ != "arguments" && is_parameter(member_key_);
+      if (!arguments_begun_ && !member) return begin_arguments(c, out);
       state_ = State::skipped;
       break;
+    }
     case Key::other:
       state_ = State::skipped;
       break;
   }
   scan_.reset();
   if (state_ != State::id_string && scan_.push(byte) == 0) return false;
+  member_json_ = byte;
   out.hold(byte);
   return true;
+}
+
+// A member beside the arguments is whole.
+void CallObject::keep_member() {
+  if (member_json_.size() > kMaxMember || keys_.shape != CallKeys::Shape::members) return;
+  const bool quiet = contains(kQuietKeys, member_key_);
+  // Behind the name it is known already; a member that no tool asks for is not kept while arguments stream.
+  if (arguments_begun_ && !name_.empty() && !is_parameter(member_key_)) return;
+  if (quiet && !name_.empty() && !is_parameter(member_key_)) return;
+  members_.push_back({member_key_, member_json_});
+}
+
+void CallObject::append_members(std::string& json, bool first) {
+  for (const Member& member : members_) {
+    const bool wanted =
+        arguments_begun_ || contains(kQuietKeys, member.key) ? is_parameter(member.key) : true;
+    if (!wanted) continue;
+    if (!first) json += ", ";
+    first = false;
+    json::append_string(json, member.key);
+    json += ": ";
+    append_clean_json(json, member.json);
+  }
+}
+
+// The members beside the arguments that belong to them, and the brace.
+void CallObject::close_arguments(Output& out) {
+  if (arguments_begun_ && !brace_kept_) return;
+  std::string json(arguments_begun_ ? "" : "{");
+  append_members(json, !has_members_);
+  json += "}";
+  out.arguments(json);
+  brace_kept_ = false;
 }
 
 bool CallObject::begin_arguments(char c, Output& out) {
@@ -295,7 +370,12 @@ bool CallObject::begin_arguments(char c, Output& out) {
   }
   if (may_start()) start(out);
   state_ = State::arguments;
-  arguments_.begin();
+  brace_kept_ = c == '{';
+  if (brace_kept_) {
+    arguments_.begin_open();
+  } else {
+    arguments_.begin();
+  }
   arguments_.push(byte, out);
   return true;
 }
@@ -308,12 +388,17 @@ bool CallObject::may_start() const {
 void CallObject::start(Output& out) {
   if (started_) return;
   started_ = true;
-  out.start_call(name_, id_known_ ? std::string_view(id_) : std::string_view{});
+  out.start_call(name_, id_known_ ? std::string_view(id_) : std::string_view{},
+                 is_guess() ? Commit::whole_call : Commit::eager);
 }
 
+// Only the shape tells a call, and nobody said which tools there are.
+bool CallObject::is_guess() const { return names_ == Opener::Names::declared && tools_.empty(); }
+
 Step CallObject::end(std::size_t used, Output& out) {
+  if (is_guess() && !arguments_begun_) outcome_ = CallOutcome::malformed;
   start(out);
-  if (!arguments_begun_) out.arguments("{}");
+  close_arguments(out);
   const bool left = out.finish_call(outcome_);
   return {.used = used, .next = left ? Step::Next::closed : Step::Next::rejected};
 }
@@ -352,13 +437,18 @@ std::string_view CallObject::wanted() const {
 
 void CallObject::finish(Output& out) {
   if (name_.empty()) return;
-  if (names_ == Opener::Names::declared && !arguments_begun_) return;
+  std::string members("{");
+  if (!arguments_begun_) append_members(members, true);
+  const bool flat = members.size() > 1;
+  if (names_ == Opener::Names::declared && !arguments_begun_ && !flat) return;
   if (state_ == State::arguments || state_ == State::arguments_string) {
     outcome_ = arguments_.finish(out);
   } else if (!arguments_ended_) {
     outcome_ = CallOutcome::truncated;
   }
   start(out);
+  if (arguments_ended_) close_arguments(out);
+  if (flat) out.arguments(members);
   out.finish_call(outcome_);
 }
 

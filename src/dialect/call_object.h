@@ -5,6 +5,9 @@
 //
 // The call starts as soon as its name is known and its arguments begin; arguments that come earlier, or before an id
 // that the dialect has, are held back.
+//
+// Without `arguments` the other members are the arguments: {"name": "bash", "cmd": "ls"}. Beside them, those that are
+// parameters of the declared tool are arguments as well; the rest is dropped.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +79,13 @@ class CallObject {
   bool take_name_as_key();
   void end_argument_string(Output& out);
   Key key_of(std::string_view text) const;
+  bool is_known_key();
+  bool is_parameter(std::string_view key);
+  void keep_member();
+  void append_members(std::string& json, bool first);
+  void close_arguments(Output& out);
   bool may_start() const;
+  bool is_guess() const;
   void start(Output& out);
   Step end(std::size_t used, Output& out);
   // What the state expects.
@@ -97,7 +106,18 @@ class CallObject {
   bool arguments_begun_ = false;
   bool arguments_ended_ = false;
   bool id_known_ = false;
+  bool brace_kept_ = false;       // the arguments' closing brace was read and has not left
+  bool has_members_ = false;      // the arguments' object does
+  bool parameters_read_ = false;  // those of name_
   CallOutcome outcome_ = CallOutcome::complete;
+  struct Member {
+    std::string key;
+    std::string json;
+  };
+  std::vector<Member> members_;          // beside the arguments
+  std::vector<std::string> parameters_;  // of the declared tool
+  std::string member_key_;
+  std::string member_json_;
   std::string text_;     // the key or string that is being read
   std::string decoded_;  // of arguments that are a string
   std::string name_;

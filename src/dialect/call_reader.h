@@ -28,7 +28,8 @@ struct Step {
   std::size_t used = 0;
   Next next = Next::more;
   // Used in an earlier push or this one, but it is a marker behind the call: TurnParser reads it ahead of the rest.
-  // Taken back with out.unhold() or out.unread_arguments(). Static storage.
+  // Taken back with out.unhold() or out.unread_arguments(). In static storage, or in a buffer of the reader that reading
+  // these bytes does not change.
   std::string_view replay = {};
 };
 

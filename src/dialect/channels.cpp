@@ -4,6 +4,8 @@
 
 #include "dialect/call_reader.h"
 #include "dialect/explain.h"
+#include "dialect/tool_fit.h"
+#include "json/writer.h"
 
 namespace callgate::dialect {
 namespace {
@@ -48,6 +50,33 @@ bool is_analysis(std::string_view header) {
   return last("analysis") > std::max(last("commentary"), last("final"));
 }
 
+// A word of the header, such as the `json` of `<|constrain|>json`.
+bool has_word(std::string_view header, std::string_view word) {
+  const std::size_t at = header.rfind(word);
+  if (at == std::string_view::npos || at == 0) return false;
+  const std::string_view rest = header.substr(at + word.size());
+  return is_space(header[at - 1]) && (rest.empty() || is_space(rest[0]));
+}
+
+// Words of a header that models write between messages, without its tokens: `commentary to=functions.f`. `open`: the last
+// one may go on.
+bool is_filler(std::string_view text, bool open) {
+  constexpr std::string_view kWords[] = {"analysis", "commentary", "final", "assistant", kTo};
+  while (!is_blank(text)) {
+    text.remove_prefix(text.find_first_not_of(kSpace));
+    const std::size_t end = std::min(text.find_first_of(kSpace), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(end);
+    const bool may_go_on = open && text.empty();
+    const bool known = std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view is) {
+      return word == is || (is == kTo && word.starts_with(kTo)) ||
+             (may_go_on && is.starts_with(word));
+    });
+    if (!known) return false;
+  }
+  return true;
+}
+
 // Text at the start of a turn that may be the rest of a header: ` to=functions.f `.
 bool may_be_header(std::string_view text) {
   const std::size_t from = std::min(text.find_first_not_of(kSpace), text.size());
@@ -61,7 +90,8 @@ bool may_be_header(std::string_view text) {
 }  // namespace
 
 ChannelParser::ChannelParser(const DialectOptions& options)
-    : tokens_(kTokens),
+    : tools_(options.tools),
+      tokens_(kTokens),
       scan_(tokens_),
       out_(options.commit, options.max_held_back, options.explain),
       arguments_({std::begin(kTokens), std::end(kTokens)}),
@@ -88,24 +118,37 @@ void ChannelParser::finish(EventSink& sink) {
   while (!scan_.idle()) take_found(scan_.finish());
   switch (state_) {
     case State::lead:
-    case State::header:
-      if (state_ == State::header) explain("<|message|>", {.extent = Found::Extent::end});
       release(State::body);
       break;
+    case State::header:
+      // The name of a tool may have been cut, and what begins the turn may be prose.
+      if (!out_.held().starts_with(kTokens[0]) || header_.find(kTo) != std::string::npos) {
+        explain("<|message|>", {.extent = Found::Extent::end});
+        release(State::body);
+      }
+      out_.drop_held();
+      break;
     case State::call_lead:
+    case State::call_quote:
     case State::call_odd:
       out_.start_call(name_);
       out_.finish_call(CallOutcome::truncated);
       break;
     case State::arguments:
+    case State::quoted:
       out_.finish_call(arguments_.finish(out_));
+      break;
+    case State::raw:
+      end_raw();
       break;
     case State::between:
     case State::call_rest:
+      if (!is_filler(out_.held(), false)) release(State::body);
       out_.drop_held();
       break;
     case State::body:
     case State::odd_body:
+    case State::hidden:
       break;
   }
   out_.finish();
@@ -115,8 +158,12 @@ void ChannelParser::consume(std::string_view bytes) {
   while (!bytes.empty()) {
     if (state_ == State::arguments) {
       bytes = read_arguments(bytes);
+    } else if (state_ == State::quoted) {
+      bytes = read_quoted(bytes);
     } else if (state_ == State::call_lead) {
       bytes = read_call_lead(bytes);
+    } else if (state_ == State::call_quote) {
+      bytes = read_call_quote(bytes);
     } else {
       bytes = read_marked(bytes);
     }
@@ -136,6 +183,11 @@ std::string_view ChannelParser::read_call_lead(std::string_view bytes) {
     bytes.remove_prefix(1);
   }
   if (bytes.empty()) return bytes;
+  if (bytes[0] == '"') {
+    out_.hold(bytes.substr(0, 1));
+    state_ = State::call_quote;
+    return bytes.substr(1);
+  }
   if (bytes[0] != '{') {
     state_ = State::call_odd;
     return bytes;
@@ -144,6 +196,30 @@ std::string_view ChannelParser::read_call_lead(std::string_view bytes) {
   arguments_.begin();
   state_ = State::arguments;
   return bytes;
+}
+
+// An object in a string, or content that is not JSON.
+std::string_view ChannelParser::read_call_quote(std::string_view bytes) {
+  if (bytes[0] != '{') {
+    out_.unhold(1);
+    state_ = State::call_odd;
+    take_text("\"");
+    return bytes;
+  }
+  out_.start_call(name_);
+  arguments_.begin(true);
+  string_.begin();
+  state_ = State::quoted;
+  return bytes;
+}
+
+std::string_view ChannelParser::read_quoted(std::string_view bytes) {
+  decoded_.clear();
+  const std::size_t used = string_.push(bytes, decoded_);
+  out_.argument_bytes(bytes.substr(0, used));
+  arguments_.push(decoded_, out_);
+  if (string_.closed()) end_call(arguments_.finish(out_, CallOutcome::malformed));
+  return bytes.substr(used);
 }
 
 std::string_view ChannelParser::read_arguments(std::string_view bytes) {
@@ -190,16 +266,23 @@ void ChannelParser::take_text(std::string_view bytes) {
       take_between(bytes);
       break;
     case State::call_lead:
+    case State::call_quote:
     case State::call_odd:
-      explain("'{'", Found::rest(bytes));
-      release(State::odd_body);
-      say(bytes);
+      begin_raw();
+      take_text(bytes);
+      break;
+    case State::raw:
+      take_raw(bytes);
+      break;
+    case State::hidden:
+      drop(bytes);
       break;
     case State::body:
     case State::odd_body:
       say(bytes);
       break;
     case State::arguments:
+    case State::quoted:
       break;  // tokens are not looked for inside arguments
   }
 }
@@ -224,18 +307,73 @@ void ChannelParser::take_header(std::string_view bytes) {
   release(State::odd_body);
 }
 
-// White space behind a message is structure, other text is text.
+// The content of a call is not JSON.
+void ChannelParser::begin_raw() {
+  if (has_word(header_, "json")) {
+    explain("'{'", {});
+    return release(State::odd_body);
+  }
+  const auto tool = std::find_if(tools_.begin(), tools_.end(),
+                                 [&](const ToolSpec& each) { return each.name == name_; });
+  if (tool == tools_.end()) {
+    out_.drop_held();
+    state_ = State::hidden;
+    return;
+  }
+  const std::string parameter = text_parameter(*tool);
+  raw_is_text_ = !parameter.empty();
+  out_.start_call(name_);
+  state_ = State::raw;
+  if (!raw_is_text_) return;
+  escaped_ = "{";
+  json::append_string(escaped_, parameter);
+  escaped_ += ":";
+  value_.begin({}, 0, escaped_);
+  out_.arguments(escaped_);
+}
+
+void ChannelParser::take_raw(std::string_view bytes) {
+  out_.argument_bytes(bytes);
+  if (!raw_is_text_) return out_.arguments(bytes);
+  escaped_.clear();
+  value_.push(bytes, escaped_);
+  out_.arguments(escaped_);
+}
+
+void ChannelParser::end_raw() {
+  if (raw_is_text_) {
+    escaped_.clear();
+    value_.end(escaped_);
+    out_.arguments(escaped_ + "}");
+  }
+  end_call(raw_is_text_ ? CallOutcome::complete : CallOutcome::malformed);
+}
+
+// White space and words of a header behind a message are structure, other text is text.
 void ChannelParser::take_between(std::string_view bytes) {
   out_.hold(bytes);
-  if (is_blank(bytes) && out_.held_size() < max_held_back_) return;
+  if (is_filler(out_.held(), true) && out_.held_size() < max_held_back_) return;
   if (state_ == State::between) analysis_ = false;
   release(State::body);
+}
+
+// Words that were held back between messages are a header without its opener, filler, or text.
+void ChannelParser::leave_between(Token token) {
+  if (is_blank(out_.held())) return;
+  if (!is_filler(out_.held(), false)) {
+    if (state_ == State::between) analysis_ = false;
+    return release(State::body);
+  }
+  if (token != Token::message && token != Token::constrain) return;
+  header_ = std::string(" ").append(out_.held());
+  state_ = State::header;
 }
 
 void ChannelParser::take_token(Token token, std::string_view text) {
   // What only began like the rest of a header is text.
   const bool half = !is_blank(header_) && header_.find(kTo) == std::string::npos;
   if (state_ == State::lead && half) release(State::body);
+  if (state_ == State::between || state_ == State::call_rest) leave_between(token);
   switch (state_) {
     case State::lead:
     case State::header:
@@ -251,12 +389,19 @@ void ChannelParser::take_token(Token token, std::string_view text) {
       out_.arguments("{}");
       end_call(CallOutcome::complete);
       break;
+    case State::raw:
+    case State::hidden:
+      if (token == Token::message || token == Token::constrain) return take_text(text);
+      if (state_ == State::raw) end_raw();
+      break;
     case State::between:
     case State::call_rest:
     case State::body:
     case State::odd_body:
     case State::call_lead:
+    case State::call_quote:
     case State::arguments:
+    case State::quoted:
       break;
   }
   switch (token) {
@@ -306,11 +451,21 @@ void ChannelParser::take_header_token(Token token, std::string_view text) {
         end_message(text);
         return;
       }
-      explain("<|message|>", Found::word(text));
-      out_.hold(text);
-      release(State::between);
+      end_header(token, text);
       break;
   }
+}
+
+// A header without a message is noise, but for that of a call.
+void ChannelParser::end_header(Token token, std::string_view text) {
+  const std::string name(tool_of(recipient_of(header_)));
+  if (token == Token::call && !name.empty()) {
+    out_.start_call(name);
+    out_.arguments("{}");
+    end_call(CallOutcome::complete);
+  }
+  drop(text);
+  state_ = State::between;
 }
 
 void ChannelParser::open_header(std::string_view text) {

@@ -16,11 +16,13 @@ constexpr Envelope kAnswer[] = {{"<|START_RESPONSE|>", "<|END_RESPONSE|>"},
                                 {"<|START_TEXT|>", "<|END_TEXT|>"}};
 constexpr std::string_view kClose[] = {"<|END_ACTION|>"};
 constexpr std::string_view kTail[] = {"<|END_OF_TURN_TOKEN|>"};
+constexpr std::string_view kSpecial[] = {"<|START_ACTION|>", "<|END_ACTION|>"};
 constexpr Prose kProse{.reasoning = kReasoning,
                        .answer = kAnswer,
                        .call_open = kOpen,
                        .call_close = kClose,
-                       .tail = kTail};
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr CallKeys kKeys{.id = kId};
 constexpr std::string_view kModels[] = {"*command-r7b*", "*command-a*", "*command-r*"};
 

@@ -24,12 +24,30 @@ constexpr Opener kOpen[] = {{"<｜tool▁call▁begin｜>"},
 constexpr std::string_view kClose[] = {"<｜tool▁call▁end｜>", "<|tool▁call▁end|>",
                                        "<|tool_call_end|>", "<｜tool_call_end｜>"};
 constexpr std::string_view kTail[] = {"<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>"};
+constexpr std::string_view kSpecial[] = {
+    "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>",  "<｜tool▁call▁begin｜>",
+    "<｜tool▁call▁end｜>",    "<｜tool▁sep｜>",        "<｜tool▁output▁begin｜>",
+    "<｜tool▁output▁end｜>",  "<|tool▁calls▁begin|>",  "<|tool▁calls▁end|>",
+    "<|tool▁call▁begin|>",    "<|tool▁call▁end|>",     "<|tool▁sep|>",
+    "<|tool▁output▁begin|>",  "<|tool▁output▁end|>",   "<|tool_calls_begin|>",
+    "<|tool_calls_end|>",     "<|tool_call_begin|>",   "<|tool_call_end|>",
+    "<|tool_sep|>",           "<|tool_output_begin|>", "<|tool_output_end|>",
+    "<｜tool_calls_begin｜>", "<｜tool_calls_end｜>",  "<｜tool_call_begin｜>",
+    "<｜tool_call_end｜>",    "<｜tool_sep｜>",        "<｜tool_output_begin｜>",
+    "<｜tool_output_end｜>"};
+// What a tool said, made up by the model.
+constexpr Envelope kHidden[] = {{"<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>"},
+                                {"<|tool▁outputs▁begin|>", "<|tool▁outputs▁end|>"},
+                                {"<|tool_outputs_begin|>", "<|tool_outputs_end|>"},
+                                {"<｜tool_outputs_begin｜>", "<｜tool_outputs_end｜>"}};
 constexpr Prose kProse{.reasoning = kThink,
                        .section_open = kSectionOpen,
                        .call_open = kOpen,
                        .call_close = kClose,
                        .section_close = kSectionClose,
-                       .tail = kTail};
+                       .tail = kTail,
+                       .special = kSpecial,
+                       .hidden = kHidden};
 constexpr NamedJson kGrammar{.first = Slot::kind_or_name, .fields = kFields};
 constexpr std::string_view kModels[] = {"*deepseek-v3*", "*deepseek-r1*", "*cogito-v2*"};
 

@@ -73,6 +73,12 @@ struct All {
   static constexpr std::string_view kClose[] = {Spellings::kSectionClose[0]...,
                                                 Spellings::kSectionClose[1]...,
                                                 Spellings::kSectionClose[2]...};
+  static constexpr std::string_view kSpecial[] = {Spellings::kOpener...,
+                                                  Spellings::kSectionClose[0]...,
+                                                  Spellings::kSectionClose[1]...,
+                                                  Spellings::kSectionClose[2]...,
+                                                  Spellings::kGrammar.call_close...,
+                                                  Spellings::kGrammar.value_close...};
 };
 using Every = All<Plain, Spaced, Norm, Doubled, Ascii, AsciiDoubled>;
 
@@ -82,6 +88,7 @@ constinit const Prose kDsmlProse{.reasoning = kThink,
                                  .call_open = Every::kOpen,
                                  .call_close = Every::kClose,
                                  .tail = kTail,
+                                 .special = Every::kSpecial,
                                  .after_call = Prose::AfterCall::text};
 
 std::span<const TaggedGrammar> dsml_grammars() { return Every::kGrammars; }

@@ -21,7 +21,8 @@ constexpr Prose kProse{.reasoning = kThink,
                        .answer = kAnswer,
                        .call_open = kOpen,
                        .call_close = kClose,
-                       .tail = kTail};
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*ernie-4.5*", "*ernie4.5*"};
 

@@ -71,8 +71,8 @@ TEST(Explain, says_what_other_families_lack) {
          "pythonic: opener at byte 0, gave up at byte 12: expected '(', found ']'\n");
   expect({.dialect = "pythonic"}, "[fly(to=\"Rome\")]",
          "pythonic: opener at byte 0, gave up at byte 5: tool \"fly\" is not declared\n");
-  expect({.dialect = "harmony"}, "<|channel|>commentary to=functions.f<|message|>oops",
-         "harmony: opener at byte 0, gave up at byte 47: expected '{', found 'o'\n");
+  expect({.dialect = "harmony"}, "<|channel|>commentary to=functions.f json<|message|>oops",
+         "harmony: opener at byte 0, gave up at byte 52: expected '{'\n");
   expect({.dialect = "xlam"}, "[{\"name\": \"fly\", \"arguments\": {}}]",
          "xlam: opener at byte 0, gave up at byte 15: tool \"fly\" is not declared\n");
 }
@@ -104,8 +104,8 @@ TEST(Explain, names_the_rules_of_auto) {
 TEST(Explain, hands_on_what_the_dialect_says_that_auto_picked) {
   expect({}, "Hi.\n<tool_call>\n{'name': 'get_weather'}\n</tool_call>",
          "hermes: opener at byte 4, gave up at byte 17: expected '\"', found \"'\"\n");
-  expect({}, "<|channel|>commentary to=functions.get_weather<|message|>oops",
-         "harmony: opener at byte 0, gave up at byte 57: expected '{', found 'o'\n");
+  expect({}, "<|channel|>commentary to=functions.get_weather json<|message|>oops",
+         "harmony: opener at byte 0, gave up at byte 62: expected '{'\n");
 }
 
 TEST(Explain, says_that_a_request_has_no_tools) {

@@ -10,8 +10,13 @@ constexpr GemmaMarkers kMarkers{.quote = "<escape>", .close = "<end_function_cal
 constexpr Opener kOpen[] = {{"<start_function_call>"}};
 constexpr std::string_view kClose[] = {"<end_function_call>", "<start_function_response>"};
 constexpr std::string_view kTail[] = {"<end_of_turn>", "<eos>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"<start_function_call>", "<end_function_call>",
+                                         "<start_function_response>"};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr std::string_view kModels[] = {"*functiongemma*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {

@@ -11,8 +11,13 @@ constexpr GemmaMarkers kMarkers{.quote = R"(<|"|>)", .close = "<tool_call|>"};
 constexpr Opener kOpen[] = {{"<|tool_call>"}};
 constexpr std::string_view kClose[] = {"<tool_call|>", "<|tool_response>"};
 constexpr std::string_view kTail[] = {"<turn|>", "<end_of_turn>", "<eos>"};
-constexpr Prose kProse{
-    .reasoning = kReasoning, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"<|tool_call>", "<tool_call|>", "<|tool_response>",
+                                         "<tool_response|>", R"(<|"|>)"};
+constexpr Prose kProse{.reasoning = kReasoning,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr std::string_view kModels[] = {"*gemma-4*", "*gemma4*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {

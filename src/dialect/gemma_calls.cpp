@@ -33,7 +33,7 @@ Step GemmaCalls::push(std::string_view bytes, Output& out) {
   while (i < bytes.size() && step_.next == Step::Next::more) {
     if (at_ == At::arguments) {
       i += read_arguments(bytes.substr(i), out);
-    } else if (read_name(bytes[i], out)) {
+    } else if (at_ == At::next ? read_next(bytes[i], out) : read_name(bytes[i], out)) {
       ++i;
     }
   }
@@ -64,6 +64,19 @@ bool GemmaCalls::read_name(char c, Output& out) {
   } else {
     name_.push_back(c);
   }
+  return true;
+}
+
+// White space, perhaps a comma, and `call:` again. False: the byte was not used, the block has no more calls.
+bool GemmaCalls::read_next(char c, Output& out) {
+  const bool separates = name_.empty() && (is_space(c) || c == ',');
+  if (!separates && c != kCall[name_.size()]) {
+    step_.next = Step::Next::closed;
+    return false;
+  }
+  out.hold({&c, 1});
+  if (!separates) name_.push_back(c);
+  if (name_.size() == kCall.size()) at_ = At::name;
   return true;
 }
 
@@ -103,6 +116,11 @@ void GemmaCalls::end_call(CallOutcome outcome, Output& out) {
   json_.clear();
   const bool left = out.finish_call(outcome);
   const bool closed = left && outcome == CallOutcome::complete;
+  if (closed && !arguments_.read_close_marker() && step_.replay.empty()) {
+    at_ = At::next;
+    name_.clear();
+    return;
+  }
   step_.next = closed ? Step::Next::closed : Step::Next::rejected;
 }
 

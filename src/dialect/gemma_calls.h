@@ -1,6 +1,8 @@
 // The family of gemma: `call:`, a name and arguments in gemma's own notation.
 //
 //   <|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}<tool_call|>
+//
+// A block may hold several calls.
 #pragma once
 
 #include <string>
@@ -23,9 +25,14 @@ class GemmaCalls final : public CallReader {
   void finish(Output& out) override;
 
  private:
-  enum class At : std::uint8_t { name, arguments };
+  enum class At : std::uint8_t {
+    name,
+    arguments,
+    next,  // behind a call: another one may stand in the same block
+  };
 
   bool read_name(char c, Output& out);
+  bool read_next(char c, Output& out);
   std::size_t read_arguments(std::string_view bytes, Output& out);
   void end_call(CallOutcome outcome, Output& out);
 

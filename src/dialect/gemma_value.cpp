@@ -14,6 +14,9 @@ constexpr std::size_t kMaxClosers = 4096;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
+// Models that know Python write the other one.
+bool is_colon(char c) { return c == ':' || c == '='; }
+
 // A number, true, false or null, as JSON or as Python writes them.
 bool append_literal(std::string& out, std::string_view word) {
   struct Constant {
@@ -86,8 +89,8 @@ bool GemmaArguments::step(char c, std::string& out) {
     case At::key_word:
       return step_key_word(c, out);
     case At::colon:
-      if (c == ':') at_ = At::value;
-      return c == ':' || is_space(c) || fail();
+      if (is_colon(c)) at_ = At::value;
+      return is_colon(c) || is_space(c) || fail();
     case At::value:
       return step_value(c, out);
     case At::word:
@@ -104,7 +107,7 @@ bool GemmaArguments::step(char c, std::string& out) {
       }
       return true;
     case At::single_quote:
-      if (c == ',' || c == '}' || c == ']' || c == ':' || c == '<' || is_space(c)) {
+      if (c == ',' || c == '}' || c == ']' || is_colon(c) || c == '<' || is_space(c)) {
         end_text(out);
       } else {
         value_.push("'", out);
@@ -138,7 +141,7 @@ bool GemmaArguments::step_key(char c, std::string& out) {
 }
 
 bool GemmaArguments::step_key_word(char c, std::string& out) {
-  if (c == ':') {
+  if (is_colon(c)) {
     const std::string_view key = trimmed(word_);
     if (key.empty()) return fail();
     begin_element(out);

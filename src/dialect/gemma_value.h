@@ -3,8 +3,8 @@
 //   city:<|"|>Paris<|"|>,days:3,opts:{deep:true},tags:[<|"|>a<|"|>]}
 //   {"city":"Paris","days":3,"opts":{"deep":true},"tags":["a"]}
 //
-// Between two quote markers everything is data, backslashes too. Tolerated: quoted keys, "..." with JSON escapes,
-// '...' without, bare words as strings, a value without its closing quote marker and arguments without their closing
+// Between two quote markers everything is data, backslashes too. Tolerated: quoted keys, `=` for `:`, "..." with JSON
+// escapes, '...' without, bare words as strings, a value without its closing quote marker and arguments without their closing
 // braces where the call's close marker follows.
 #pragma once
 

@@ -5,7 +5,8 @@
 //   <arg_value>Paris</arg_value>
 //   </tool_call>
 //
-// White space inside a value is data. A call without arguments is its name alone.
+// White space inside a value is data. A call without arguments is its name alone. The models also write JSON, with the
+// tag and without, and arguments as Python does.
 #include "dialect/tagged_arguments.h"
 
 namespace callgate::dialect {
@@ -13,9 +14,12 @@ namespace {
 
 constexpr std::string_view kClose[] = {"</tool_call>"};
 constexpr std::string_view kTail[] = {"<|observation|>", "<|user|>", "<|endoftext|>"};
-constexpr Opener kOpen[] = {{"<tool_call>"}};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr Opener kOpen[] = {{"<tool_call>"}, {"{", Opener::Where::line, Opener::Names::declared}};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr TaggedGrammar kGrammar[] = {
     {.call = {.open = "<tool_call>", .style = NameTag::Style::text, .end = ""},
      .call_close = "</tool_call>",
@@ -23,7 +27,8 @@ constexpr TaggedGrammar kGrammar[] = {
      .value_open = "<arg_value>",
      .value_close = "</arg_value>",
      .tail = kTail}};
-constexpr std::string_view kModels[] = {"*glm-4.5*", "*glm-4.6*", "*glm4.5*", "*laguna*"};
+constexpr std::string_view kModels[] = {"*glm-4.5*", "*glm-4.6*",  "*glm4.5*",
+                                        "*laguna*",  "*ring-2.6*", "*ling-3*tiny*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
   return make_tagged_parser(kProse, kGrammar, options);

@@ -2,7 +2,8 @@
 //
 //   <tool_call>get_weather<arg_key>city</arg_key><arg_value>Paris</arg_value></tool_call>
 //
-// White space inside a value is data. A call without arguments is its name alone.
+// White space inside a value is data. A call without arguments is its name alone. The models also write JSON, with the
+// tag and without, and arguments as Python does.
 #include "dialect/tagged_arguments.h"
 
 namespace callgate::dialect {
@@ -10,9 +11,12 @@ namespace {
 
 constexpr std::string_view kClose[] = {"</tool_call>"};
 constexpr std::string_view kTail[] = {"<|observation|>", "<|user|>", "<|endoftext|>"};
-constexpr Opener kOpen[] = {{"<tool_call>"}};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr Opener kOpen[] = {{"<tool_call>"}, {"{", Opener::Where::line, Opener::Names::declared}};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr TaggedGrammar kGrammar[] = {
     {.call = {.open = "<tool_call>", .style = NameTag::Style::text, .end = ""},
      .call_close = "</tool_call>",

@@ -28,6 +28,7 @@ std::string run(const Dialect& dialect, const Case& test, const std::vector<std:
     from = cut;
   }
   parser->push(std::string_view(test.in).substr(from), test.channel, sink);
+  if (test.cut_off) parser->cut_off();
   parser->finish(sink);
   if (const auto* audited = dynamic_cast<const AuditedParser*>(parser.get())) {
     EXPECT_EQ(audited->audit().sum(), test.in.size()) << test.name << ": bytes went astray";
@@ -39,6 +40,7 @@ void expect_json_arguments(const Dialect& dialect, const Case& test) {
   EventLog log;
   const std::unique_ptr<DialectParser> parser = test.make(dialect);
   parser->push(test.in, test.channel, log);
+  if (test.cut_off) parser->cut_off();
   parser->finish(log);
   for (const LoggedCall& call : log.calls()) {
     if (call.outcome != CallOutcome::complete) continue;

@@ -13,8 +13,9 @@
 //   args 0 {"cmd": "</tool_call>"}
 //   end 0 complete
 //
-// Options, one a line: reasoning_open, commit=whole_call, channel=reasoning, max_held_back=N, special_tokens_only, no_tools.
-// `--- in json` holds a JSON string. A case that a dialect cannot have says `n/a: why` instead.
+// Options, one a line: reasoning_open, commit=whole_call, channel=reasoning, max_held_back=N, special_tokens_only, no_tools,
+// cut_off (the upstream did not end the turn normally). `--- in json` holds a JSON string. A case that a dialect cannot
+// have says `n/a: why` instead.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,6 +38,7 @@ struct Case {
   bool no_tools = false;  // the request declares none
   bool special_tokens_only = false;
   bool reasoning_open = false;
+  bool cut_off = false;
   Commit commit = Commit::eager;
   Channel channel = Channel::text;
   std::size_t max_held_back = std::size_t{1} << 20;
@@ -91,6 +93,8 @@ inline void take_option(Case& into, std::string_view option) {
     into.no_tools = true;
   } else if (option == "special_tokens_only") {
     into.special_tokens_only = true;
+  } else if (option == "cut_off") {
+    into.cut_off = true;
   } else if (option == "commit=whole_call") {
     into.commit = Commit::whole_call;
   } else if (option == "channel=reasoning") {

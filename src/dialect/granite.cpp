@@ -15,11 +15,13 @@ constexpr Opener kOpen[] = {
 constexpr Envelope kAnswer[] = {{"<response>", "</response>"}};
 constexpr std::string_view kClose[] = {"</tool_call>", "<|/tool_call|>"};
 constexpr std::string_view kTail[] = {"<|end_of_text|>"};
+constexpr std::string_view kSpecial[] = {"<|tool_call|>", "<|/tool_call|>"};
 constexpr Prose kProse{.reasoning = kReasoning,
                        .answer = kAnswer,
                        .call_open = kOpen,
                        .call_close = kClose,
-                       .tail = kTail};
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*granite-3*", "*granite3*"};
 

@@ -9,8 +9,11 @@ namespace {
 constexpr Opener kOpen[] = {{"<function_call>"}};
 constexpr std::string_view kClose[] = {"</function_call>"};
 constexpr std::string_view kTail[] = {"<|endoftext|>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*granite-20b-functioncalling*"};
 

@@ -9,8 +9,11 @@ namespace {
 constexpr Opener kOpen[] = {{"<tool_call>"}};
 constexpr std::string_view kClose[] = {"</tool_call>"};
 constexpr std::string_view kTail[] = {"<|end_of_text|>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*granite-4*", "*granite4*"};
 

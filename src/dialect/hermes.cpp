@@ -27,8 +27,11 @@ constexpr TaggedGrammar kTagged[] = {{.lead = kLead,
                                       .value_newline = "\n",
                                       .section_close = kClose,
                                       .tail = kTail}};
-constexpr std::string_view kModels[] = {"*hermes*", "*qwen2.5*", "*qwen3*",  "*qwq*",
-                                        "*bielik*", "*smollm3*", "*mimo-vl*"};
+constexpr std::string_view kModels[] = {
+    "*hermes*",   "*hermes*llama-3*", "*hermes*llama3*", "*hermes*mistral*", "*hermes*mixtral*",
+    "*qwen2.5*",  "*qwen3*",          "*qwq*",           "*bielik*",         "*smollm3*",
+    "*mimo-vl*",  "*mimo-7b*",        "*trinity-*",      "*reka-edge*",      "*exaone-4*",
+    "*ling-2.5*", "*ling-2.6*",       "*ring-2.5*",      "*step3-vl*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
   std::vector<Alternative> shapes;

@@ -20,7 +20,8 @@ constexpr Prose kProse{.reasoning = kThink,
                        .answer = kAnswer,
                        .call_open = kOpen,
                        .call_close = kClose,
-                       .tail = kTail};
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*hunyuan-a13b*"};
 

@@ -10,13 +10,15 @@ constexpr std::string_view kSectionOpen[] = {"<|action_start|>"};
 constexpr std::string_view kSectionClose[] = {"<|action_end|>"};
 constexpr Opener kOpen[] = {{"<|plugin|>"}};
 constexpr std::string_view kTail[] = {"<|im_end|>"};
+constexpr std::string_view kSpecial[] = {"<|action_start|>", "<|action_end|>", "<|plugin|>"};
 constexpr Prose kProse{.reasoning = kThink,
                        .section_open = kSectionOpen,
                        .call_open = kOpen,
                        .section_close = kSectionClose,
-                       .tail = kTail};
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr CallKeys kKeys{};
-constexpr std::string_view kModels[] = {"*internlm2*", "*internlm3*"};
+constexpr std::string_view kModels[] = {"*internlm2*", "*internlm3*", "*intern-s1*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
   return make_turn_parser(kProse, make_marked_json(kProse, kKeys, options), options);

@@ -11,8 +11,11 @@ namespace {
 constexpr Opener kOpen[] = {{"<tool_calls>"}};
 constexpr std::string_view kClose[] = {"</tool_calls>"};
 constexpr std::string_view kTail[] = {"<|eom|>", "<|endoftext|>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*jamba*"};
 

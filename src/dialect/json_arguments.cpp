@@ -38,8 +38,14 @@ bool ends_in_escape(std::string_view seen) {
 void JsonArguments::begin(bool decoded) {
   scan_.reset();
   decoded_ = decoded;
+  keeps_brace_ = false;
   tail_.clear();
   broken_ = false;
+}
+
+void JsonArguments::begin_open() {
+  begin();
+  keeps_brace_ = true;
 }
 
 JsonArguments::Result JsonArguments::push(std::string_view bytes, Output& out) {
@@ -74,7 +80,8 @@ std::size_t JsonArguments::push_segment(std::string_view bytes, Output& out) {
   const std::string_view seen = bytes.substr(0, used);
   if (!decoded_) out.argument_bytes(seen);
   if (scan_.state() == ScanState::failed) break_off(seen);
-  pass(seen, broken_, out);
+  const bool closed = scan_.state() == ScanState::closed;
+  pass(closed && keeps_brace_ ? seen.substr(0, used - 1) : seen, broken_, out);
   return used;
 }
 

@@ -34,6 +34,8 @@ class JsonArguments {
   // The next byte is the first of the value. `decoded`: the bytes come out of a JSON string and are not those of the
   // input; the caller accounts for these, and nothing but finish() ends the value.
   void begin(bool decoded = false);
+  // The same, of an object whose closing brace is read but not passed on: more members may come.
+  void begin_open();
   Result push(std::string_view bytes, Output& out);
   // Only white space so far.
   bool is_blank() const { return !broken_ && scan_.state() == json::Scanner::State::before; }
@@ -51,6 +53,7 @@ class JsonArguments {
   std::vector<std::string_view> enders_;
   json::Scanner scan_;
   bool decoded_ = false;
+  bool keeps_brace_ = false;
   std::string tail_;  // an escape that is not whole, or may be half of a pair
   std::string scratch_;
 

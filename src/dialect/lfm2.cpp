@@ -2,6 +2,8 @@
 //
 //   <|tool_call_start|>[get_weather(city="Paris")]<|tool_call_end|>
 //   <|tool_call_start|>[{"name": "get_weather", "arguments": {"city": "Paris"}}]<|tool_call_end|>
+//
+// Without its markers a list at the start of a line opens a call before the name of a declared tool.
 #include "dialect/either_calls.h"
 #include "dialect/marked_json.h"
 #include "dialect/python_calls.h"
@@ -9,11 +11,16 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr Opener kOpen[] = {{"<|tool_call_start|>"}};
+constexpr Opener kOpen[] = {{"<|tool_call_start|>"},
+                            {"[", Opener::Where::line, Opener::Names::declared}};
 constexpr std::string_view kClose[] = {"<|tool_call_end|>"};
 constexpr std::string_view kTail[] = {"<|im_end|>", "<|endoftext|>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"<|tool_call_start|>", "<|tool_call_end|>"};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*lfm2*"};
 

@@ -1,4 +1,4 @@
-// Llama 3.1 to 4 with JSON calls: bare objects, parallel ones behind a semicolon. A brace opens a call only when a declared
+// Llama 3.1 to 3.3 with JSON calls: bare objects, parallel ones behind a semicolon. A brace opens a call only when a declared
 // tool is named; other JSON is the answer. Built-in tools are called as Python does.
 //
 //   <|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}; {"name": "get_time", "parameters": {}}<|eom_id|>
@@ -18,7 +18,7 @@ constexpr std::string_view kTail[] = {"<|eom_id|>", "<|eot_id|>", "<|end_of_text
                                       "<|eot|>"};
 constexpr Prose kProse{.reasoning = kThink, .call_open = kOpen, .tail = kTail};
 constexpr CallKeys kKeys{};
-constexpr std::string_view kModels[] = {"*llama-3*", "*llama3*", "*llama-4*", "*llama4*"};
+constexpr std::string_view kModels[] = {"*llama-3*", "*llama3*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
   std::vector<Alternative> shapes;

@@ -17,8 +17,12 @@ constexpr Envelope kReasoning[] = {{"<think>", "</think>"},
 constexpr Opener kOpen[] = {{"<longcat_tool_call>"}};
 constexpr std::string_view kClose[] = {"</longcat_tool_call>"};
 constexpr std::string_view kTail[] = {"</longcat_s>", "<|endoftext|>"};
-constexpr Prose kProse{
-    .reasoning = kReasoning, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"<longcat_tool_call>", "</longcat_tool_call>"};
+constexpr Prose kProse{.reasoning = kReasoning,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr CallKeys kKeys{};
 constexpr TaggedGrammar kTagged[] = {
     {.call = {.open = "<longcat_tool_call>", .style = NameTag::Style::text, .end = ""},

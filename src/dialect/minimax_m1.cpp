@@ -12,8 +12,11 @@ namespace {
 constexpr Opener kOpen[] = {{"<tool_calls>"}};
 constexpr std::string_view kClose[] = {"</tool_calls>"};
 constexpr std::string_view kTail[] = {"<end_of_sentence>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*minimax-m1*", "*minimax-text*"};
 

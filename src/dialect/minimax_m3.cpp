@@ -16,8 +16,13 @@ constexpr PrefixedGrammar kGrammar{.prefix = "]<]minimax[>[",
 constexpr Opener kOpen[] = {{"]<]minimax[>[<tool_call>"}, {"]<]minimax[>[<invoke"}};
 constexpr std::string_view kClose[] = {"]<]minimax[>[</tool_call>"};
 constexpr std::string_view kTail[] = {"[e~["};
-constexpr Prose kProse{
-    .reasoning = kReasoning, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"]<]minimax[>[<tool_call>", "]<]minimax[>[<invoke",
+                                         "]<]minimax[>[</tool_call>"};
+constexpr Prose kProse{.reasoning = kReasoning,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr std::string_view kModels[] = {"*minimax-m3*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {

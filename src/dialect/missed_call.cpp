@@ -26,6 +26,8 @@ std::vector<std::string_view> dialects_of(const Sign& sign) {
       return {"anthropic_xml", "olmo3"};
     case Sign::Look::list:
       return {"xlam", "pythonic"};
+    case Sign::Look::token_list:
+      return {"solar_open", "sarashina"};
     case Sign::Look::none:
     case Sign::Look::tag:
       break;

@@ -15,8 +15,12 @@ constexpr NamedJson kNamed{.first = Slot::name, .fields = kFields};
 constexpr Opener kOpen[] = {{"[TOOL_CALLS]"}, {"[", Opener::Where::first, Opener::Names::declared}};
 constexpr std::string_view kClose[] = {"[/TOOL_CALLS]"};
 constexpr std::string_view kTail[] = {"</s>"};
-constexpr Prose kProse{
-    .reasoning = kReasoning, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"[TOOL_CALLS]", "[/TOOL_CALLS]"};
+constexpr Prose kProse{.reasoning = kReasoning,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr CallKeys kKeys{.id = kId};
 constexpr std::string_view kModels[] = {"*mistral-7b*", "*mixtral*", "*mistral-nemo*",
                                         "*mistral-large*", "*mistral-small-3.1*"};

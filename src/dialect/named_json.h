@@ -4,7 +4,9 @@
 //   <|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|>
 //   <｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n```json\n{"city": "Paris"}\n```<｜tool▁call▁end｜>
 //
-// The call starts where its arguments do. A header that does not read as a name leaves as prose.
+// The call starts where its arguments do; one whose id names none of several tools, where they end. A header that does not
+// read as a name leaves as prose. An opener of declared names is the name itself and a colon, of a call whose own opener
+// the server has dropped.
 #pragma once
 
 #include <cstdint>

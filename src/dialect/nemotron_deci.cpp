@@ -9,8 +9,11 @@ namespace {
 constexpr Opener kOpen[] = {{"<TOOLCALL>"}};
 constexpr std::string_view kClose[] = {"</TOOLCALL>"};
 constexpr std::string_view kTail[] = {"<|eot_id|>", "<SPECIAL_12>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*nemotron-nano-9b*", "*nemotron-nano-12b*",
                                         "*llama-3*nemotron*"};

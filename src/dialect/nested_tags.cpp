@@ -11,6 +11,7 @@ namespace callgate::dialect {
 namespace {
 
 constexpr std::size_t kMaxNesting = 64;
+constexpr int kMaxUnlisted = 64;
 constexpr std::string_view kSpace = " \t\r\n";
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
@@ -52,26 +53,40 @@ bool read_open_tag(std::string_view text, std::size_t at, std::string_view prefi
   return false;
 }
 
-// An element may end here: nothing follows, or a tag that the parent knows.
-bool may_end_before(std::string_view text, std::size_t at, const SchemaPlace& parent) {
+// What stands behind a close tag.
+enum class Behind : std::uint8_t { known, other_tag, text };
+
+Behind what_is_behind(std::string_view text, std::size_t at, const SchemaPlace& parent) {
   at = skip_space(text, at);
   OpenTag next;
-  if (at == text.size()) return true;
-  if (!read_open_tag(text, at, {}, next)) return false;
-  return parent.member_name(0).empty() || !parent.member(next.name).is_nothing();
+  if (at == text.size()) return Behind::known;
+  if (!read_open_tag(text, at, {}, next)) return Behind::text;
+  const bool known = parent.member_name(0).empty() || !parent.member(next.name).is_nothing();
+  return known ? Behind::known : Behind::other_tag;
+}
+
+// Without a prefix the first close tag counts which is the last thing or has a tag behind it that the parent knows. If
+// none does, another tag is that of a parameter which the schema does not list; to find that out all of the text is
+// read, so there may be `unlisted` of them.
+std::size_t find_plain_close(std::string_view text, std::size_t at, std::string_view close,
+                             const SchemaPlace& parent, int& unlisted) {
+  std::size_t before_other = std::string_view::npos;
+  for (at = text.find(close, at); at != std::string_view::npos; at = text.find(close, at + 1)) {
+    const Behind behind = what_is_behind(text, at + close.size(), parent);
+    if (behind == Behind::known) return at;
+    if (behind == Behind::other_tag) before_other = std::min(before_other, at);
+  }
+  if (unlisted == 0) return std::string_view::npos;
+  --unlisted;
+  return before_other;
 }
 
 // Where the close tag of an element begins, or npos.
 std::size_t find_close(std::string_view text, std::size_t at, std::string_view prefix,
-                       std::string_view name, const SchemaPlace& parent) {
+                       std::string_view name, const SchemaPlace& parent, int& unlisted) {
   std::string close(prefix);
   close.append("</").append(name).push_back('>');
-  if (prefix.empty()) {
-    for (at = text.find(close, at); at != std::string_view::npos; at = text.find(close, at + 1)) {
-      if (may_end_before(text, at + close.size(), parent)) return at;
-    }
-    return at;
-  }
+  if (prefix.empty()) return find_plain_close(text, at, close, parent, unlisted);
   std::string open(prefix);
   open.append("<").append(name).push_back('>');
   std::size_t depth = 1;
@@ -99,6 +114,7 @@ bool is_tag_name_byte(char c) {
 
 bool read_elements(std::string_view text, std::string_view prefix, const SchemaPlace& parent,
                    std::vector<TagElement>& elements) {
+  int unlisted = kMaxUnlisted;
   for (std::size_t at = skip_space(text, 0); at < text.size(); at = skip_space(text, at)) {
     OpenTag tag;
     if (!read_open_tag(text, at, prefix, tag)) return false;
@@ -107,7 +123,7 @@ bool read_elements(std::string_view text, std::string_view prefix, const SchemaP
       at = tag.end;
       continue;
     }
-    const std::size_t close = find_close(text, tag.end, prefix, tag.name, parent);
+    const std::size_t close = find_close(text, tag.end, prefix, tag.name, parent, unlisted);
     if (close == std::string_view::npos) return false;
     elements.push_back({tag.name, tag.attributes, text.substr(tag.end, close - tag.end)});
     at = close + prefix.size() + tag.name.size() + 3;

@@ -22,7 +22,8 @@ struct TagElement {
 };
 
 // What stands before the `<` of each tag; empty for plain XML. With such a prefix tags are matched in pairs. Without
-// one a close tag is the end of its element only when nothing or a tag that `parent` knows follows it; values are raw.
+// one a close tag is the end of its element only when nothing or a tag that `parent` knows follows it, or any tag if that
+// is never so; values are raw.
 // False: the text is not a list of elements.
 bool read_elements(std::string_view text, std::string_view prefix, const SchemaPlace& parent,
                    std::vector<TagElement>& elements);

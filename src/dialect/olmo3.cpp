@@ -10,8 +10,11 @@ namespace {
 constexpr Opener kOpen[] = {{"<function_calls>"}};
 constexpr std::string_view kClose[] = {"</function_calls>"};
 constexpr std::string_view kTail[] = {"<|im_end|>", "<|endoftext|>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .empty_block = Prose::EmptyBlock::structure};
 constexpr std::string_view kModels[] = {"*olmo-3*", "*olmo3*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {

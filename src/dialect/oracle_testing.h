@@ -38,19 +38,22 @@ inline bool is_json(std::string_view text) {
   return reader.finish();
 }
 
-// Pushes of 1 to `longest` bytes by a small generator; 0: all at once. Empty, or what is wrong.
+// Pushes of 1 to `longest` bytes by a small generator; 0: all at once. The seed also says whether the turn is cut off.
+// Empty, or what is wrong.
 inline std::string parse(const Dialect& dialect, const DialectOptions& options, Channel channel,
                          std::string_view text, std::size_t longest, std::uint64_t seed,
                          std::string& printed) {
   EventLog log;
   GrammarSink sink(log);
   const std::unique_ptr<DialectParser> parser = dialect.make(options);
+  const bool cut_off = seed % 4 == 3;
   for (std::size_t at = 0; at < text.size();) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     const std::size_t size = longest == 0 ? text.size() : 1 + (seed >> 33) % longest;
     parser->push(text.substr(at, size), channel, sink);
     at += std::min(size, text.size() - at);
   }
+  if (cut_off) parser->cut_off();
   parser->finish(sink);
   printed = print(log.events());
   if (!sink.breach().empty()) return std::string(sink.breach());

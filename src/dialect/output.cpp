@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "dialect/explain.h"
+#include "dialect/tool_fit.h"
 
 namespace callgate::dialect {
 namespace {
@@ -143,6 +144,14 @@ void Output::drop_held() {
   forget_held();
 }
 
+void Output::drop_markers() {
+  const std::string among(held_prose());
+  const bool blank = among.find_first_not_of(kSpace) == std::string::npos;
+  audit_.marker += held_.size() - (blank ? 0 : among.size());
+  forget_held();
+  if (!blank) prose(among);
+}
+
 void Output::release_held() {
   // prose() may look at neither held_ nor its range.
   scratch_held_.swap(held_);
@@ -151,12 +160,12 @@ void Output::release_held() {
   scratch_held_.clear();
 }
 
-void Output::start_call(std::string_view name, std::string_view native_id) {
+void Output::start_call(std::string_view name, std::string_view native_id, Commit least) {
   CALLGATE_CHECK(!call_open_ && !name.empty());
   call_open_ = true;
-  name_ = name;
+  name_ = declared_name(tools_, name);
   native_id_ = native_id;
-  if (!whole_call_) commit_call();
+  if (!whole_call_ && least == Commit::eager) commit_call();
 }
 
 // The call leaves, with what is held back of it.

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -64,6 +65,8 @@ class Output {
         max_held_back_(max_held_back),
         doubt_(explain == nullptr ? nullptr : std::make_unique<Doubt>()) {}
 
+  // REQUIRES: `tools` outlives this. A call is named as its tool is declared.
+  void set_tools(std::span<const ToolSpec> tools) { tools_ = tools; }
   // REQUIRES: called before anything below in each push.
   void bind(EventSink& sink) { sink_ = &sink; }
 
@@ -89,11 +92,14 @@ class Output {
   // The last `count` bytes that were held are not the reader's after all. REQUIRES: no call is open.
   void unhold(std::size_t count);
   void drop_held();     // it was structure
+  void drop_markers();  // ... but for the prose among it, which leaves
   void release_held();  // it was no call: leaves as prose
   std::string_view held() const { return held_; }
 
   // What is held back becomes structure when the call starts.
-  void start_call(std::string_view name, std::string_view native_id = {});
+  // `least`: whole_call where only a call that turns out well is one.
+  void start_call(std::string_view name, std::string_view native_id = {},
+                  Commit least = Commit::eager);
   // Bytes of the input that belong to the arguments ...
   void argument_bytes(std::string_view raw);
   // (the last `count` of which were none)
@@ -127,6 +133,9 @@ class Output {
   std::uint64_t position() const {
     return audit_.sum() + white_.size() + (newline_held_ ? 1 : 0) + held_.size();
   }
+  // The turn was cut off: what looks whole may lack its rest.
+  void cut_off() { cut_off_ = true; }
+  bool is_cut_off() const { return cut_off_; }
 
   // The turn is over. REQUIRES: no call is open.
   void finish();
@@ -148,6 +157,7 @@ class Output {
   void accept(Kind kind, std::string_view bytes);
 
   EventSink* sink_ = nullptr;
+  std::span<const ToolSpec> tools_;
   bool whole_call_;
   std::size_t max_held_back_;
   Audit audit_;
@@ -156,6 +166,7 @@ class Output {
   Lead lead_ = Lead::turn;
   bool fresh_ = true;
   bool in_answer_ = false;
+  bool cut_off_ = false;
   bool newline_held_ = false;  // may be the one before a closer
   std::string white_;          // white space of a fresh stretch
 

@@ -10,8 +10,12 @@ namespace {
 constexpr Opener kOpen[] = {{"functools["}, {"functools ["}, {"<|tool_call|>"}};
 constexpr std::string_view kClose[] = {"<|/tool_call|>"};
 constexpr std::string_view kTail[] = {"<|end|>", "<|endoftext|>", "<|eot_id|>"};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"<|tool_call|>", "<|/tool_call|>"};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr CallKeys kKeys{};
 constexpr std::string_view kModels[] = {"*phi-4-mini*", "*phi4-mini*", "*firefunction*"};
 

@@ -4,6 +4,7 @@
 
 #include "dialect/plain_run.h"
 #include "dialect/tag_attributes.h"
+#include "json/reader.h"
 #include "json/writer.h"
 
 namespace callgate::dialect {
@@ -64,7 +65,10 @@ std::size_t PrefixedTags::read_text(std::string_view bytes, Output& out) {
     const auto blank = static_cast<std::size_t>(odd - text.begin());
     out.hold(text.substr(0, blank));
     if (blank < run) {
-      if (at_ == At::lead) {
+      if (at_ == At::body && text[blank] == '<') {
+        raw_.clear();
+        at_ = At::plain;
+      } else if (at_ == At::lead) {
         step_.next = Step::Next::rejected;
       } else {
         end_call(CallOutcome::malformed, out);
@@ -145,6 +149,7 @@ void PrefixedTags::take_text(std::string_view text, Output& out) {
       value_.push(text, json_);
       return;
     case At::container:
+    case At::plain:
       raw_ += text;
       return;
     case At::lead:
@@ -180,7 +185,28 @@ void PrefixedTags::take_tag(std::string_view tag, Output& out) {
       return take_tag_in_value(tag, out);
     case At::container:
       return take_tag_in_container(tag, out);
+    case At::plain:
+      return take_tag_in_plain(tag, out);
   }
+}
+
+// The prefix came back: with a tag of the call or the section, or with one of an argument.
+void PrefixedTags::take_tag_in_plain(std::string_view tag, Output& out) {
+  if (!is_own_close(tag) && !is_call_tag(tag)) {
+    out.argument_bytes(marker_);
+    marker_.clear();
+    raw_.append("<").append(tag).push_back('>');
+    return;
+  }
+  if (!append_elements(raw_, {})) broken_ = true;
+  at_ = At::body;
+  take_tag_in_body(tag, out);
+}
+
+// Of the call or the section.
+bool PrefixedTags::is_own_close(std::string_view tag) const {
+  return tag.starts_with('/') &&
+         (tag.substr(1) == grammar_.call || tag.substr(1) == grammar_.section);
 }
 
 void PrefixedTags::take_tag_in_body(std::string_view tag, Output& out) {
@@ -197,7 +223,7 @@ void PrefixedTags::take_tag_in_body(std::string_view tag, Output& out) {
     step_ = {};
     begin_call(tag, out);
   } else if (is_plain_name(tag)) {
-    begin_value(tag, out);
+    begin_value(tag);
   } else {
     end_call(CallOutcome::malformed, out);
   }
@@ -206,8 +232,7 @@ void PrefixedTags::take_tag_in_body(std::string_view tag, Output& out) {
 // A whole call inside a text is part of it, up to its close tags.
 bool PrefixedTags::is_shown(std::string_view tag) {
   const bool opens = tag == grammar_.section || is_call_tag(tag);
-  const bool closes =
-      tag.starts_with('/') && (tag.substr(1) == grammar_.section || tag.substr(1) == grammar_.call);
+  const bool closes = is_own_close(tag);
   const bool inside = shown_ > 0;
   if (opens) ++shown_;
   if (closes && inside) --shown_;
@@ -222,12 +247,13 @@ void PrefixedTags::take_tag_in_value(std::string_view tag, Output& out) {
     return;
   }
   const bool own_close = tag.starts_with('/') && tag.substr(1) == key_;
-  const bool call_close =
-      tag.starts_with('/') && (tag.substr(1) == grammar_.call || tag.substr(1) == grammar_.section);
-  if (own_close || call_close) {
+  const bool call_close = is_own_close(tag);
+  const bool next_argument = at_ == At::value && is_plain_name(tag) &&
+                             !schema_.member(tag).is_nothing() && !seen_.many() && !seen_.has(tag);
+  if (own_close || call_close || next_argument) {
     end_value();
     at_ = At::body;
-    if (call_close) return take_tag_in_body(tag, out);
+    if (!own_close) return take_tag_in_body(tag, out);
     out.hold(marker_);
     marker_.clear();
     return;
@@ -244,7 +270,7 @@ void PrefixedTags::take_tag_in_value(std::string_view tag, Output& out) {
 void PrefixedTags::take_tag_in_container(std::string_view tag, Output& out) {
   const bool closes = tag.starts_with('/');
   if (closes && depth_ == 0) {
-    append_element(json_, raw_, grammar_.prefix, place_);
+    end_container();
     at_ = At::body;
     if (tag.substr(1) != key_) return take_tag_in_body(tag, out);
     out.hold(marker_);
@@ -267,24 +293,70 @@ void PrefixedTags::begin_call(std::string_view tag, Output& out) {
   }
   schema_ = schemas_.arguments_of(name);
   arguments_ = 0;
+  seen_.clear();
   broken_ = false;
   out.start_call(name);
   at_ = At::body;
 }
 
-void PrefixedTags::begin_value(std::string_view key, Output& /*out*/) {
+void PrefixedTags::begin_value(std::string_view key) {
   key_ = key;
-  json_.push_back(arguments_++ == 0 ? '{' : ',');
-  json::append_string(json_, key);
-  json_.push_back(':');
+  seen_.add(key);
   place_ = schema_.member(key);
   kinds_ = place_.kinds();
   raw_.clear();
   shown_ = 0;
+  depth_ = 0;
+  wraps_ = arguments_ == 0 && schema_.is_wrapped_by(key);
+  at_ = At::container;
+  if (wraps_) return;
+  write_key();
   at_ = At::blank;
   if (!kinds_.has(ValueKind::string)) return;
   value_.begin(kinds_, limit_, json_);
   at_ = At::value;
+}
+
+void PrefixedTags::write_key() {
+  json_.push_back(arguments_++ == 0 ? '{' : ',');
+  json::append_string(json_, key_);
+  json_.push_back(':');
+}
+
+void PrefixedTags::end_container() {
+  if (wraps_ && append_wrapped()) return;
+  if (wraps_) write_key();
+  append_element(json_, raw_, grammar_.prefix, place_);
+}
+
+// The members of a wrapper are the arguments. False: it holds something else.
+bool PrefixedTags::append_wrapped() {
+  std::string object;
+  append_typed(object, raw_, {ValueKind::object});
+  if (object[0] != '{') return append_elements(raw_, grammar_.prefix);
+  if (!schema_.knows_members_of(object)) return false;
+  json::Reader in(object);
+  for (std::string_view key; in.next_member(key); in.skip()) {
+    seen_.add(key);
+    ++arguments_;
+  }
+  object.pop_back();
+  if (arguments_ > 0) json_ += object;
+  return true;
+}
+
+// False: it is not a list of elements.
+bool PrefixedTags::append_elements(std::string_view text, std::string_view prefix) {
+  std::vector<TagElement> elements;
+  if (!read_elements(text, prefix, schema_, elements) || elements.empty()) return false;
+  std::string object;
+  append_members(object, elements, prefix, schema_);
+  object.pop_back();
+  if (arguments_ > 0) object[0] = ',';
+  for (const TagElement& element : elements) seen_.add(element.name);
+  arguments_ += elements.size();
+  json_ += object;
+  return true;
 }
 
 void PrefixedTags::end_value() {
@@ -315,10 +387,13 @@ void PrefixedTags::finish(Output& out) {
     overflow(out);
     return;
   }
-  const bool whole = at_ == At::body && marker_.size() <= grammar_.prefix.size() && arguments_ > 0;
+  if (at_ == At::plain && append_elements(raw_, {})) at_ = At::body;
+  const bool whole = at_ == At::body && marker_.size() <= grammar_.prefix.size() &&
+                     arguments_ > 0 && !out.is_cut_off() && !seen_.lack(schema_);
   switch (at_) {
     case At::blank:
     case At::container:
+      if (wraps_ && at_ == At::container) write_key();
       append_clean_json(json_, raw_);
       break;
     case At::value:
@@ -326,6 +401,7 @@ void PrefixedTags::finish(Output& out) {
       break;
     case At::lead:
     case At::body:
+    case At::plain:
       break;
   }
   out.hold(marker_);

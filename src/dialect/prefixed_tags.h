@@ -4,7 +4,8 @@
 //   ]<]minimax[>[<invoke name="order">]<]minimax[>[<city>Tokyo]<]minimax[>[</city>
 //   ]<]minimax[>[<items>]<]minimax[>[<item>1]<]minimax[>[</item>]<]minimax[>[</items>]<]minimax[>[</invoke>
 //
-// A text argument streams; one that has tags inside is held back until it ends.
+// A text argument streams; one that has tags inside is held back until it ends, and so are arguments whose tags lack the
+// prefix.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "dialect/call_reader.h"
 #include "dialect/nested_tags.h"
 #include "dialect/schema_types.h"
+#include "dialect/seen_keys.h"
 #include "dialect/tagged_value.h"
 #include "dialect/turn_parser.h"
 
@@ -52,6 +54,7 @@ class PrefixedTags final : public CallReader {
     blank,      // at the start of a value of unknown kind, only white space so far
     value,      // in a value
     container,  // in a value that is made of tags
+    plain,      // in arguments whose tags lack the prefix
   };
 
   std::size_t read_text(std::string_view bytes, Output& out);
@@ -62,10 +65,16 @@ class PrefixedTags final : public CallReader {
   bool is_shown(std::string_view tag);
   void take_tag_in_value(std::string_view tag, Output& out);
   void take_tag_in_container(std::string_view tag, Output& out);
+  void take_tag_in_plain(std::string_view tag, Output& out);
   void no_marker(char c, Output& out);
   void begin_call(std::string_view tag, Output& out);
-  void begin_value(std::string_view key, Output& out);
+  void begin_value(std::string_view key);
+  void write_key();
   void end_value();
+  void end_container();
+  bool append_wrapped();
+  bool append_elements(std::string_view text, std::string_view prefix);
+  bool is_own_close(std::string_view tag) const;
   void end_call(CallOutcome outcome, Output& out, std::string_view replay = {});
   bool is_call_tag(std::string_view tag) const;
 
@@ -87,7 +96,9 @@ class PrefixedTags final : public CallReader {
   std::string raw_;        // of a container, or the white space before it
   std::size_t depth_ = 0;  // open tags in a container
   std::size_t shown_ = 0;  // open tags of calls that a text shows
+  SeenKeys seen_;
   std::size_t arguments_ = 0;
+  bool wraps_ = false;   // a container may be the arguments themselves
   bool broken_ = false;  // a value was no JSON and had left already
   std::string json_;
 };

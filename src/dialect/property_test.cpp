@@ -109,10 +109,24 @@ TEST(Linear, reads_openers_without_end_once) {
   constexpr Row kRows[] = {
       {"auto", R"(<tool_call>{"name": "f", "arguments": {"a": ")"},
       {"generic_xml", "<f><a>"},
+      {"generic_xml", "<f><u>1</u>"},
+      {"generic_xml", "\n{\"name\": \"f\", \"x\": {"},
+      {"glm47", "<tool_call>f<tool_call>"},
+      {"glm47", "<tool_call>f(a='x' "},
+      {"lfm2", "<|tool_call_start|>[f(a='x' , b ' "},
       {"harmony", R"(<|channel|>commentary to=functions.f<|message|>{"a":")"},
       {"hermes", R"(<tool_call>{"name": "f", "arguments": {"a": {"b": )"},
+      {"inkling", R"(<|message_model|>f<|content_invoke_tool_json|>{"name":"f","args":{"a":)"},
       {"kimi_k2", R"(<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"a":")"},
+      {"muse_glimmer",
+       "<|start|>assistant to=f<|message|><atem:function_calls>"
+       "<atem:invoke name=\"f\"><atem:parameter name=\"a\">"},
+      {"muse_glimmer", "x<|start|>assistant to=f"},
+      {"muse_glimmer", "<|message|><atem:function_calls></atem:function_calls>"},
+      {"pythonic", "[f(a='x'), '"},
       {"qwen3_coder", "<tool_call><function=f><parameter=a>"},
+      {"qwen3_coder", "<tool_call><function=f>\n<parameter=a>\n<parameter=b>\n<parameter=c>\n"},
+      {"sarashina", "<|tool_calls|>[{'name': 'f', 'arguments': {'a': {'b': "},
       {"use_tool", "<use_tool><name>f</name><a>"},
   };
   const std::vector<ToolSpec> tools{{.name = "f"}};

@@ -31,15 +31,13 @@ Step PythonCalls::push(std::string_view bytes, Output& out) {
     return {.used = bytes.size()};
   }
   next_ = Step::Next::more;
+  replay_.clear();
   std::size_t i = 0;
   while (i < bytes.size() && next_ == Step::Next::more &&
          (out.call_open() || out.held_size() < limit_)) {
     if (at_ == At::arguments) {
       i += read_arguments(bytes.substr(i), out);
-    } else if (read(bytes[i])) {
-      out.hold(bytes.substr(i, 1));
-      if (bytes[i] == '(') begin_call(out);
-      if (next_ == Step::Next::closed) out.drop_held();
+    } else if (read_byte(bytes[i], out)) {
       ++i;
     }
   }
@@ -50,7 +48,15 @@ Step PythonCalls::push(std::string_view bytes, Output& out) {
     out.arguments(json_);
     json_.clear();
   }
-  return {.used = i, .next = next_};
+  return {.used = i, .next = next_, .replay = replay_};
+}
+
+bool PythonCalls::read_byte(char c, Output& out) {
+  if (!read(c)) return false;
+  out.hold({&c, 1});
+  if (c == '(') begin_call(out);
+  if (next_ == Step::Next::closed) out.drop_held();
+  return true;
 }
 
 // True: the byte was used. The calls may be over either way, see next_.
@@ -58,6 +64,10 @@ bool PythonCalls::read(char c) {
   switch (at_) {
     case At::lead:
       if (c == '[' && !in_list_) return in_list_ = true;
+      if (c == ']' && in_list_ && opener_->names == Opener::Names::any) {
+        next_ = Step::Next::closed;
+        return true;
+      }
       return is_space(c) || begin_name(c) || stop(Step::Next::rejected);
     case At::name:
       if (continues_name(c) && name_.size() < kMaxName) {
@@ -109,7 +119,13 @@ bool PythonCalls::begin_name(char c) {
 }
 
 void PythonCalls::begin_call(Output& out) {
-  const bool declared = schemas_.may_be_called(name_);
+  constexpr std::string_view kPrefix = "functions.";
+  bool declared = schemas_.may_be_called(name_);
+  if (!declared && name_.starts_with(kPrefix) &&
+      schemas_.may_be_called(name_.substr(kPrefix.size()))) {
+    name_.erase(0, kPrefix.size());
+    declared = true;
+  }
   // Llama's built-in tools are called as brave_search.call(query="x"), without being declared.
   const bool built_in = !declared && name_.size() > kCall.size() && name_.ends_with(kCall);
   if (built_in) name_.resize(name_.size() - kCall.size());
@@ -118,15 +134,24 @@ void PythonCalls::begin_call(Output& out) {
     stop(Step::Next::rejected);
     return;
   }
-  out.start_call(name_);
-  arguments_.begin(schemas_.arguments_of(name_), limit_, json_);
+  const bool guess = opener_->names == Opener::Names::declared && schemas_.are_unknown();
+  out.start_call(name_, {}, guess ? Commit::whole_call : Commit::eager);
+  arguments_.begin(
+      schemas_.arguments_of(name_), limit_, json_,
+      in_list_ ? PythonArguments::Tolerance::quotes_in_list : PythonArguments::Tolerance::quotes);
   at_ = At::arguments;
 }
 
 std::size_t PythonCalls::read_arguments(std::string_view bytes, Output& out) {
   const std::size_t used = arguments_.push(bytes, json_);
   out.argument_bytes(bytes.substr(0, used));
-  if (arguments_.state() == PythonArguments::State::open) return used;
+  if (arguments_.state() != PythonArguments::State::open) end_arguments(out);
+  return used;
+}
+
+void PythonCalls::end_arguments(Output& out) {
+  const std::string rest(arguments_.rest());
+  out.unread_arguments(rest.size());
   const bool closed = arguments_.state() == PythonArguments::State::closed;
   if (!closed) arguments_.cut(json_);
   out.arguments(json_);
@@ -134,12 +159,20 @@ std::size_t PythonCalls::read_arguments(std::string_view bytes, Output& out) {
   out.finish_call(closed ? CallOutcome::complete : CallOutcome::malformed);
   at_ = At::after_call;
   if (!closed) next_ = Step::Next::rejected;
-  return used;
+  std::size_t used = 0;
+  while (used < rest.size() && next_ == Step::Next::more && read_byte(rest[used], out)) ++used;
+  replay_.assign(rest, used);
 }
 
 void PythonCalls::finish(Output& out) {
   switch (at_) {
     case At::arguments:
+      arguments_.settle(json_);
+      if (arguments_.state() == PythonArguments::State::closed) {
+        end_arguments(out);
+        out.drop_held();
+        break;
+      }
       arguments_.cut(json_);
       out.arguments(json_);
       json_.clear();

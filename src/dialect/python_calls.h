@@ -48,6 +48,8 @@ class PythonCalls final : public CallReader {
   std::string_view wanted() const;
   void begin_call(Output& out);
   std::size_t read_arguments(std::string_view bytes, Output& out);
+  void end_arguments(Output& out);
+  bool read_byte(char c, Output& out);
 
   std::span<const Opener> openers_;
   ToolSchemas schemas_;
@@ -59,6 +61,7 @@ class PythonCalls final : public CallReader {
   std::string name_;
   std::string json_;
   PythonArguments arguments_;
+  std::string replay_;  // read, and no part of the calls
 };
 
 }  // namespace callgate::dialect

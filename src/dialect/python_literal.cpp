@@ -20,6 +20,11 @@ bool is_word_byte(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 
+std::string_view skip_space(std::string_view text) {
+  const auto from = std::find_if_not(text.begin(), text.end(), is_space);
+  return text.substr(static_cast<std::size_t>(from - text.begin()));
+}
+
 bool is_string_prefix(std::string_view word) {
   return !word.empty() && word.size() <= 2 &&
          word.find_first_not_of(kPrefixes) == std::string_view::npos;
@@ -143,7 +148,26 @@ bool append_python_word(std::string& out, std::string_view word) {
   return true;
 }
 
-void PythonArguments::begin(SchemaPlace arguments, std::size_t limit, std::string& out) {
+bool append_python_literal(std::string& out, std::string_view text) {
+  constexpr std::string_view kName = "v=";
+  constexpr std::size_t kLead = 5;  // {"v":
+  PythonArguments arguments;
+  std::string json;
+  arguments.begin({}, kName.size() + text.size(), json, PythonArguments::Tolerance::none);
+  arguments.push(kName, json);
+  if (arguments.push(text, json) != text.size()) return false;
+  arguments.push(")", json);
+  if (arguments.state() != PythonArguments::State::closed) return false;
+  out += std::string_view(json).substr(kLead, json.size() - kLead - 1);
+  return true;
+}
+
+void PythonArguments::begin(SchemaPlace arguments, std::size_t limit, std::string& out,
+                            Tolerance tolerance) {
+  tolerance_ = tolerance;
+  look_.clear();
+  rest_.clear();
+  keyword_ = false;
   state_ = State::open;
   at_ = At::value;
   schema_ = arguments;
@@ -156,23 +180,139 @@ void PythonArguments::begin(SchemaPlace arguments, std::size_t limit, std::strin
   out.push_back('{');
 }
 
+void PythonArguments::begin_dict(std::size_t limit, std::string& out) {
+  begin({}, limit, out);
+  stack_.back() = {Frame::dict, 0, 0, true};
+  named_ = true;
+}
+
 std::size_t PythonArguments::push(std::string_view bytes, std::string& out) {
   std::size_t i = 0;
   while (i < bytes.size() && state_ == State::open) {
     if (at_ == At::string) {
-      // Byte by byte while brackets wait, so that the limit falls on the same byte whatever the cuts.
-      const std::size_t span = waiting_ > 0 ? 1 : bytes.size() - i;
-      i += string_.push(bytes.substr(i, span), target(out));
-      if (string_.closed()) {
-        at_ = At::after_string;
-        word_.clear();
-      }
+      take_string(bytes, i, out);
+    } else if (at_ == At::maybe_closed) {
+      look(bytes[i++], out);
     } else if (step(bytes[i], out)) {
       ++i;
     }
     if (waiting_ > 0 && undecided_.size() > limit_) fail();
   }
   return i;
+}
+
+void PythonArguments::take_string(std::string_view bytes, std::size_t& at, std::string& out) {
+  // Byte by byte while brackets wait, so that the limit falls on the same byte whatever the cuts.
+  const std::size_t span = waiting_ > 0 ? 1 : bytes.size() - at;
+  at += string_.push(bytes.substr(at, span), target(out));
+  if (!string_.closed()) return;
+  const bool may_be_data =
+      tolerance_ == Tolerance::quotes || tolerance_ == Tolerance::quotes_in_list;
+  at_ = may_be_data && !string_.is_triple() ? At::maybe_closed : At::after_string;
+  word_.clear();
+}
+
+// One more byte behind a quote that may close its string.
+void PythonArguments::look(char c, std::string& out) {
+  constexpr std::size_t kMaxLook = 256;
+  look_.push_back(c);
+  const Verdict verdict = judge();
+  if (verdict == Verdict::undecided && look_.size() < kMaxLook) return;
+  if (verdict == Verdict::data) {
+    stray_ = true;
+    string_.reopen(target(out));
+    at_ = At::string;
+  } else {
+    at_ = At::after_string;
+  }
+  read_again(out);
+}
+
+void PythonArguments::read_again(std::string& out) {
+  std::string again;
+  again.swap(look_);
+  const std::size_t used = push(again, out);
+  if (state_ != State::open) rest_.append(again, used);
+}
+
+PythonArguments::Verdict PythonArguments::judge() const {
+  const std::string_view from = skip_space(look_);
+  if (from.empty()) return Verdict::undecided;
+  const Open& top = stack_.back();
+  const auto closes_in = [&](std::initializer_list<Frame> frames) {
+    const bool fits = std::find(frames.begin(), frames.end(), top.frame) != frames.end();
+    return fits ? Verdict::closes : Verdict::data;
+  };
+  switch (from[0]) {
+    case ')':
+      if (top.frame == Frame::call) return judge_end(from.substr(1));
+      return closes_in({Frame::paren, Frame::tuple});
+    case ']':
+      return closes_in({Frame::list});
+    case '}':
+      return closes_in({Frame::dict, Frame::set, Frame::brace});
+    case ':':
+      return top.key ? Verdict::closes : Verdict::data;
+    case ',':
+      return top.frame == Frame::call ? judge_argument(from.substr(1)) : Verdict::closes;
+  }
+  return judge_quote(from);
+}
+
+// Strings side by side are one. But 'echo 'hi'' is a string with quotes in it.
+PythonArguments::Verdict PythonArguments::judge_quote(std::string_view from) const {
+  // The next argument, its comma forgotten: the call is malformed.
+  const bool parted_argument =
+      from.size() < look_.size() && !stray_ && keyword_ && stack_.back().frame == Frame::call;
+  const Verdict argument = parted_argument ? judge_name(from, '=') : Verdict::data;
+  if (argument != Verdict::data) return argument;
+  const std::size_t prefix = std::min(from.find_first_not_of(kPrefixes), from.size());
+  if (prefix > 2) return Verdict::data;
+  if (prefix == from.size()) return Verdict::undecided;
+  const bool parted = from.size() < look_.size();
+  if (stray_ || !is_quote(from[prefix]) || (prefix > 0 && !parted)) return Verdict::data;
+  if (parted || from[0] != string_.quote()) return Verdict::closes;
+  if (from.size() == 1) return Verdict::undecided;
+  const bool ends =
+      is_space(from[1]) || std::string_view(",)]}").find(from[1]) != std::string_view::npos;
+  return ends ? Verdict::data : Verdict::closes;
+}
+
+// Behind a comma: after an argument with a name only others with names may stand.
+PythonArguments::Verdict PythonArguments::judge_argument(std::string_view from) const {
+  from = skip_space(from);
+  if (!keyword_ || from.starts_with(')')) return Verdict::closes;
+  return judge_name(from, '=');
+}
+
+// A name and `behind` it have to follow.
+PythonArguments::Verdict PythonArguments::judge_name(std::string_view from, char behind) {
+  const auto end = std::find_if_not(from.begin(), from.end(),
+                                    [](char c) { return is_word_byte(c) || c == '-' || c == '.'; });
+  const std::size_t name = static_cast<std::size_t>(end - from.begin());
+  const std::string_view rest = skip_space(from.substr(name));
+  if (rest.empty()) return Verdict::undecided;
+  return name > 0 && rest[0] == behind ? Verdict::closes : Verdict::data;
+}
+
+// Behind the call's parenthesis.
+PythonArguments::Verdict PythonArguments::judge_end(std::string_view from) const {
+  const bool in_list = tolerance_ == Tolerance::quotes_in_list;
+  if (in_list) from = skip_space(from);
+  if (from.empty()) return Verdict::undecided;
+  const bool comma = from[0] == ',' || from[0] == ';';
+  if (comma && in_list) {
+    from = skip_space(from.substr(1));
+    return from.starts_with(']') || from.starts_with('<') ? Verdict::closes : judge_name(from, '(');
+  }
+  if (comma || from[0] == ']' || from[0] == '<') return Verdict::closes;
+  return !in_list && (is_space(from[0]) || is_word_byte(from[0])) ? Verdict::closes : Verdict::data;
+}
+
+void PythonArguments::settle(std::string& out) {
+  if (at_ != At::maybe_closed) return;
+  at_ = At::after_string;
+  read_again(out);
 }
 
 // False: the byte is to be looked at again in the new state, or it is a fault.
@@ -187,6 +327,7 @@ bool PythonArguments::step(char c, std::string& out) {
     case At::after_value:
       return step_after_value(c, out);
     case At::string:
+    case At::maybe_closed:
       break;
   }
   return true;
@@ -197,6 +338,7 @@ bool PythonArguments::step_value(char c, std::string& out) {
   if (is_quote(c)) {
     begin_element(out);
     target(out).push_back('"');
+    stray_ = false;
     string_.begin(c, Style::python);
     at_ = At::string;
     return true;
@@ -245,6 +387,7 @@ bool PythonArguments::step_word(char c, std::string& out) {
       if (!is_string_prefix(word_)) return fail();
       begin_element(out);
       target(out).push_back('"');
+      stray_ = false;
       string_.begin(c, style_of(word_));
       at_ = At::string;
       return true;
@@ -338,6 +481,7 @@ bool PythonArguments::close(char c, std::string& out) {
   }
   stack_.pop_back();
   at_ = At::after_value;
+  if (stack_.empty()) state_ = State::closed;
   return true;
 }
 
@@ -389,6 +533,7 @@ bool PythonArguments::keyword(std::string& out) {
   json::append_string(out, name);
   out.push_back(':');
   named_ = true;
+  keyword_ = true;
   at_ = At::value;
   return true;
 }
@@ -399,6 +544,7 @@ bool PythonArguments::finish_word(bool as_key, std::string& out) {
   if (stack_.back().frame == Frame::dict && stack_.back().key != as_key) return fail();
   std::string value;
   if (!append_python_word(value, word)) return fail();
+  if (tolerance_ == Tolerance::none && value[0] == '"') return fail();
   begin_element(out);
   if (as_key && value[0] != '"') value = '"' + value + '"';
   target(out) += value;
@@ -418,6 +564,7 @@ void PythonArguments::begin_element(std::string& out) {
       json::append_string(to, name.empty() ? "arg" + std::to_string(top.count) : std::string(name));
       to.push_back(':');
       named_ = true;
+      keyword_ = false;
       return;
     }
     case Frame::dict:
@@ -447,6 +594,7 @@ bool PythonArguments::fail() {
 }
 
 void PythonArguments::cut(std::string& out) {
+  settle(out);
   if (at_ == At::string) string_.cut(target(out));
   const Open& top = stack_.back();
   if (at_ == At::word && named_ && !top.key && !python_number(word_).empty()) {

@@ -18,10 +18,13 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-Outcome read(std::string_view in, const std::vector<std::size_t>& cuts, SchemaPlace schema = {}) {
+using Tolerance = PythonArguments::Tolerance;
+
+Outcome read(std::string_view in, const std::vector<std::size_t>& cuts, SchemaPlace schema = {},
+             Tolerance tolerance = Tolerance::words) {
   Outcome outcome;
   PythonArguments arguments;
-  arguments.begin(schema, 10000, outcome.json);
+  arguments.begin(schema, 10000, outcome.json, tolerance);
   std::size_t from = 0;
   const auto push = [&](std::size_t to) {
     outcome.used += arguments.push(in.substr(from, to - from), outcome.json);
@@ -29,19 +32,22 @@ Outcome read(std::string_view in, const std::vector<std::size_t>& cuts, SchemaPl
   };
   for (const std::size_t cut : cuts) push(cut);
   push(in.size());
+  if (arguments.state() == PythonArguments::State::open) arguments.settle(outcome.json);
+  outcome.used -= arguments.rest().size();
   outcome.state = arguments.state();
   if (outcome.state != PythonArguments::State::closed) arguments.cut(outcome.json);
   return outcome;
 }
 
-Outcome read_at_every_cut(std::string_view in, SchemaPlace schema = {}) {
-  const Outcome whole = read(in, {}, schema);
+Outcome read_at_every_cut(std::string_view in, SchemaPlace schema = {},
+                          Tolerance tolerance = Tolerance::words) {
+  const Outcome whole = read(in, {}, schema, tolerance);
   std::vector<std::size_t> each;
   for (std::size_t cut = 1; cut < in.size(); ++cut) {
     each.push_back(cut);
-    EXPECT_EQ(read(in, {cut}, schema), whole) << in << " at " << cut;
+    EXPECT_EQ(read(in, {cut}, schema, tolerance), whole) << in << " at " << cut;
   }
-  EXPECT_EQ(read(in, each, schema), whole) << in << " byte by byte";
+  EXPECT_EQ(read(in, each, schema, tolerance), whole) << in << " byte by byte";
   return whole;
 }
 
@@ -144,6 +150,43 @@ TEST(PythonArguments, become_json_at_every_cut) {
     EXPECT_EQ(outcome.json, test.out) << test.in;
     EXPECT_EQ(outcome.state, PythonArguments::State::closed) << test.in;
     EXPECT_EQ(outcome.used, test.in.size()) << test.in;
+  }
+}
+
+// What stands behind the arguments is not used.
+TEST(PythonArguments, keep_quotes_that_nobody_escaped) {
+  const PythonCase cases[] = {
+      {"a='x')|]", R"({"a":"x"})"},
+      {"a='x')|", R"({"a":"x"})"},
+      {"a='x' 'y', b=1)| , g()]", R"({"a":"xy","b":1})"},
+      {"a='' , b='')|]", R"({"a":"","b":""})"},
+      {"'x', 'y')|]", R"({"arg0":"x","arg1":"y"})"},
+      {"a=['x', 'y'], b={'k': 'v'}, c=('z'))|]", R"({"a":["x","y"],"b":{"k":"v"},"c":"z"})"},
+      {"a='sed -n '1,9p' f')|]", R"({"a":"sed -n '1,9p' f"})"},
+      {"a='it's', b=\"say \"hi\"\")|]", R"({"a":"it's","b":"say \"hi\""})"},
+      {"a='f('x'), g', b=1)|]", R"({"a":"f('x'), g","b":1})"},
+      {"a='echo 'hi'')|]", R"({"a":"echo 'hi'"})"},
+      {"a=['it's', 'b'])|]", R"({"a":["it's","b"]})"},
+      {"a='''x'y''')|]", R"({"a":"x'y"})"},
+  };
+  for (const PythonCase& test : cases) {
+    const std::size_t end = test.in.find('|');
+    std::string in(test.in);
+    in.erase(end, 1);
+    const Outcome outcome = read_at_every_cut(in, {}, Tolerance::quotes_in_list);
+    EXPECT_EQ(outcome.json, test.out) << in;
+    EXPECT_EQ(outcome.state, PythonArguments::State::closed) << in;
+    EXPECT_EQ(outcome.used, end) << in;
+  }
+}
+
+TEST(PythonLiteral, is_a_literal_and_nothing_else) {
+  std::string out;
+  EXPECT_TRUE(append_python_literal(out, "{'a': [True, None, (1, 'x')]}"));
+  EXPECT_EQ(out, R"({"a":[true,null,[1,"x"]]})");
+  for (const std::string_view text :
+       {"", "{a: 1}", "[word]", "{'a': 1", "{'a': 1}) + (1", "['a'] x"}) {
+    EXPECT_FALSE(append_python_literal(out, text)) << text;
   }
 }
 

@@ -167,6 +167,11 @@ void QuotedString::flush_tail(std::string& out) {
   tail_.clear();
 }
 
+void QuotedString::reopen(std::string& out) {
+  at_ = At::text;
+  append(std::string_view(&quote_, 1), out);
+}
+
 void QuotedString::cut(std::string& out) {
   if (at_ == At::quotes) append(std::string(static_cast<std::size_t>(quotes_), quote_), out);
   if (at_ == At::escape) append("\\", out);

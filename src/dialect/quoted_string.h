@@ -25,6 +25,10 @@ class QuotedString {
   bool closed() const { return at_ == At::closed; }
   // Nothing is held back: plain bytes leave as they are.
   bool streams() const { return at_ == At::text && tail_.empty() && surrogate_ == 0; }
+  // The quote that closed the literal was part of it. REQUIRES: closed(), and not triple-quoted.
+  void reopen(std::string& out);
+  bool is_triple() const { return triple_; }
+  char quote() const { return quote_; }
   // The turn ended here: what is held back leaves.
   void cut(std::string& out);
 

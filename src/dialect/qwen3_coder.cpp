@@ -34,9 +34,9 @@ constexpr TaggedGrammar kGrammar[] = {{.lead = kSection,
                                        .section_close = kSectionClose,
                                        .tail = kTail}};
 constexpr CallKeys kKeys{};
-constexpr std::string_view kModels[] = {"*qwen3-coder*", "*qwen3.5*", "*qwen3.6*",
-                                        "*qwen3.7*",     "*qwen3.8*", "*nemotron-3*",
-                                        "*step-3.5*",    "*mimo-v2*", "*k-exaone*"};
+constexpr std::string_view kModels[] = {
+    "*qwen3-coder*", "*qwen3.5*", "*qwen3.6*",  "*qwen3.7*",  "*qwen3.8*",  "*nemotron-3*",
+    "*step-3.5*",    "*mimo-v2*", "*k-exaone*", "*step-3.6*", "*step-3.7*", "*intern-s2*"};
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
   auto tagged = std::make_unique<TaggedCalls>(kGrammar, kOpen, options);

@@ -45,6 +45,8 @@ constexpr Writing kWritings[] = {
     {"deepseek_v4", "<｜DSML｜tool_calls>\n%c</｜DSML｜tool_calls>",
      "<｜DSML｜invoke name=\"%n\">\n%p</｜DSML｜invoke>\n",
      "<｜DSML｜parameter name=\"%k\">%v</｜DSML｜parameter>\n", "</｜DSML｜parameter>"},
+    {"dots", "<dots_function_call>\n%c</dots_function_call>", "<invoke name=\"%n\">\n%p</invoke>\n",
+     "<parameter name=\"%k\">%v</parameter>\n", "</parameter>"},
     {"minimax_m2", "<minimax:tool_call>\n%c</minimax:tool_call>",
      "<invoke name=\"%n\">\n%p</invoke>\n", "<parameter name=\"%k\">%v</parameter>\n",
      "</parameter>"},
@@ -346,7 +348,7 @@ TEST_P(Tagged, says_the_same_as_its_reference) {
     if (!plain) continue;
     inputs.push_back(test.in);
     tools.push_back(test.tools);
-    comparison.expect_same({test.in, test.tools, test.reasoning_open}, test.name);
+    comparison.expect_same({test.in, test.tools, test.reasoning_open, test.cut_off}, test.name);
   }
   for (int round = 0; round < rounds() && !HasFailure(); ++round) {
     inputs.push_back(turns.next());
@@ -357,7 +359,8 @@ TEST_P(Tagged, says_the_same_as_its_reference) {
     const std::size_t which = turns.random().below(inputs.size());
     std::string text = inputs[which];
     damage(text, inputs, turns.random());
-    comparison.expect_same({text, tools[which], turns.random().one_in(8)}, "damaged turn");
+    comparison.expect_same({text, tools[which], turns.random().one_in(8), turns.random().one_in(4)},
+                           "damaged turn");
   }
   comparison.expect_opinions(0.55);
 }

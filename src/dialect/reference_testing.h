@@ -23,6 +23,7 @@ inline std::string parsed(const Dialect& dialect, const ReferenceCase& turn, std
   for (std::size_t at = 0; at < turn.text.size(); at += size) {
     parser->push(turn.text.substr(at, size), Channel::text, log);
   }
+  if (turn.cut_off) parser->cut_off();
   parser->finish(log);
   return print(log.events());
 }

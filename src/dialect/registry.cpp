@@ -7,6 +7,7 @@ namespace callgate::dialect {
 
 extern const Dialect anthropic_xml;
 extern const Dialect apertus;
+extern const Dialect apriel;
 extern const Dialect automatic;
 extern const Dialect cohere_command_r7b;
 extern const Dialect deepseek_v3;
@@ -30,6 +31,7 @@ extern const Dialect harmony;
 extern const Dialect hermes;
 extern const Dialect hunyuan;
 extern const Dialect hunyuan_a13b;
+extern const Dialect inkling;
 extern const Dialect internlm2;
 extern const Dialect jamba;
 extern const Dialect json_array;
@@ -44,12 +46,14 @@ extern const Dialect minimax_m2;
 extern const Dialect minimax_m3;
 extern const Dialect mistral_old;
 extern const Dialect mistral_v13;
+extern const Dialect muse_glimmer;
 extern const Dialect native;
 extern const Dialect nemotron_deci;
 extern const Dialect olmo3;
 extern const Dialect phi4_mini;
 extern const Dialect pythonic;
 extern const Dialect qwen3_coder;
+extern const Dialect sarashina;
 extern const Dialect seed_oss;
 extern const Dialect solar_open;
 extern const Dialect step3;
@@ -61,6 +65,7 @@ namespace {
 constexpr const Dialect* kDialects[] = {
     &anthropic_xml,
     &apertus,
+    &apriel,
     &automatic,
     &cohere_command_r7b,
     &deepseek_v3,
@@ -84,6 +89,7 @@ constexpr const Dialect* kDialects[] = {
     &hermes,
     &hunyuan,
     &hunyuan_a13b,
+    &inkling,
     &internlm2,
     &jamba,
     &json_array,
@@ -98,12 +104,14 @@ constexpr const Dialect* kDialects[] = {
     &minimax_m3,
     &mistral_old,
     &mistral_v13,
+    &muse_glimmer,
     &native,
     &nemotron_deci,
     &olmo3,
     &phi4_mini,
     &pythonic,
     &qwen3_coder,
+    &sarashina,
     &seed_oss,
     &solar_open,
     &step3,

@@ -9,7 +9,7 @@ namespace callgate::dialect {
 namespace {
 
 using CallText = std::variant<ObjectText, NamedText, TaggedText, ElementText, PrefixedText,
-                              PythonText, GemmaText>;
+                              PythonText, DictText, GemmaText>;
 
 struct Row {
   std::string_view dialect;
@@ -61,6 +61,7 @@ constexpr Row kRows[] = {
                            .arguments = ": ",
                            .between = ", ",
                            .section_close = "]<|tools_suffix|>"}},
+    {"apriel", array("<tool_calls>[", "]</tool_calls>")},
     {"cohere_command_r7b", ObjectText{.section_open = "<|START_ACTION|>[\n",
                                       .call_open = "    ",
                                       .name = R"("tool_name": )",
@@ -82,7 +83,7 @@ constexpr Row kRows[] = {
                                .section_close = "<｜tool▁calls▁end｜>"}},
     {"deepseek_v32", dsml("<｜DSML｜function_calls>\n", "</｜DSML｜function_calls>")},
     {"deepseek_v4", dsml("<｜DSML｜tool_calls>\n", "</｜DSML｜tool_calls>")},
-    {"dots", objects("<dots_function_call>", "</dots_function_call>", "\n")},
+    {"dots", invokes("<dots_function_call>\n", "</dots_function_call>")},
     {"ernie45", objects("<tool_call>\n", "\n</tool_call>\n")},
     {"functionary_v31",
      NamedText{.call_open = "<function=", .arguments_open = ">", .call_close = "</function>"}},
@@ -120,6 +121,11 @@ constexpr Row kRows[] = {
                            .call_close = "</tool_call>",
                            .section_close = "</tool_calls>"}},
     {"hunyuan_a13b", array("<tool_calls>[", "]</tool_calls>")},
+    {"inkling", ObjectText{.call_open = "<|message_model|>",
+                           .header_close = "<|content_invoke_tool_json|>",
+                           .name = R"({"name":)",
+                           .arguments = R"(,"args":)",
+                           .call_close = "<|end_message|>"}},
     {"internlm2", ObjectText{.call_open = "<|action_start|><|plugin|>",
                              .arguments = kParameters,
                              .call_close = "<|action_end|>"}},
@@ -174,6 +180,16 @@ constexpr Row kRows[] = {
                               .arguments_open = "[ARGS]",
                               .id = NamedText::Id::after_name,
                               .id_marker = "[CALL_ID]"}},
+    {"muse_glimmer", TaggedText{.address_open = "<|start|>assistant to=",
+                                .address_close = "<|message|>",
+                                .call_open = "<atem:function_calls>\n<atem:invoke name=\"",
+                                .call_name_close = "\">\n",
+                                .key_open = R"(<atem:parameter name=")",
+                                .value_open = ">",
+                                .value_close = "</atem:parameter>\n",
+                                .call_close = "</atem:invoke>\n</atem:function_calls>",
+                                .between = "<|eom|>",
+                                .names = TaggedText::Names::attribute}},
     {"nemotron_deci", array("<TOOLCALL>[", "]</TOOLCALL>")},
     {"olmo3", PythonText{"<function_calls>", "\n", "</function_calls>"}},
     {"phi4_mini", array("functools[", "]")},
@@ -185,6 +201,7 @@ constexpr Row kRows[] = {
                                .value_close = "\n</parameter>\n",
                                .call_close = "</function>\n</tool_call>",
                                .between = "\n"}},
+    {"sarashina", DictText{"<|tool_calls|>[", "]"}},
     {"seed_oss", TaggedText{.call_open = "<seed:tool_call>\n<function=",
                             .call_name_close = ">\n",
                             .key_open = "<parameter=",

@@ -17,6 +17,7 @@ struct ObjectText {
   enum class Id : std::uint8_t { none, first, last };
   std::string_view section_open;
   std::string_view call_open;
+  std::string_view header_close;  // behind the name, which then stands before the object as well
   std::string_view name = R"({"name": )";
   std::string_view arguments = R"(, "arguments": )";
   std::string_view object_close = "}";
@@ -45,6 +46,8 @@ struct TaggedText {
   enum class Names : std::uint8_t { bare, attribute };
   enum class Types : std::uint8_t { none, string_or_not, type_name };
   std::string_view section_open;
+  std::string_view address_open;  // before the call: the name of the tool between these two
+  std::string_view address_close;
   std::string_view call_open;
   std::string_view index;  // behind the name: an attribute that counts the calls from 1
   std::string_view call_name_close;
@@ -77,6 +80,12 @@ struct PythonText {
   std::string_view section_close;
 };
 
+// {'name': 'f', 'arguments': {'k': 'v'}}
+struct DictText {
+  std::string_view section_open;
+  std::string_view section_close;
+};
+
 // call:f{k:<quote>v<quote>}
 struct GemmaText {
   std::string_view call_open;
@@ -91,6 +100,7 @@ void append_calls(const TaggedText& text, std::span<const CallRecord> calls, std
 void append_calls(const ElementText& text, std::span<const CallRecord> calls, std::string& out);
 void append_calls(const PrefixedText& text, std::span<const CallRecord> calls, std::string& out);
 void append_calls(const PythonText& text, std::span<const CallRecord> calls, std::string& out);
+void append_calls(const DictText& text, std::span<const CallRecord> calls, std::string& out);
 void append_calls(const GemmaText& text, std::span<const CallRecord> calls, std::string& out);
 
 // One JSON value as text.

@@ -30,6 +30,7 @@ void append_calls(const ObjectText& text, std::span<const CallRecord> calls, std
     const CallRecord& call = calls[i];
     if (i > 0) out += text.between;
     out += text.call_open;
+    if (!text.header_close.empty()) out.append(call.name).append(text.header_close);
     if (text.id == ObjectText::Id::first) {
       out.push_back('{');
       append_member(text.id_key, call.id.empty() ? std::to_string(i) : call.id, out);

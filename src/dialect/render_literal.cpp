@@ -47,6 +47,57 @@ void append_python(const RawValue& value, std::string& out) {
   }
 }
 
+// As Python's repr() does, mostly: in single quotes, unless there are some in the text.
+void append_quoted(std::string_view text, std::string& out) {
+  std::string json;
+  json::append_string(json, text);
+  const bool plain = text.find_first_of("'\"\\") == std::string_view::npos;
+  if (plain) json.front() = json.back() = '\'';
+  out += json;
+}
+
+void append_literal(const RawValue& value, std::string& out);
+
+void append_dict(std::string_view object, std::string& out) {
+  std::string_view before;
+  out.push_back('{');
+  for_each_member(object, [&](std::string_view key, const RawValue& member) {
+    out += before;
+    before = ", ";
+    append_quoted(key, out);
+    out += ": ";
+    append_literal(member, out);
+  });
+  out.push_back('}');
+}
+
+void append_literal(const RawValue& value, std::string& out) {
+  std::string_view before;
+  switch (value.kind) {
+    case json::Kind::object:
+      append_dict(value.json, out);
+      break;
+    case json::Kind::array:
+      out.push_back('[');
+      for_each_element(value.json, [&](const RawValue& element) {
+        out += before;
+        before = ", ";
+        append_literal(element, out);
+      });
+      out.push_back(']');
+      break;
+    case json::Kind::string:
+      append_quoted(value.text(), out);
+      break;
+    case json::Kind::boolean:
+    case json::Kind::null:
+    case json::Kind::number:
+    case json::Kind::invalid:
+      append_python(value, out);
+      break;
+  }
+}
+
 bool is_bare_key(std::string_view key) {
   const auto is_word = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -122,6 +173,19 @@ void append_calls(const PythonText& text, std::span<const CallRecord> calls, std
       append_python(value, out);
     });
     out.push_back(')');
+  }
+  out += text.section_close;
+}
+
+void append_calls(const DictText& text, std::span<const CallRecord> calls, std::string& out) {
+  out += text.section_open;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::string& arguments = calls[i].arguments;
+    out += i > 0 ? ", {'name': " : "{'name': ";
+    append_quoted(calls[i].name, out);
+    out += ", 'arguments': ";
+    append_dict(arguments.empty() ? "{}" : arguments, out);
+    out.push_back('}');
   }
   out += text.section_close;
 }

@@ -120,6 +120,9 @@ void append_calls(const TaggedText& text, std::span<const CallRecord> calls, std
   out += text.section_open;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (i > 0) out += text.between;
+    if (!text.address_open.empty()) {
+      out.append(text.address_open).append(calls[i].name).append(text.address_close);
+    }
     out += text.call_open;
     append_name(text.names, calls[i].name, out);
     if (!text.index.empty()) out.append(text.index).append(std::to_string(i + 1));

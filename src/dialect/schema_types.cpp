@@ -69,6 +69,12 @@ KindSet kinds_of_type_name(std::string_view name) {
   return {};
 }
 
+bool is_wrapper_name(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNames = {"arguments", "parameters", "input", "args",
+                                                      "params"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 SchemaTree::SchemaTree(std::string_view json) {
   json::Reader in(json);
   read(in);
@@ -220,6 +226,25 @@ void SchemaTree::collect(std::uint32_t node, KindSet& set, Seen& seen) const {
   --seen.depth;
 }
 
+void SchemaTree::collect_required(std::uint32_t node, std::vector<std::string_view>& names,
+                                  Seen& seen) const {
+  if (!enter(node, seen)) return;
+  for (std::uint32_t at = nodes_[node].child; at != kNone; at = nodes_[at].next) {
+    const Node& field = nodes_[at];
+    if (field.key == "$ref") collect_required(follow(field.text), names, seen);
+    const bool all = field.key == "allOf";
+    if (!all && field.key != "required") continue;
+    for (std::uint32_t each = field.child; each != kNone; each = nodes_[each].next) {
+      if (all) {
+        collect_required(each, names, seen);
+      } else if (nodes_[each].kind == json::Kind::string) {
+        names.push_back(nodes_[each].text);
+      }
+    }
+  }
+  --seen.depth;
+}
+
 template <class Probe>
 std::uint32_t SchemaTree::search(std::uint32_t node, const Probe& probe, Seen& seen) const {
   if (!enter(node, seen)) return kNone;
@@ -287,9 +312,25 @@ std::string_view SchemaPlace::member_name(std::size_t index) const {
   return found == SchemaTree::kNone ? std::string_view() : tree_->nodes_[found].key;
 }
 
-bool ToolSchemas::may_be_called(std::string_view tool) const {
-  return tools_.empty() || std::any_of(tools_.begin(), tools_.end(),
-                                       [&](const ToolSpec& spec) { return spec.name == tool; });
+std::vector<std::string_view> SchemaPlace::required() const {
+  std::vector<std::string_view> names;
+  SchemaTree::Seen seen;
+  if (tree_ != nullptr) tree_->collect_required(node_, names, seen);
+  return names;
+}
+
+bool SchemaPlace::knows_members_of(std::string_view object) const {
+  json::Reader in(object);
+  bool known = true;
+  for (std::string_view key; in.next_member(key); in.skip()) {
+    known = known && !member(key).is_nothing();
+  }
+  return known && in.finish();
+}
+
+bool ToolSchemas::declares(std::string_view tool) const {
+  return std::any_of(tools_.begin(), tools_.end(),
+                     [&](const ToolSpec& spec) { return spec.name == tool; });
 }
 
 SchemaPlace ToolSchemas::arguments_of(std::string_view tool) {

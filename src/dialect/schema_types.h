@@ -44,6 +44,9 @@ class KindSet {
 // The set of a type's name; empty for a name that no schema uses. Python's names count too.
 KindSet kinds_of_type_name(std::string_view name);
 
+// Models that put all arguments into one object call it this.
+bool is_wrapper_name(std::string_view name);
+
 class SchemaTree;
 
 // A place in a schema. A default one is a place where the schema says nothing. Valid while its SchemaTree lives.
@@ -59,6 +62,14 @@ class SchemaPlace {
   SchemaPlace element() const;
   // The name of the member that the schema lists at `index`, or empty.
   std::string_view member_name(std::size_t index) const;
+  // The members that an object must have, here or behind $ref and allOf.
+  std::vector<std::string_view> required() const;
+  // The tool has parameters, and none of this name, which is that of a wrapper around all of them.
+  bool is_wrapped_by(std::string_view name) const {
+    return is_wrapper_name(name) && !member_name(0).empty() && member(name).is_nothing();
+  }
+  // The schema has a place for each member of a JSON object.
+  bool knows_members_of(std::string_view object) const;
 
  private:
   friend class SchemaTree;
@@ -96,6 +107,7 @@ class SchemaTree {
   bool enter(std::uint32_t node, Seen& seen) const;
   void collect(std::uint32_t node, KindSet& set, Seen& seen) const;
   void collect_value(std::uint32_t node, KindSet& set) const;
+  void collect_required(std::uint32_t node, std::vector<std::string_view>& names, Seen& seen) const;
   // The first node for which `probe` finds something, here or behind $ref, allOf, anyOf and oneOf.
   template <class Probe>
   std::uint32_t search(std::uint32_t node, const Probe& probe, Seen& seen) const;
@@ -109,8 +121,10 @@ class ToolSchemas {
   // REQUIRES: `tools` outlives this.
   explicit ToolSchemas(std::span<const ToolSpec> tools) : tools_(tools) {}
 
+  bool are_unknown() const { return tools_.empty(); }
+  bool declares(std::string_view tool) const;
   // It is declared, or nobody said which tools there are.
-  bool may_be_called(std::string_view tool) const;
+  bool may_be_called(std::string_view tool) const { return tools_.empty() || declares(tool); }
   // The place of the arguments of `tool`, or one that says nothing.
   SchemaPlace arguments_of(std::string_view tool);
 

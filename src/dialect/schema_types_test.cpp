@@ -88,6 +88,25 @@ TEST(SchemaTypes, lists_members_in_order) {
   EXPECT_EQ(tree.root().member_name(2), "");
 }
 
+TEST(SchemaTypes, lists_what_is_required_through_references_and_allOf) {
+  const SchemaTree tree(
+      R"({"required": ["a", 1], "allOf": [{"$ref": "#/$defs/x"}, {"required": ["c"]}],
+          "anyOf": [{"required": ["d"]}], "$defs": {"x": {"required": ["b"], "$ref": "#"}}})");
+  EXPECT_EQ(tree.root().required(), (std::vector<std::string_view>{"a", "b", "c"}));
+  EXPECT_TRUE(SchemaPlace().required().empty());
+}
+
+TEST(SchemaTypes, knows_wrappers_by_name_and_by_what_the_tool_has) {
+  const SchemaTree tree(R"({"properties": {"input": {}, "city": {}}})");
+  EXPECT_TRUE(tree.root().is_wrapped_by("arguments"));
+  EXPECT_FALSE(tree.root().is_wrapped_by("input"));
+  EXPECT_FALSE(tree.root().is_wrapped_by("town"));
+  EXPECT_FALSE(SchemaPlace().is_wrapped_by("arguments"));
+  EXPECT_TRUE(tree.root().knows_members_of(R"({"city": 1})"));
+  EXPECT_FALSE(tree.root().knows_members_of(R"({"city": 1, "town": 2})"));
+  EXPECT_FALSE(tree.root().knows_members_of("[]"));
+}
+
 TEST(ToolSchemas, reads_the_schema_of_the_tool_that_is_called) {
   const ToolSpec tools[] = {
       {.name = "f", .parameters = {R"({"properties": {"k": {"type": "null"}}})"}}, {.name = "g"}};

@@ -15,13 +15,17 @@ constexpr Opener kOpen[] = {{"<|tool_call:begin|>"}};
 constexpr Envelope kAnswer[] = {{"<|content|>", ""}, {"<|begin|>assistant", ""}};
 constexpr std::string_view kClose[] = {"<|tool_call:end|>"};
 constexpr std::string_view kTail[] = {"<|flush|>"};
+constexpr std::string_view kSpecial[] = {"<|tool_calls|>",      "<|calls|>",
+                                         "<|tool_call:begin|>", "<|tool_call:end|>",
+                                         "<|tool_call:name|>",  "<|tool_call:args|>"};
 constexpr Prose kProse{.reasoning = kReasoning,
                        .answer = kAnswer,
                        .section_open = kSectionOpen,
                        .call_open = kOpen,
                        .call_close = kClose,
                        .section_close = kSectionClose,
-                       .tail = kTail};
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr NamedJson kGrammar{.first = Slot::id, .fields = kFields};
 constexpr std::string_view kModels[] = {"*solar-open*"};
 

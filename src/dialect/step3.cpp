@@ -15,8 +15,14 @@ constexpr std::string_view kClose[] = {"<｜tool_call_end｜>", "<｜tool_calls_
 constexpr std::string_view kTail[] = {"<|EOT|>", "<｜end▁of▁sentence｜>"};
 constexpr Opener kOpen[] = {
     {"<｜tool_calls_begin｜>"}, {"<｜tool_call_begin｜>"}, {"<steptml:invoke"}};
-constexpr Prose kProse{
-    .reasoning = kThink, .call_open = kOpen, .call_close = kClose, .tail = kTail};
+constexpr std::string_view kSpecial[] = {"<｜tool_calls_begin｜>", "<｜tool_call_begin｜>",
+                                         "<｜tool_call_end｜>",    "<｜tool_calls_end｜>",
+                                         "<｜tool_sep｜>",         "<steptml:invoke"};
+constexpr Prose kProse{.reasoning = kThink,
+                       .call_open = kOpen,
+                       .call_close = kClose,
+                       .tail = kTail,
+                       .special = kSpecial};
 constexpr TaggedGrammar kGrammar[] = {
     {.lead = kLead,
      .call = {.open = "<steptml:invoke", .style = NameTag::Style::attribute},

@@ -35,6 +35,11 @@ void TagName::begin(const NameTag& tag) {
   if (tag.style == NameTag::Style::attribute) scan_.begin(tag.end);
 }
 
+void TagName::be(const NameTag& tag, std::string_view name) {
+  begin(tag);
+  name_ = name;
+}
+
 TagName::State TagName::push(char c, Output& out) {
   switch (tag_->style) {
     case NameTag::Style::equals:
@@ -93,7 +98,8 @@ TagName::State TagName::push_text(char c, Output& out) {
 TagName::State TagName::push_bare(char c, Output& out) {
   const bool skips = name_.empty() && is_space(c);
   if (!skips && !is_name_byte(c)) {
-    return !name_.empty() && (c == '<' || is_space(c)) ? State::before : State::bad;
+    const bool ends = c == '<' || c == '{' || c == '(' || is_space(c);
+    return !name_.empty() && ends ? State::before : State::bad;
   }
   if (name_.size() >= kMaxName) return State::bad;
   if (!skips) name_.push_back(c);

@@ -24,6 +24,8 @@ class TagName {
 
   // REQUIRES: `tag` has static storage.
   void begin(const NameTag& tag);
+  // The tag was read elsewhere.
+  void be(const NameTag& tag, std::string_view name);
   // One more byte. What is used is handed to `out`, but for the beginning of the tag's end.
   State push(char c, Output& out);
   // What was read of the tag's end and not handed over.
@@ -32,6 +34,7 @@ class TagName {
   std::string_view name() const { return name_; }
   // Style attribute: the other attributes, and whether the tag closes itself.
   std::string_view attributes() const { return attribute_text_; }
+  std::string_view attributes_so_far() const { return scan_.text(); }
   bool self_closing() const { return self_closing_; }
 
  private:

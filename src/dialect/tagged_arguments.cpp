@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dialect/plain_run.h"
+#include "json/reader.h"
 #include "json/writer.h"
 
 namespace callgate::dialect {
@@ -14,11 +15,13 @@ std::string_view byte(const char& c) { return {&c, 1}; }
 }  // namespace
 
 TaggedCalls::TaggedCalls(std::span<const TaggedGrammar> grammars, std::span<const Opener> openers,
-                         const DialectOptions& options)
+                         const DialectOptions& options, const Prose* objects)
     : grammars_(grammars),
       openers_(openers),
       schemas_(options.tools),
-      limit_(std::max<std::size_t>(options.max_held_back, 1)) {}
+      limit_(std::max<std::size_t>(options.max_held_back, 1)),
+      options_(options),
+      objects_prose_(objects) {}
 
 TagPlace TaggedCalls::place() const {
   switch (at_) {
@@ -41,7 +44,12 @@ TagPlace TaggedCalls::place() const {
     case At::after_apart:
     case At::apart_key:
     case At::json:
+    case At::python:
+    case At::pair_key:
+    case At::pair_value:
     case At::after_json:
+    case At::maybe_key:
+    case At::object_calls:
       break;
   }
   return TagPlace::body;
@@ -51,13 +59,22 @@ void TaggedCalls::open(std::size_t opener, Output& out) {
   const TaggedGrammar& grammar = grammars_[grammars_.size() == 1 ? 0 : opener];
   if (grammar_ != &grammar) tokens_.use(grammar);
   grammar_ = &grammar;
+  opener_ = opener;
   at_ = At::lead;
   step_ = {};
   json_.clear();
+  seen_.clear();
   parameters_ = 0;
   whole_json_ = false;
   broken_ = false;
+  wraps_ = false;
+  parenthesis_ = false;
+  stray_close_ = false;
   last_lead_ = {};
+  if (openers_[opener].text == "{") {
+    read_objects(out);
+    return;
+  }
   partial_ = openers_[opener].text;
   handed_ = partial_.size();
   const TagToken* found = nullptr;
@@ -69,6 +86,7 @@ Step TaggedCalls::push(std::string_view bytes, Output& out) {
       !shown_.is_opening() && is_plain_push(bytes)) [[likely]] {
     out.argument_bytes(bytes);
     out.arguments(bytes);
+    last_ = bytes.back();
     return {.used = bytes.size()};
   }
   step_ = {};
@@ -79,6 +97,12 @@ Step TaggedCalls::push(std::string_view bytes, Output& out) {
       i += read_value(bytes.substr(i), out);
     } else if (at_ == At::json) {
       i += read_json(bytes.substr(i), out);
+    } else if (at_ == At::python) {
+      i += read_python(bytes.substr(i), out);
+    } else if (at_ == At::object_calls) {
+      step_ = objects_->push(bytes.substr(i), out);
+      i += step_.used;
+      break;
     } else {
       byte_used_ = true;
       read(bytes[i], out);
@@ -99,10 +123,18 @@ Step TaggedCalls::push(std::string_view bytes, Output& out) {
 bool TaggedCalls::read(char c, Output& out) {
   if (at_ == At::call_name || at_ == At::key) return read_name(c, out);
   if (at_ == At::apart_key) return read_apart_key(c, out);
+  if (at_ == At::maybe_key) return read_maybe_key(c, out);
+  if (at_ == At::pair_key) return read_pair_key(c, out);
+  if (at_ == At::pair_value) return read_pair_value(c, out);
   return read_token(c, out);
 }
 
 bool TaggedCalls::read_name(char c, Output& out) {
+  const bool bracket = c == '{' || c == '[';
+  if (bracket && at_ == At::call_name && is_bare_name() && name_.name().empty() &&
+      objects_prose_ != nullptr) {
+    return read_objects(out);
+  }
   switch (name_.push(c, out)) {
     case TagName::State::open:
       return true;
@@ -115,6 +147,15 @@ bool TaggedCalls::read_name(char c, Output& out) {
       break;
   }
   byte_used_ = false;
+  // The opener of a key, written twice.
+  const std::string_view open = grammar_->parameter.open;
+  const std::string_view begun = name_.end_so_far();
+  if (at_ == At::key && trimmed(name_.name()).empty() && !begun.empty() &&
+      open.starts_with(begun) && open[begun.size()] == c) {
+    partial_ = begun;
+    at_ = At::body;
+    return true;
+  }
   return bad_name(out);
 }
 
@@ -126,6 +167,12 @@ bool TaggedCalls::read_token(char c, Output& out) {
       begin_json(out);
       byte_used_ = false;
       return true;
+    }
+    if (c != stop_ && is_bare_name() && (at_ == At::call_text || at_ == At::after_json)) {
+      return read_bare(c, out);
+    }
+    if (at_ == At::lead && objects_prose_ != nullptr && (c == '{' || c == '[')) {
+      return read_objects(out);
     }
   }
   partial_.push_back(c);
@@ -227,6 +274,11 @@ bool TaggedCalls::no_token(char c, Output& out) {
     case At::key:
     case At::apart_key:
     case At::json:
+    case At::python:
+    case At::pair_key:
+    case At::pair_value:
+    case At::maybe_key:
+    case At::object_calls:
       break;
   }
   return true;
@@ -267,18 +319,28 @@ std::size_t TaggedCalls::read_value(std::string_view bytes, Output& out) {
 void TaggedCalls::take_value(std::string_view bytes, Output& out) {
   if (bytes.empty()) return;
   out.argument_bytes(bytes);
+  last_ = bytes.back();
   if (shown_.is_opening()) shown_.text(bytes);
   if (!grammar_->value_newline.empty()) {
     const bool leads = fresh_value_ && bytes[0] == '\n';
     fresh_value_ = false;
     if (leads) bytes.remove_prefix(1);
     if (bytes.empty()) return;
-    if (newline_) value_.push("\n", json_);
-    newline_ = bytes.back() == '\n';
-    if (newline_) bytes.remove_suffix(1);
   }
   fresh_value_ = false;
-  value_.push(bytes, json_);
+  if (newline_) push_value("\n");
+  newline_ = bytes.back() == '\n';
+  if (newline_) bytes.remove_suffix(1);
+  push_value(bytes);
+}
+
+void TaggedCalls::push_value(std::string_view bytes) {
+  if (!wraps_) [[likely]] {
+    value_.push(bytes, json_);
+    return;
+  }
+  wrapped_ += bytes;
+  if (wrapped_.size() > limit_) leave_wrapper();
 }
 
 std::size_t TaggedCalls::read_json(std::string_view bytes, Output& out) {
@@ -316,10 +378,7 @@ bool TaggedCalls::end_name(Output& out) {
     return end_call(CallOutcome::complete, out);
   }
   if (name.empty()) return end_call(CallOutcome::malformed, out);
-  json_.push_back(parameters_++ == 0 ? '{' : ',');
-  json::append_string(json_, name);
-  json_.push_back(':');
-  place_ = schema_.member(name);
+  begin_key(name);
   type_.clear();
   if (!grammar_->type_attribute.empty()) {
     type_ = attribute(name_.attributes(), grammar_->type_attribute).value_or("");
@@ -350,23 +409,75 @@ void TaggedCalls::begin_json(Output& out) {
   at_ = At::json;
 }
 
+void TaggedCalls::begin_key(std::string_view name) {
+  place_ = schema_.member(name);
+  seen_.add(name);
+  wraps_ = parameters_ == 0 && schema_.is_wrapped_by(name);
+  if (!wraps_) write_key();
+}
+
+void TaggedCalls::write_key() {
+  json_.push_back(parameters_++ == 0 ? '{' : ',');
+  json::append_string(json_, name_.name());
+  json_.push_back(':');
+}
+
 void TaggedCalls::begin_value() {
   at_ = At::value;
   fresh_value_ = true;
   newline_ = false;
+  last_ = 0;
   shown_.begin(*grammar_);
+  if (!wraps_) return begin_typed_value();
+  wrapped_.clear();
+  value_.begin_json(limit_, json_);  // streams nothing
+}
+
+void TaggedCalls::begin_typed_value() {
   if (type_ == "false") {
     value_.begin_json(limit_, json_);
     return;
   }
   KindSet kinds = type_ == "true" ? KindSet{ValueKind::string} : kinds_of_type_name(type_);
   if (kinds.empty()) kinds = place_.kinds();
-  value_.begin(kinds, limit_, json_);
+  if (kinds.empty() && grammar_->unknown == TaggedGrammar::Unknown::json) {
+    value_.begin_json(limit_, json_);
+  } else {
+    value_.begin(kinds, limit_, json_);
+  }
 }
 
-void TaggedCalls::end_value() {
+// A newline before the close marker is data where the dialect puts none there. Before the next parameter it is not.
+void TaggedCalls::end_value(bool closed) {
+  if (newline_ && closed && grammar_->value_newline.empty()) push_value("\n");
   newline_ = false;
+  if (wraps_ && unwrap()) return;
+  if (wraps_) leave_wrapper();
   broken_ = !value_.end(json_) || broken_;
+}
+
+// The members of the object in a wrapper are the arguments. False: it holds something else.
+bool TaggedCalls::unwrap() {
+  std::string object;
+  append_typed(object, wrapped_, {ValueKind::object});
+  if (object[0] != '{' || !schema_.knows_members_of(object)) return false;
+  wraps_ = false;
+  json::Reader in(object);
+  for (std::string_view key; in.next_member(key); in.skip()) {
+    seen_.add(key);
+    ++parameters_;
+  }
+  object.pop_back();
+  if (parameters_ > 0) json_ += object;
+  return true;
+}
+
+// The parameter is one like all others.
+void TaggedCalls::leave_wrapper() {
+  wraps_ = false;
+  write_key();
+  begin_typed_value();
+  value_.push(wrapped_, json_);
 }
 
 bool TaggedCalls::end_call(CallOutcome outcome, Output& out, std::string_view replay) {
@@ -406,28 +517,49 @@ bool TaggedCalls::is_beginning_of_close() const {
          (begins(grammar_->call_close) || std::any_of(closes.begin(), closes.end(), begins));
 }
 
+// Its own close marker is missing at the end of the turn.
+bool TaggedCalls::is_whole_without_close(const Output& out) const {
+  return !out.is_cut_off() && !seen_.lack(schema_);
+}
+
 void TaggedCalls::finish(Output& out) {
-  CallOutcome outcome = CallOutcome::truncated;
+  bool closed = false;   // by a marker, or the arguments are a JSON value that needs none
+  bool settled = false;  // nothing that was begun is open
+  bool is_next = false;  // what is pending belongs to the next call
   const bool more_was_coming = is_prefix_of_parameter();
   switch (at_) {
     case At::lead:
-    case At::call_name:
+    case At::call_name: {
+      const bool cut = is_cut_tag();
       finish_lead(out);
+      if (cut) out.drop_markers();
       return;
+    }
+    case At::object_calls:
+      objects_->finish(out);
+      return;
+    case At::pair_key:
+      if (!out.call_open()) return;
+      settled = word_.empty();
+      break;
+    case At::pair_value:
+      settled = quote_ == 0;
+      end_pair();
+      break;
     case At::call_text:
+      if (parenthesis_) return;
       begin_call(out);
       [[fallthrough]];
     case At::body:
-      if (parameters_ > 0 ? !more_was_coming : is_beginning_of_close()) {
-        outcome = CallOutcome::complete;
-      }
+      settled = parameters_ > 0 ? !more_was_coming : stray_close_ || is_beginning_of_close();
       break;
     case At::key:
       out.hold(name_.end_so_far());
       break;
     case At::value:
     case At::raw_value:
-      if (newline_) value_.push("\n", json_);
+      if (newline_) push_value("\n");
+      if (wraps_) leave_wrapper();
       value_.cut(json_);
       break;
     case At::apart_key:
@@ -435,33 +567,44 @@ void TaggedCalls::finish(Output& out) {
       break;
     case At::after_apart:
       end_value();
-      if (!more_was_coming || section_closed_) outcome = CallOutcome::complete;
+      settled = !more_was_coming;
+      closed = section_closed_;
       break;
     case At::after_value:
       end_value();
-      if (!more_was_coming) outcome = CallOutcome::complete;
+      settled = !more_was_coming;
       break;
     case At::after_missing:
     case At::after_shown:
       end_value();
-      outcome = CallOutcome::complete;
+      closed = true;
       break;
     case At::json:
       value_.cut(json_);
       break;
+    case At::python:
+      python_.cut(json_);
+      break;
     case At::after_json:
-      outcome = CallOutcome::complete;
+      closed = true;
+      break;
+    case At::maybe_key:
+      closed = true;
+      is_next = true;
       break;
     case At::before_value:
       break;
   }
-  out.hold(pending_);
+  if (!is_next) out.hold(pending_);
   out.hold(partial_);
+  const bool whole = closed || (settled && is_whole_without_close(out));
+  end_call(whole ? CallOutcome::complete : CallOutcome::truncated, out);
+  if (is_next) out.hold(pending_);
   pending_.clear();
-  end_call(outcome, out);
 }
 
 bool TaggedCalls::overflow(Output& out) {
+  if (at_ == At::object_calls) return objects_->overflow(out);
   finish_lead(out);
   return false;
 }
@@ -476,11 +619,25 @@ void TaggedCalls::finish_lead(Output& out) {
   partial_.clear();
 }
 
+// The turn ends in markers alone, or behind the name of a call.
+bool TaggedCalls::is_cut_tag() const {
+  if (!grammar_->hides_cut_tag) return false;
+  if (at_ == At::lead) return true;
+  const std::string_view attributes = name_.attributes_so_far();
+  return trimmed(attributes).empty() || attribute(attributes, grammar_->call.key).has_value();
+}
+
+void TaggedCalls::open_named(std::string_view name, Output& out) {
+  open(0, out);
+  at_ = At::call_text;
+  name_.be(grammar_->call, name);
+}
+
 std::unique_ptr<DialectParser> make_tagged_parser(const Prose& prose,
                                                   std::span<const TaggedGrammar> grammars,
                                                   const DialectOptions& options) {
-  return make_turn_parser(prose, std::make_unique<TaggedCalls>(grammars, prose.call_open, options),
-                          options);
+  return make_turn_parser(
+      prose, std::make_unique<TaggedCalls>(grammars, prose.call_open, options, &prose), options);
 }
 
 }  // namespace callgate::dialect

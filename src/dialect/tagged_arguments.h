@@ -9,6 +9,12 @@
 // A value streams while it is written. A close marker inside a value ends it only when what follows is something that
 // may stand behind a value; else it is data. Those few bytes are held back until that is known. Markers that only
 // blanks part may be words of a text: there a parameter has to be one of the tool's, and the line has to end with the call.
+// A value whose close marker is missing also ends where the tag of another parameter of the tool begins.
+//
+// A call may be written as JSON instead, with its name or without:
+//
+//   <tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>
+//   <tool_call>get_weather({"city": "Paris"})</tool_call>
 #pragma once
 
 #include <cstddef>
@@ -21,7 +27,9 @@
 
 #include "callgate/dialect.h"
 #include "dialect/call_reader.h"
+#include "dialect/python_literal.h"
 #include "dialect/schema_types.h"
+#include "dialect/seen_keys.h"
 #include "dialect/shown_calls.h"
 #include "dialect/tag_name.h"
 #include "dialect/tagged_grammar.h"
@@ -35,10 +43,13 @@ class TaggedCalls final : public CallReader {
  public:
   // `openers` are those of the Prose; opener i belongs to grammars[i] or, when there is only one grammar, to that.
   // REQUIRES: all spans outlive the reader.
+  // With `objects`, the Prose of the openers, a call may be one JSON object.
   TaggedCalls(std::span<const TaggedGrammar> grammars, std::span<const Opener> openers,
-              const DialectOptions& options);
+              const DialectOptions& options, const Prose* objects = nullptr);
 
   void open(std::size_t opener, Output& out) override;
+  // The tag that names the call has been read and is held. REQUIRES: the first opener is that tag's.
+  void open_named(std::string_view name, Output& out);
   Step push(std::string_view bytes, Output& out) override;
   void finish(Output& out) override;
   bool overflow(Output& out) override;
@@ -59,7 +70,12 @@ class TaggedCalls final : public CallReader {
     after_missing,  // in a value, behind a close marker of the call or section that may be data
     after_shown,    // behind the close markers of a call that the value may only show
     json,           // the arguments are one JSON object
-    after_json,
+    python,         // the arguments stand in parentheses, as Python writes them
+    pair_key,       // the arguments are words: k=v
+    pair_value,
+    after_json,    // behind arguments that are whole
+    maybe_key,     // behind the opener of a call where that of a parameter may be meant
+    object_calls,  // objects_ reads
   };
   using Kind = TagToken::Kind;
 
@@ -83,6 +99,18 @@ class TaggedCalls final : public CallReader {
   bool take_behind_shown(const TagToken& token, Output& out);
   bool take_apart(const TagToken& token, Output& out);
   bool read_apart_key(char c, Output& out);
+  bool may_begin_parameter() const;
+  bool begins_parameter(std::string_view name) const;
+  bool read_maybe_key(char c, Output& out);
+
+  // Arguments that are not tagged: tagged_other.cpp.
+  bool is_bare_name() const;
+  bool read_objects(Output& out);
+  bool read_bare(char c, Output& out);
+  bool read_pair_key(char c, Output& out);
+  bool read_pair_value(char c, Output& out);
+  void end_pair();
+  std::size_t read_python(std::string_view bytes, Output& out);
 
   std::size_t read_value(std::string_view bytes, Output& out);
   std::size_t read_json(std::string_view bytes, Output& out);
@@ -92,20 +120,32 @@ class TaggedCalls final : public CallReader {
   bool bad_name(Output& out);
   void begin_call(Output& out);
   void begin_json(Output& out);
+  void begin_key(std::string_view name);
+  void write_key();
   void begin_value();
-  void end_value();
+  void begin_typed_value();
+  void push_value(std::string_view bytes);
+  void end_value(bool closed = true);
+  bool unwrap();
+  void leave_wrapper();
   bool end_call(CallOutcome outcome, Output& out, std::string_view replay = {});
   bool reject(std::string_view replay);
   std::string_view wanted() const;
   bool is_prefix_of_parameter() const;
   bool is_beginning_of_close() const;
   void finish_lead(Output& out);
+  bool is_cut_tag() const;
+  bool is_whole_without_close(const Output& out) const;
 
   std::span<const TaggedGrammar> grammars_;
   std::span<const Opener> openers_;
   ToolSchemas schemas_;
   std::size_t limit_;
+  DialectOptions options_;
+  const Prose* objects_prose_;
+  std::unique_ptr<CallReader> objects_;  // made when the first one comes
 
+  std::size_t opener_ = 0;
   const TaggedGrammar* grammar_ = nullptr;
   TagTokens tokens_;
 
@@ -123,15 +163,25 @@ class TaggedCalls final : public CallReader {
   SchemaPlace place_;  // of the parameter
   TaggedValue value_;
   ShownCalls shown_;
+  SeenKeys seen_;
   json::Scanner scanner_;
-  std::string json_;  // written, not sent yet
+  PythonArguments python_;
+  std::string word_;     // at pair_key and pair_value
+  char quote_ = 0;       // at pair_value: the one that closes the value
+  std::string wrapped_;  // a value that may be the arguments themselves
+  std::string replay_;   // what was read behind the call, for step_
+  std::string json_;     // written, not sent yet
   std::size_t parameters_ = 0;
+  char last_ = 0;             // the value's last byte
   char stop_ = '<';           // the first byte of every marker that may stand in a value
   std::size_t tag_from_ = 0;  // at apart_key: where the tag begins in pending_
   bool section_closed_ =
       false;  // pending_ ends with a section's close marker; at after_apart: has one, or a call's
   bool broken_ = false;       // a value was no JSON and had left already
-  bool whole_json_ = false;   // the arguments were written as one JSON object
+  bool whole_json_ = false;   // the arguments were not written as parameters
+  bool wraps_ = false;        // the value is in wrapped_
+  bool parenthesis_ = false;  // one is open behind the name
+  bool stray_close_ = false;  // behind the name something was closed that had no content
   bool fresh_value_ = false;  // no byte of the value yet
   bool newline_ = false;      // the value's last byte is a newline that may be structure
 };

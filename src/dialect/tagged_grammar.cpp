@@ -25,6 +25,13 @@ void TagTokens::use(const TaggedGrammar& grammar) {
   add(TagPlace::body, Kind::outside, grammar.section_close);
 
   add(TagPlace::before_value, Kind::value_open, grammar.value_open);
+  if (grammar.parameter.style == NameTag::Style::text) {
+    // Written twice ...
+    add(TagPlace::before_value, Kind::filler, grammar.parameter.end);
+    add(TagPlace::body, Kind::filler, grammar.parameter.end);
+    // ... or instead of the value's.
+    add(TagPlace::value, Kind::value_close, grammar.parameter.end);
+  }
 
   add(TagPlace::value, Kind::value_close, grammar.value_close);
   add(TagPlace::value, Kind::call_close, grammar.call_close);

@@ -34,9 +34,13 @@ struct TaggedGrammar {
   std::string_view value_newline;  // structure at both ends of a value
   std::string_view
       type_attribute;  // the kind of a value: true or false for "is a string", or a type's name
+  // What a value is when neither its tag nor the schema says so: a text, or JSON if it reads as such.
+  enum class Unknown : std::uint8_t { text, json };
+  Unknown unknown = Unknown::text;
   std::string_view raw_open;  // at the start of a value: all is data up to raw_close
   std::string_view raw_close;
   std::span<const std::string_view> filler;  // structure between parameters
+  bool hides_cut_tag = false;  // a call's tag that the turn ends in, behind its name, is hidden
   std::span<const std::string_view>
       section_close;                       // ends a call whose own close marker is missing, too
   std::span<const std::string_view> tail;  // the same, at the end of a turn

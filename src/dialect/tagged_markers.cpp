@@ -22,6 +22,12 @@ bool is_rest_of_tag(const NameTag& tag, std::string_view text) {
   return is_space(text[0]) && state == AttributeScan::State::closed;
 }
 
+bool is_in(std::span<const std::string_view> list, std::string_view text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+constexpr std::size_t kMaxTag = 256;
+
 }  // namespace
 
 bool TaggedCalls::take_token(const TagToken& token, Output& out) {
@@ -42,6 +48,7 @@ bool TaggedCalls::take_token(const TagToken& token, Output& out) {
       return true;
     case At::call_text:
       if (token.kind == Kind::filler || token.kind == Kind::value_close) {
+        stray_close_ = stray_close_ || token.kind == Kind::value_close;
         out.hold(token.text);
         return true;
       }
@@ -52,6 +59,7 @@ bool TaggedCalls::take_token(const TagToken& token, Output& out) {
       return take_in_body(token, out);
     case At::before_value:
       out.hold(token.text);
+      if (token.kind == Kind::filler) return true;
       begin_value();
       return true;
     case At::value:
@@ -68,6 +76,11 @@ bool TaggedCalls::take_token(const TagToken& token, Output& out) {
     case At::key:
     case At::apart_key:
     case At::json:
+    case At::python:
+    case At::pair_key:
+    case At::pair_value:
+    case At::maybe_key:
+    case At::object_calls:
       break;
   }
   return true;
@@ -87,8 +100,16 @@ bool TaggedCalls::take_in_body(const TagToken& token, Output& out) {
     case Kind::filler:
       out.hold(token.text);
       return true;
-    case Kind::outside:
-      return end_call(CallOutcome::complete, out, token.text);
+    case Kind::outside: {
+      if (token.text == grammar_->call.open && is_bare_name() && at_ != At::after_json) {
+        pending_ = token.text;
+        at_ = At::maybe_key;
+        return true;
+      }
+      const bool ends_turn = is_in(grammar_->tail, token.text);
+      const bool lacks = ends_turn && at_ != At::after_json && seen_.lack(schema_);
+      return end_call(lacks ? CallOutcome::truncated : CallOutcome::complete, out, token.text);
+    }
     case Kind::lead:
     case Kind::call_open:
     case Kind::value_open:
@@ -131,7 +152,13 @@ bool TaggedCalls::take_in_value(const TagToken& token, Output& out) {
       return true;
     case Kind::parameter_open:
       shown_.argument_opener();
-      take_value(token.text, out);
+      if (shown_.any() || !may_begin_parameter()) {
+        take_value(token.text, out);
+        return true;
+      }
+      tag_from_ = 0;
+      pending_ = token.text;
+      at_ = At::apart_key;
       return true;
     case Kind::lead:
     case Kind::value_open:
@@ -160,10 +187,7 @@ bool TaggedCalls::take_after_shown(const TagToken& token, Output& out) {
 
 // Only the end of the turn says that a call which closes here was more than shown.
 bool TaggedCalls::take_behind_shown(const TagToken& token, Output& out) {
-  const auto& tail = grammar_->tail;
-  if (std::find(tail.begin(), tail.end(), token.text) != tail.end()) {
-    return take_after_value(token, out);
-  }
+  if (is_in(grammar_->tail, token.text)) return take_after_value(token, out);
   pending_ += token.text;
   if (token.kind == Kind::section_close) return true;
   shown_.close();
@@ -175,11 +199,9 @@ bool TaggedCalls::take_behind_shown(const TagToken& token, Output& out) {
 }
 
 bool TaggedCalls::take_apart(const TagToken& token, Output& out) {
-  const auto is_in = [&](const auto& list) {
-    return std::find(list.begin(), list.end(), token.text) != list.end();
-  };
-  const bool closes =
-      token.kind == Kind::call_close || is_in(grammar_->section_close) || is_in(grammar_->tail);
+  const bool closes = token.kind == Kind::call_close ||
+                      is_in(grammar_->section_close, token.text) ||
+                      is_in(grammar_->tail, token.text);
   if (closes || token.kind == Kind::value_close || token.kind == Kind::filler) {
     section_closed_ = section_closed_ || closes;
     pending_ += token.text;
@@ -199,9 +221,47 @@ bool TaggedCalls::take_apart(const TagToken& token, Output& out) {
   return true;
 }
 
+// In a value that was not closed: the opener of a parameter stands at the start of a line or right behind the value. A
+// blank or a quote before it says that a text mentions it.
+bool TaggedCalls::may_begin_parameter() const {
+  if (seen_.many()) return false;
+  if (schema_.member_name(0).empty()) return last_ == '\n';
+  return std::string_view(" \t\"'`([").find(last_) == std::string_view::npos;
+}
+
+bool TaggedCalls::begins_parameter(std::string_view name) const {
+  const bool behind_close = tag_from_ > 0;
+  if (!behind_close && seen_.has(name)) return false;
+  if (!behind_close && schema_.member_name(0).empty()) return true;
+  return !schema_.member(name).is_nothing();
+}
+
+// <tool_call>bash<tool_call>command</arg_key>: the second opener is meant to be that of a key.
+bool TaggedCalls::read_maybe_key(char c, Output& out) {
+  const NameTag& tag = grammar_->parameter;
+  const std::string_view open = grammar_->call.open;
+  pending_.push_back(c);
+  const std::string_view text = std::string_view(pending_).substr(open.size());
+  const std::size_t end = std::min(text.find(tag.end[0]), text.size());
+  const bool fits = tag.end.starts_with(text.substr(end)) && end > 0 && c != '\n';
+  if (!fits || text.size() > kMaxTag) {
+    pending_.pop_back();
+    byte_used_ = false;
+    replay_.swap(pending_);
+    pending_.clear();
+    return end_call(CallOutcome::complete, out, replay_);
+  }
+  if (text.size() - end < tag.end.size()) return true;
+  out.hold(open);
+  begin_name(At::key, tag);
+  std::string pending;
+  pending.swap(pending_);
+  for (const char b : std::string_view(pending).substr(open.size())) read(b, out);
+  return true;
+}
+
 // The tag is that of a parameter when the tool has one of this name, else it is data.
 bool TaggedCalls::read_apart_key(char c, Output& out) {
-  constexpr std::size_t kMaxTag = 256;
   const NameTag& tag = grammar_->parameter;
   pending_.push_back(c);
   std::string pending = std::move(pending_);
@@ -216,11 +276,11 @@ bool TaggedCalls::read_apart_key(char c, Output& out) {
   const std::string name = tag.style == NameTag::Style::attribute
                                ? attribute(inside, tag.key).value_or(std::string())
                                : std::string(trimmed(inside));
-  if (name.empty() || schema_.member(name).is_nothing()) {
+  if (name.empty() || !begins_parameter(name)) {
     at_ = At::value;
     return back_to_value(std::string_view(pending).substr(0, pending.size() - 1), {}, c, out);
   }
-  end_value();
+  end_value(tag_from_ > 0);
   out.hold(std::string_view(pending).substr(0, tag_from_ + tag.open.size()));
   begin_name(At::key, tag);
   for (const char b : text) read(b, out);
@@ -237,6 +297,9 @@ bool TaggedCalls::take_after_value(const TagToken& token, Output& out) {
   end_value();
   out.hold(pending_);
   pending_.clear();
+  if (at_ != At::after_value && token.kind == Kind::outside) {  // the call was closed before
+    return end_call(CallOutcome::complete, out, token.text);
+  }
   at_ = At::body;
   return take_in_body(token, out);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "dialect/python_literal.h"
 #include "json/scanner.h"
 #include "json/writer.h"
 
@@ -82,11 +83,18 @@ bool append_number(std::string& out, std::string_view text, KindSet kinds) {
 }
 
 bool append_container(std::string& out, std::string_view text, KindSet kinds) {
-  if (text.empty()) return false;
-  const bool fits = (kinds.has(ValueKind::object) && text[0] == '{') ||
-                    (kinds.has(ValueKind::array) && text[0] == '[');
-  if (!fits || !is_whole_json(text)) return false;
-  append_clean_json(out, text);
+  if (text.empty() || std::string_view("{[(").find(text[0]) == std::string_view::npos) return false;
+  const auto fits = [&](char bracket) {
+    return (kinds.has(ValueKind::object) && bracket == '{') ||
+           (kinds.has(ValueKind::array) && bracket == '[');
+  };
+  if (is_whole_json(text)) {
+    if (fits(text[0])) append_clean_json(out, text);
+    return fits(text[0]);
+  }
+  std::string literal;
+  if (!append_python_literal(literal, text) || !fits(literal[0])) return false;
+  out += literal;
   return true;
 }
 

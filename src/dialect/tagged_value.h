@@ -3,6 +3,7 @@
 //   string            Tokyo "bay"   ->  "Tokyo \"bay\""      leaves at once
 //   integer, null     3             ->  3                    held back until its end
 //   object            {"a": 1}      ->  {"a": 1}             held back until its end
+//   object            {'a': True}   ->  {"a":true}           Python's literals are read as well
 //   integer           three         ->  "three"              what does not fit its kinds stays a string
 //
 // A value that may be a string is one, verbatim; only the text `null` is null where null is allowed too.

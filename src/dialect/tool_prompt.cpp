@@ -247,7 +247,7 @@ bool render_tool_prompt(std::string_view dialect, std::span<const ToolSpec> tool
   CallRecord call;
   call.id = "call_1";
   call.name = shown.name;
-  call.arguments = sample_arguments(parameters_of(shown));
+  call.arguments = sample_arguments(shown);
   std::string example;
   if (!render_calls(dialect, {&call, 1}, example)) return false;
   out += "# Tools\n\nYou can use these tools:\n\n";

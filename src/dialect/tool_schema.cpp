@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "json/reader.h"
+#include "json/schema_sample.h"
 #include "json/writer.h"
 
 namespace callgate::dialect {
@@ -54,23 +55,6 @@ void read_properties(json::Reader& in, std::vector<Parameter>& parameters) {
   }
 }
 
-std::string sample_value(const Parameter& parameter) {
-  if (!parameter.standard.empty() && parameter.standard != "null") return parameter.standard;
-  if (!parameter.values.empty()) {
-    json::Reader in(parameter.values);
-    if (in.next_element()) return std::string(in.raw());
-  }
-  const std::string_view type = parameter.type;
-  const auto starts = [&](std::string_view name) { return type.starts_with(name); };
-  if (starts("integer") || starts("number")) return "1";
-  if (starts("boolean")) return "true";
-  if (starts("array")) return "[]";
-  if (starts("object")) return "{}";
-  std::string value;
-  json::append_string(value, "the " + parameter.name);
-  return value;
-}
-
 }  // namespace
 
 std::vector<Parameter> parameters_of(const ToolSpec& tool) {
@@ -100,7 +84,8 @@ std::vector<Parameter> parameters_of(const ToolSpec& tool) {
   return parameters;
 }
 
-std::string sample_arguments(const std::vector<Parameter>& parameters) {
+std::string sample_arguments(const ToolSpec& tool) {
+  const std::vector<Parameter> parameters = parameters_of(tool);
   const bool any_required = std::any_of(parameters.begin(), parameters.end(),
                                         [](const Parameter& p) { return p.required; });
   std::string arguments = "{";
@@ -108,7 +93,9 @@ std::string sample_arguments(const std::vector<Parameter>& parameters) {
     if (any_required && !parameter.required) continue;
     if (arguments.size() > 1) arguments += ", ";
     json::append_string(arguments, parameter.name);
-    arguments += ": " + sample_value(parameter);
+    arguments += ": ";
+    arguments +=
+        json::sample_value(tool.parameters.text, parameter.schema, "the " + parameter.name);
     if (!any_required) break;
   }
   return arguments + "}";

@@ -24,8 +24,8 @@ struct Parameter {
 // In the order of the schema. None for a schema that is no object with properties.
 std::vector<Parameter> parameters_of(const ToolSpec& tool);
 
-// Arguments that fit: the required parameters, or the first one where none is required, with values made up from types,
-// enums and defaults.
-std::string sample_arguments(const std::vector<Parameter>& parameters);
+// Arguments that fit: the required parameters, or the first one where none is required, with values that the schema names
+// or allows.
+std::string sample_arguments(const ToolSpec& tool);
 
 }  // namespace callgate::dialect

@@ -34,6 +34,7 @@ class TurnGate final : public AuditedParser, private EventSink {
 
   void push(std::string_view text, Channel channel, EventSink& sink) override;
   void finish(EventSink& sink) override;
+  void cut_off() override { parser_->cut_off(); }
   std::string_view settled_on() const override { return parser_->settled_on(); }
   const Audit& audit() const override;
   std::size_t held_size() const override;

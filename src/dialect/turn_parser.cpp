@@ -28,6 +28,15 @@ std::vector<std::string_view> TurnParser::texts(const Prose& prose, std::vector<
   add_all(prose.call_close, Role::call_close, itself);
   add_all(prose.section_close, Role::section_close, itself);
   add_all(prose.tail, Role::tail, itself);
+  add_all(prose.hidden, Role::hidden_open, opener);
+  add_all(prose.hidden, Role::hidden_close, closer);
+  add_all(prose.markup, Role::markup, itself);
+  for (std::size_t i = 0; i < prose.special.size(); ++i) {
+    const auto known = static_cast<std::size_t>(
+        std::find(texts.begin(), texts.end(), prose.special[i]) - texts.begin());
+    if (known == texts.size()) add(prose.special[i], Role::stray, i);
+    places[known].special = true;
+  }
   return texts;
 }
 
@@ -47,6 +56,7 @@ TurnParser::TurnParser(const Prose& prose, std::shared_ptr<const Markers> marker
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
       explain_(options.explain),
       reasoning_(options.start == Channel::reasoning) {
+  out_.set_tools(options.tools);
   if (reasoning_) out_.begin_stretch(Channel::reasoning, Lead::opener);
   if (prose.start == Prose::Start::call) open_call(0, {});
 }
@@ -123,17 +133,26 @@ void TurnParser::take_prose(std::string_view bytes) {
     case State::section:
       hold_in_section(bytes);
       break;
+    case State::block:
     case State::tail:
-      if (std::all_of(bytes.begin(), bytes.end(), is_space)) {
+      if (std::all_of(bytes.begin(), bytes.end(), is_space) &&
+          (state_ == State::tail || may_hold(bytes.size()))) {
         out_.hold(bytes);
       } else {
         leave_lead();
         out_.prose(bytes);
       }
       break;
+    case State::hidden:
+      hide(bytes);
+      break;
     case State::call:
       break;  // markers are not looked for there
   }
+}
+
+bool TurnParser::may_hold(std::size_t size) const {
+  return size <= max_held_back_ - std::min(max_held_back_, out_.held_size());
 }
 
 void TurnParser::hold_in_section(std::string_view bytes) {
@@ -146,24 +165,60 @@ void TurnParser::hold_in_section(std::string_view bytes) {
   }
 }
 
-// What was held back of an opened section or of an end token is no structure.
+// What was held back of an opened section or call or of an end token is no structure.
 void TurnParser::leave_lead() {
-  if (explain_ != nullptr && state_ == State::section) [[unlikely]] {
-    explain_->stayed_text({.begin = out_.position() - out_.held_size(),
-                           .end = out_.position(),
-                           .reason = "the section has no call"});
+  const bool opened = state_ == State::section || state_ == State::block;
+  if (explain_ != nullptr && opened) [[unlikely]] {
+    explain_lead();
   }
+  if (opened && special_lead_) shows_markup_ = true;
   out_.release_held();
   state_ = State::prose;
+}
+
+bool TurnParser::lead_goes_on(Role role) const {
+  switch (state_) {
+    case State::section:
+      return role == Role::call_open || role == Role::section_close;
+    case State::block:
+      return role == Role::call_close || role == Role::section_close;
+    case State::tail:
+      return role == Role::tail;
+    case State::prose:
+    case State::hidden:
+    case State::call:
+      break;
+  }
+  return false;
+}
+
+// What opens something ends a hidden envelope that is not closed.
+bool TurnParser::stays_hidden(Role role) {
+  if (state_ != State::hidden) return false;
+  if (role == Role::hidden_close) state_ = State::prose;
+  return role != Role::reasoning_open && role != Role::answer_open && role != Role::section_open &&
+         role != Role::call_open;
+}
+
+void TurnParser::hide(std::string_view bytes) {
+  out_.hold(bytes);
+  out_.drop_held();
+}
+
+// A marker without its partner.
+void TurnParser::take_odd(std::string_view text, bool special) {
+  if (special && !shows_markup_) {
+    hide(text);
+  } else {
+    out_.prose(text);
+  }
 }
 
 void TurnParser::take_marker(std::size_t marker) {
   const std::string_view text = markers_->set.text(marker);
   const Place place = markers_->places[marker];
-  const bool lead_goes_on = (state_ == State::section && (place.role == Role::call_open ||
-                                                          place.role == Role::section_close)) ||
-                            (state_ == State::tail && place.role == Role::tail);
-  if (!lead_goes_on) leave_lead();
+  if (stays_hidden(place.role)) return hide(text);
+  if (!lead_goes_on(place.role)) leave_lead();
   switch (place.role) {
     case Role::reasoning_open:
       open_reasoning(text);
@@ -184,24 +239,46 @@ void TurnParser::take_marker(std::size_t marker) {
       break;
     case Role::section_open:
       out_.hold(text);
+      special_lead_ = place.special;
       state_ = State::section;
       break;
     case Role::call_open:
+      special_lead_ = place.special;
       open_call(place.index, text);
       break;
     case Role::call_close:
-      close_call(call_close_owed_, text);
+      if (state_ == State::block) {
+        close_empty_block(text);
+      } else {
+        close_call(call_close_owed_, text, place.special);
+      }
       break;
     case Role::section_close:
       if (state_ == State::section) {
         close_empty_section(text);
+      } else if (state_ == State::block) {
+        close_empty_block(text);
       } else {
-        close_call(section_close_owed_, text);
+        close_call(section_close_owed_, text, place.special);
       }
       break;
     case Role::tail:
       out_.hold(text);
       state_ = State::tail;
+      break;
+    case Role::hidden_open:
+      hide(text);
+      state_ = State::hidden;
+      break;
+    case Role::hidden_close:
+      hide(text);
+      break;
+    case Role::stray:
+      take_odd(text, true);
+      break;
+    case Role::markup:
+      shows_markup_ = true;
+      out_.prose(text);
       break;
   }
   line_start_ = false;
@@ -233,7 +310,7 @@ bool TurnParser::may_open(const Opener& opener) const {
     case Opener::Where::first:
       return out_.fresh();
     case Opener::Where::line:
-      return line_start_ || out_.fresh();
+      return line_start_ || (out_.fresh() && out_.lead() != Lead::call);
   }
   return false;
 }
@@ -242,6 +319,7 @@ void TurnParser::open_call(std::size_t opener, std::string_view text) {
   if (reader_ == nullptr || !may_open(prose_.call_open[opener])) {
     leave_lead();
     if (explain_ != nullptr) explain_opener(opener);
+    shows_markup_ = shows_markup_ || special_lead_;
     out_.prose(text);
     return;
   }
@@ -260,11 +338,8 @@ void TurnParser::open_call(std::size_t opener, std::string_view text) {
 }
 
 // Behind a call a close marker is structure; behind text only when one is missing.
-void TurnParser::close_call(bool& owed, std::string_view text) {
-  if (!owed && !(out_.fresh() && out_.lead() == Lead::call)) {
-    out_.prose(text);
-    return;
-  }
+void TurnParser::close_call(bool& owed, std::string_view text, bool special) {
+  if (!owed && !(out_.fresh() && out_.lead() == Lead::call)) return take_odd(text, special);
   owed = false;
   out_.hold(text);
   out_.drop_held();
@@ -280,6 +355,14 @@ void TurnParser::close_empty_section(std::string_view text) {
     return;
   }
   out_.drop_held();
+  state_ = State::prose;
+  out_.begin_stretch(prose_channel(), Lead::call);
+}
+
+void TurnParser::close_empty_block(std::string_view text) {
+  section_close_owed_ = section_close_owed_ || in_section_;
+  out_.hold(text);
+  out_.drop_markers();
   state_ = State::prose;
   out_.begin_stretch(prose_channel(), Lead::call);
 }
@@ -318,6 +401,18 @@ void TurnParser::explain_opener(std::size_t opener) {
                                        : "not at the start of a line"});
 }
 
+void TurnParser::explain_lead() {
+  Doubt& doubt = *out_.doubt();
+  if (state_ == State::block && !doubt.reason.empty()) {
+    explain_->stayed_text({.begin = opener_at_, .end = doubt.at, .reason = doubt.reason});
+    doubt.reason.clear();
+    return;
+  }
+  explain_->stayed_text({.begin = out_.position() - out_.held_size(),
+                         .end = out_.position(),
+                         .reason = "there is no call in it"});
+}
+
 // The reader gave up, and what is held is text, unless calls have left and nothing came after them.
 void TurnParser::explain_call(const Found& found) {
   const std::string_view held = out_.held();
@@ -325,6 +420,7 @@ void TurnParser::explain_call(const Found& found) {
   if (called ? std::all_of(held.begin(), held.end(), is_space) : explained_) return;
   const bool ends = found.extent == Found::Extent::end;
   out_.expected(ends ? "the rest of the call" : "a call", found);
+  if (!called && is_empty_block()) return;  // its close marker may make it structure
   Doubt& doubt = *out_.doubt();
   explain_->stayed_text({.begin = called ? out_.position() - held.size() : opener_at_,
                          .end = doubt.at,
@@ -344,12 +440,18 @@ void TurnParser::leave_call(Step::Next next) {
   line_start_ = false;
   const bool called = out_.calls() != calls_before_;
   if (called) leave_reasoning();
+  if (!called && next == Step::Next::rejected && is_empty_block()) {
+    state_ = State::block;
+    return;
+  }
   if (called || next == Step::Next::closed) {
+    shows_markup_ = false;
     call_close_owed_ = true;
     section_close_owed_ = section_close_owed_ || in_section_;
     if (!called) out_.begin_stretch(prose_channel(), Lead::call);
   }
   const std::string read = take_back_read(called);
+  if (!called && next == Step::Next::rejected && special_lead_) shows_markup_ = true;
   out_.release_held();
   if (out_.channel() != prose_channel()) {
     out_.begin_stretch(prose_channel(), called ? Lead::call : Lead::turn);
@@ -357,6 +459,16 @@ void TurnParser::leave_call(Step::Next next) {
   const int outer = std::exchange(readings_, opener_readings_ + 1);
   consume(read);
   readings_ = outer;
+}
+
+// Nothing but white space behind the opener so far.
+bool TurnParser::is_empty_block() const {
+  const std::string_view held = out_.held();
+  const bool structure = special_lead_ || prose_.empty_block == Prose::EmptyBlock::structure;
+  return structure && opener_size_ > 0 && held.size() >= opener_size_ &&
+         out_.channel() == prose_channel() &&
+         std::all_of(held.begin() + static_cast<std::ptrdiff_t>(opener_size_), held.end(),
+                     is_space);
 }
 
 // What the reader has read and is no call is prose: the turn reads it again, for the markers in it. The opener is not
@@ -382,6 +494,14 @@ std::vector<std::string_view> enders(const Prose& prose) {
     if (opener.names == Opener::Names::any) texts.push_back(opener.text);
   }
   return texts;
+}
+
+std::unique_ptr<TurnParser> make_turn_parser(std::shared_ptr<const Prose> prose,
+                                             std::unique_ptr<CallReader> reader,
+                                             const DialectOptions& options) {
+  auto parser = std::make_unique<TurnParser>(*prose, std::move(reader), options);
+  parser->kept_prose_ = std::move(prose);
+  return parser;
 }
 
 std::unique_ptr<TurnParser> make_turn_parser(const Prose& prose, std::unique_ptr<CallReader> reader,

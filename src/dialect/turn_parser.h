@@ -44,6 +44,15 @@ struct Prose {
   std::span<const std::string_view> call_close;
   std::span<const std::string_view> section_close;
   std::span<const std::string_view> tail;  // structure at the very end of a turn
+  // Special tokens, which the model's text cannot have. Of those in the lists above, a closer without its opener is
+  // hidden; the others mean nothing on their own and are hidden everywhere. Markup that is no call is shown as it is
+  // written, its markers included.
+  std::span<const std::string_view> special;
+  std::span<const std::string_view> markup;  // what begins such markup without an opener
+  std::span<const Envelope> hidden;  // what is not meant to be read: dropped with its markers
+  // What an opener and its closer with nothing between them are; if the opener is a special token, structure.
+  enum class EmptyBlock : std::uint8_t { text, structure };
+  EmptyBlock empty_block = EmptyBlock::text;
   // The prompt ends with the first call opener: the turn starts behind it.
   enum class Start : std::uint8_t { prose, call };
   Start start = Start::prose;
@@ -61,18 +70,24 @@ class TurnParser final : public AuditedParser {
 
   void push(std::string_view text, Channel channel, EventSink& sink) override;
   void finish(EventSink& sink) override;
+  void cut_off() override { out_.cut_off(); }
 
   const Audit& audit() const override { return out_.audit(); }
   std::size_t held_size() const override { return out_.held_size(); }
 
  private:
+  friend std::unique_ptr<TurnParser> make_turn_parser(std::shared_ptr<const Prose> prose,
+                                                      std::unique_ptr<CallReader> reader,
+                                                      const DialectOptions& options);
   friend std::unique_ptr<TurnParser> make_turn_parser(const Prose& prose,
                                                       std::unique_ptr<CallReader> reader,
                                                       const DialectOptions& options);
   enum class State : std::uint8_t {
     prose,
     section,  // a section was opened, no call yet
+    block,    // a call was opened and only white space followed
     tail,     // a token that ends turns was read
+    hidden,   // in a hidden envelope
     call,     // the reader has the bytes
   };
   enum class Role : std::uint8_t {
@@ -85,10 +100,15 @@ class TurnParser final : public AuditedParser {
     call_close,
     section_close,
     tail,
+    hidden_open,
+    hidden_close,
+    stray,  // a special token of no list
+    markup,
   };
   struct Place {
     Role role;
     std::uint16_t index;  // in its list
+    bool special = false;
   };
 
   // The markers of a Prose and what each of them does.
@@ -110,19 +130,28 @@ class TurnParser final : public AuditedParser {
   void open_reasoning(std::string_view text);
   void close_envelope();
   void leave_reasoning();
+  bool may_hold(std::size_t size) const;
   void hold_in_section(std::string_view bytes);
   void close_empty_section(std::string_view text);
+  void close_empty_block(std::string_view text);
+  bool lead_goes_on(Role role) const;
+  bool stays_hidden(Role role);
+  bool is_empty_block() const;
   void leave_lead();
+  void hide(std::string_view bytes);
+  void take_odd(std::string_view text, bool special);
   bool may_open(const Opener& opener) const;
   void open_call(std::size_t opener, std::string_view text);
-  void close_call(bool& owed, std::string_view text);
+  void close_call(bool& owed, std::string_view text, bool special);
   void leave_call(Step::Next next);
   void explain_call(const Found& found);
+  void explain_lead();
   void explain_opener(std::size_t opener);
   std::string take_back_read(bool called);
   void change_channel(Channel channel);
   Channel prose_channel() const;
 
+  std::shared_ptr<const Prose> kept_prose_;  // null: prose_ has static storage
   const Prose& prose_;
   std::unique_ptr<CallReader> reader_;
   std::shared_ptr<const Markers> markers_;
@@ -138,6 +167,8 @@ class TurnParser final : public AuditedParser {
   bool in_section_ = false;          // the call that is being read
   bool call_close_owed_ = false;
   bool section_close_owed_ = false;
+  bool shows_markup_ = false;  // an opener left as text: so do the markers that belong to it
+  bool special_lead_ = false;  // what opened the section or block is a special token
   bool line_start_ = true;
   std::size_t opener_size_ = 0;  // of what is held of a call before the reader got any byte
   int readings_ = 0;             // of the bytes that are being read, before this one
@@ -147,6 +178,11 @@ class TurnParser final : public AuditedParser {
 
 // The markers that end a call whose arguments are broken beyond repair.
 std::vector<std::string_view> enders(const Prose& prose);
+
+// The parser keeps a prose that is made for one request.
+std::unique_ptr<TurnParser> make_turn_parser(std::shared_ptr<const Prose> prose,
+                                             std::unique_ptr<CallReader> reader,
+                                             const DialectOptions& options);
 
 // REQUIRES: `prose` has static storage: its markers are put in order once per thread and shared by all parsers.
 std::unique_ptr<TurnParser> make_turn_parser(const Prose& prose, std::unique_ptr<CallReader> reader,

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "dialect/marked_json.h"
 #include "dialect/plain_run.h"
 #include "dialect/tagged_value.h"
 #include "dialect/turn_parser.h"
 #include "json/reader.h"
+#include "json/scanner.h"
 #include "json/writer.h"
 
 namespace callgate::dialect {
@@ -60,6 +62,71 @@ class SpaceBeforeCalls final : public EventSink {
   std::string white_;
 };
 
+// A child or a JSON string may hold what looks like the element's close tag.
+bool is_open(std::string_view body) {
+  body = trimmed(body);
+  if (!body.starts_with('{')) return body.starts_with('<');
+  json::Scanner scanner;
+  scanner.push(body);
+  return scanner.in_string();
+}
+
+// A call as a JSON object, or the arguments alone.
+struct JsonCall {
+  std::string name;
+  std::string wrapper;    // the member that holds the arguments
+  std::string arguments;  // JSON
+  bool is_call = false;   // nothing but these two
+};
+
+JsonCall read_json_call(std::string_view json) {
+  JsonCall call;
+  json::Reader in(json);
+  call.is_call = true;
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "name" && in.peek() == json::Kind::string) {
+      call.name = in.string();
+    } else if (is_wrapper_name(key)) {
+      call.wrapper = key;
+      call.arguments.clear();
+      append_clean_json(call.arguments, in.peek() == json::Kind::string ? in.string() : in.raw());
+    } else {
+      call.is_call = false;
+      in.skip();
+    }
+  }
+  return call;
+}
+
+// Tags open elements, brackets and fences open JSON.
+class XmlOrJson final : public CallReader {
+ public:
+  XmlOrJson(std::size_t tags, std::unique_ptr<CallReader> xml, std::unique_ptr<CallReader> json)
+      : tags_(tags), xml_(std::move(xml)), json_(std::move(json)) {}
+
+  void open(std::size_t opener, Output& out) override {
+    chosen_ = opener < tags_ ? xml_.get() : json_.get();
+    chosen_->open(opener, out);
+  }
+  Step push(std::string_view bytes, Output& out) override { return chosen_->push(bytes, out); }
+  void finish(Output& out) override { chosen_->finish(out); }
+  bool overflow(Output& out) override { return chosen_->overflow(out); }
+
+ private:
+  std::size_t tags_;
+  std::unique_ptr<CallReader> xml_;
+  std::unique_ptr<CallReader> json_;
+  CallReader* chosen_ = nullptr;
+};
+
+std::unique_ptr<CallReader> make_reader(XmlCalls::NameIn name_in, std::size_t tags,
+                                        const Prose& prose, const DialectOptions& options) {
+  static constexpr CallKeys kKeys{};
+  return std::make_unique<XmlOrJson>(
+      tags, std::make_unique<XmlCalls>(name_in, prose.call_open.first(tags), options),
+      make_marked_json(prose, kKeys, options));
+}
+
 // The turn's parser with markers that come from the declared tools.
 class XmlParser final : public AuditedParser {
  public:
@@ -69,9 +136,14 @@ class XmlParser final : public AuditedParser {
       for (const ToolSpec& tool : options.tools) add_tag(tool.name);
     }
     for (const std::string& text : texts_) openers_.push_back({text});
+    constexpr Opener kJson[] = {{"{", Opener::Where::line, Opener::Names::declared},
+                                {"[", Opener::Where::first, Opener::Names::declared},
+                                {"```json", Opener::Where::line, Opener::Names::declared},
+                                {"```\n{", Opener::Where::line, Opener::Names::declared}};
+    openers_.insert(openers_.end(), std::begin(kJson), std::end(kJson));
     prose_ = {.reasoning = kThink, .call_open = openers_};
     turn_ = std::make_unique<TurnParser>(
-        prose_, std::make_unique<XmlCalls>(name_in, openers_, options), options);
+        prose_, make_reader(name_in, texts_.size(), prose_, options), options);
   }
 
   void push(std::string_view text, Channel channel, EventSink& sink) override {
@@ -83,6 +155,7 @@ class XmlParser final : public AuditedParser {
     turn_->finish(space_);
     space_.flush();
   }
+  void cut_off() override { turn_->cut_off(); }
   const Audit& audit() const override { return turn_->audit(); }
   std::size_t held_size() const override { return turn_->held_size(); }
 
@@ -263,7 +336,7 @@ void XmlCalls::try_close(Output& out) {
     ++shown_closes_;
   } else if (emit(body, out)) {
     step_.next = Step::Next::closed;
-  } else if (++attempts_ + shown_closes_ >= kMaxAttempts || !trimmed(body).starts_with('<')) {
+  } else if (++attempts_ + shown_closes_ >= kMaxAttempts || !is_open(body)) {
     step_.next = Step::Next::rejected;
   }
 }
@@ -297,10 +370,28 @@ bool XmlCalls::emit(std::string_view body, Output& out) {
   std::vector<TagElement> elements;
   if (!read_elements(body, {}, schema, elements)) return false;
   json_.clear();
-  append_members(json_, elements, {}, schema);
+  if (!unwrap(elements, schema)) append_members(json_, elements, {}, schema);
   if (!append_attributes(schema)) return false;
   send(name, out);
   return true;
+}
+
+// One element may hold all arguments, as JSON or as elements. False: it does not.
+bool XmlCalls::unwrap(const std::vector<TagElement>& elements, const SchemaPlace& schema) {
+  if (elements.size() != 1) return false;
+  const bool unknown = name_in_ == NameIn::body && schema.member_name(0).empty();
+  const std::string_view name = elements[0].name;
+  if (!schema.is_wrapped_by(name) && !(unknown && is_wrapper_name(name))) return false;
+  const std::string_view text = trimmed(elements[0].text);
+  std::vector<TagElement> inner;
+  if (text.starts_with('{')) {
+    append_typed(json_, text, {ValueKind::object});
+  } else if (!text.empty() && read_elements(text, {}, schema, inner)) {
+    append_members(json_, inner, {}, schema);
+  }
+  if (json_.starts_with('{') && (unknown || schema.knows_members_of(json_))) return true;
+  json_.clear();
+  return false;
 }
 
 // The attributes are arguments too. False: they are none.
@@ -319,28 +410,26 @@ bool XmlCalls::append_attributes(const SchemaPlace& schema) {
 
 bool XmlCalls::emit_json(std::string_view body, Output& out) {
   if (!is_whole_json(body)) return false;
-  if (name_in_ == NameIn::tag) {
-    json_.clear();
-    append_clean_json(json_, body);
-    send(std::string_view(close_).substr(2, close_.size() - 3), out);
-    return true;
-  }
   std::string clean;
   append_clean_json(clean, body);
-  json::Reader in(clean);
+  const JsonCall call = read_json_call(clean);
+  std::string_view nothing;
   std::string name;
-  json_ = "{}";
-  for (std::string_view key; in.next_member(key);) {
-    if (key == "name" && in.peek() == json::Kind::string) {
-      name = in.string();
-    } else if (key == "arguments" || key == "parameters" || key == "args") {
-      json_.clear();
-      append_clean_json(json_, in.peek() == json::Kind::string ? in.string() : in.raw());
-    } else {
-      in.skip();
-    }
+  const bool named = (name_in_ == NameIn::tag || attribute(attributes(), "name").has_value()) &&
+                     take_name(nothing, name);
+  const SchemaPlace schema = schemas_.arguments_of(name);
+  const bool wrapped = call.is_call && (call.name.empty() || call.name == name) &&
+                       schema.is_wrapped_by(call.wrapper) && is_whole_json(call.arguments) &&
+                       schema.knows_members_of(call.arguments);
+  if (!named) {
+    name = call.name;
+    json_ = call.arguments.empty() ? "{}" : call.arguments;
+    if (name.empty() || !is_whole_json(json_)) return false;
+  } else if (wrapped) {
+    json_ = call.arguments;
+  } else {
+    json_ = clean;
   }
-  if (name.empty() || !is_whole_json(json_)) return false;
   send(name, out);
   return true;
 }

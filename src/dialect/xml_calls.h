@@ -7,6 +7,10 @@
 //   <filePath>/home/user/package.json</filePath>
 //   </read>
 //
+// A call may be written as JSON instead, in the element, bare on a line of its own, or in a code fence:
+//
+//   {"name": "read", "arguments": {"filePath": "/home/user/package.json"}}
+//
 // Only a declared tool opens a call. All of it is held back until its own close tag, since only then is it known where
 // its values end: the last close tag of a child counts. White space before a call is structure.
 #pragma once
@@ -57,6 +61,7 @@ class XmlCalls final : public CallReader {
   void try_close(Output& out);
   bool emit(std::string_view body, Output& out);
   bool emit_json(std::string_view body, Output& out);
+  bool unwrap(const std::vector<TagElement>& elements, const SchemaPlace& schema);
   bool append_attributes(const SchemaPlace& schema);
   void send(std::string_view name, Output& out);
 

@@ -1,5 +1,7 @@
 #include "engine/answer_notes.h"
 
+#include <algorithm>
+
 #include "json/writer.h"
 
 namespace callgate::engine {
@@ -33,6 +35,32 @@ Usage estimate_usage(std::uint64_t prompt_bytes, const TurnSummary& summary) {
   usage.completion_tokens =
       tokens_of(summary.text_bytes + summary.reasoning_bytes + summary.argument_bytes);
   usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
+  return usage;
+}
+
+bool is_stated(const std::optional<Usage>& usage) {
+  return usage && usage->prompt_stated && usage->completion_stated;
+}
+
+Usage complete_usage(std::uint64_t prompt_bytes, const TurnSummary& summary) {
+  const Usage guess = estimate_usage(prompt_bytes, summary);
+  if (!summary.usage) return guess;
+  Usage usage = *summary.usage;
+  // Of both counts the upstream may have stated the sum.
+  const std::int64_t total =
+      usage.prompt_stated || usage.completion_stated ? 0 : usage.total_tokens;
+  if (!usage.completion_stated) {
+    usage.completion_tokens = total > 0 ? std::min(guess.completion_tokens, total)  //
+                                        : guess.completion_tokens;
+    usage.reasoning_tokens = std::max(usage.reasoning_tokens, guess.reasoning_tokens);
+  }
+  if (!usage.prompt_stated) {
+    usage.prompt_tokens = total > 0 ? total - usage.completion_tokens
+                                    : std::max(guess.prompt_tokens, usage.cached_tokens);
+  }
+  usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
+  usage.prompt_stated = true;
+  usage.completion_stated = true;
   return usage;
 }
 

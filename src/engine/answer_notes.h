@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "callgate/pipeline.h"
@@ -13,6 +14,11 @@ std::uint64_t prompt_bytes(const Request& request);
 
 // Four bytes are about one token, in English as in Chinese.
 Usage estimate_usage(std::uint64_t prompt_bytes, const TurnSummary& summary);
+
+// Whether the upstream stated all counts that a client is owed.
+bool is_stated(const std::optional<Usage>& usage);
+// `summary.usage` with an estimate of each count that the upstream did not state.
+Usage complete_usage(std::uint64_t prompt_bytes, const TurnSummary& summary);
 
 // {"tool_call_count":1,"tool_call_truncated":false,"stop_after_tools_mode":"burst"}
 std::string print_counters(const TurnSummary& summary, const PolicyOptions& policy);

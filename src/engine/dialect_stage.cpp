@@ -47,9 +47,10 @@ void DialectStage::push(const Event& event, EventSink& next) {
                  },
                  [&](const ArgumentsDelta&) { pass_call(event, next); },
                  [&](const CallFinished&) { pass_call(event, next); },
-                 [&](const FieldReported&) { next.accept(event); },
+                 [&](const FieldReported&) { pass_call(event, next); },
                  [&](const UsageReported&) { next.accept(event); },
                  [&](const TurnFinished& e) {
+                   if (parser_ != nullptr && !ends_normally(e.reason)) parser_->cut_off();
                    flush(next);
                    next.accept(TurnFinished{settle(e.reason, tally_)});
                  },
@@ -94,9 +95,11 @@ void DialectStage::ParserSink::accept(const Event& event) {
     if (from_text_ && !std::exchange(stage_.counted_reasoning_, true)) ++stage_.markup_;
     return next_.accept(event);
   }
-  if (std::holds_alternative<CallStarted>(event)) {
+  if (const auto* started = std::get_if<CallStarted>(&event)) {
     ++stage_.markup_;
     ++stage_.summary_.text_calls;
+    return stage_.pass_call(CallStarted{started->call, started->name, started->native_id, true},
+                            next_);
   }
   stage_.pass_call(event, next_);
 }
@@ -105,7 +108,7 @@ void DialectStage::ParserSink::accept(const Event& event) {
 void DialectStage::pass_call(const Event& event, EventSink& next) {
   std::visit(Overloaded{
                  [&](const CallStarted& e) {
-                   next.accept(CallStarted{next_call_, e.name, e.native_id});
+                   next.accept(CallStarted{next_call_, e.name, e.native_id, e.in_text});
                  },
                  [&](const ArgumentsDelta& e) {
                    next.accept(ArgumentsDelta{next_call_, e.bytes});
@@ -117,7 +120,10 @@ void DialectStage::pass_call(const Event& event, EventSink& next) {
                  [&](const TextDelta&) { next.accept(event); },
                  [&](const ReasoningDelta&) { next.accept(event); },
                  [&](const RefusalDelta&) { next.accept(event); },
-                 [&](const FieldReported&) { next.accept(event); },
+                 [&](const FieldReported& e) {
+                   if (e.scope != FieldReported::Scope::call) return next.accept(event);
+                   next.accept(FieldReported{e.scope, e.name, e.json, next_call_});
+                 },
                  [&](const UsageReported&) { next.accept(event); },
                  [&](const TurnFinished&) { next.accept(event); },
              },

@@ -84,9 +84,46 @@ TEST(DialectStage, lets_what_is_held_back_leave_before_a_native_call) {
 
 TEST(DialectStage, ends_an_open_call_before_a_refusal_and_at_the_end) {
   EXPECT_EQ(parsed({TextDelta{"[f:{"}, RefusalDelta{"no"}, kStop}).events,
-            "call 0 f\nargs 0 {\nend 0 truncated\nrefusal \"no\"\nfinish tool_calls\n");
+            "call 0 f\nargs 0 {\nend 0 truncated\nrefusal \"no\"\nfinish length\n");
   EXPECT_EQ(parsed({TextDelta{"[f:{"}, TurnFinished{FinishReason::length}}).events,
             "call 0 f\nargs 0 {\nend 0 truncated\nfinish length\n");
+}
+
+// A tagged call that lacks its close marker, by how the upstream ended the turn.
+TEST(DialectStage, ends_an_unclosed_tagged_call_as_the_turn_ended) {
+  using enum FinishReason;
+  const std::string_view tagged = "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n";
+  const std::string_view json = R"(<tool_call>{"name": "f", "arguments": {"a": 1}})";
+  const ToolSpec needs_a[] = {
+      {.name = "f",
+       .parameters = {R"({"properties": {"a": {"type": "integer"}}, "required": ["a"]})"}}};
+  const ToolSpec needs_b[] = {
+      {.name = "f",
+       .parameters = {R"({"properties": {"a": {"type": "integer"}}, "required": ["a", "b"]})"}}};
+  struct Row {
+    std::string_view text;
+    std::span<const ToolSpec> tools;
+    FinishReason said;
+    std::string_view outcome, finish;
+  };
+  for (const Row& row : {Row{tagged, needs_a, stop, "complete", "tool_calls"},
+                         Row{tagged, needs_a, tool_calls, "complete", "tool_calls"},
+                         Row{tagged, needs_a, length, "truncated", "length"},
+                         Row{tagged, needs_a, content_filter, "truncated", "content_filter"},
+                         Row{tagged, needs_a, upstream_error, "truncated", "upstream_error"},
+                         Row{tagged, needs_b, stop, "truncated", "length"},
+                         Row{tagged, needs_b, tool_calls, "truncated", "length"},
+                         Row{json, needs_b, stop, "complete", "tool_calls"},
+                         Row{json, needs_b, length, "complete", "tool_calls"}}) {
+    for (const std::string_view name : {"qwen3_coder", "auto"}) {
+      const std::string events = parsed({TextDelta{row.text}, TurnFinished{row.said}},
+                                        {.tools = row.tools}, *dialect::find(name))
+                                     .events;
+      const std::string end =
+          "end 0 " + std::string(row.outcome) + "\nfinish " + std::string(row.finish) + "\n";
+      EXPECT_TRUE(events.ends_with(end)) << name << ": " << events << "instead of " << end;
+    }
+  }
 }
 
 TEST(DialectStage, lets_usage_and_fields_pass_beside_the_parser) {

@@ -4,6 +4,8 @@ namespace callgate::engine {
 namespace {
 
 constexpr std::string_view kSpaceOrMark = " \t\r\n\xEF\xBB\xBF";
+// A frame that is shorter counts by what it says, once it is whole.
+constexpr std::size_t kLongFrame = 4 * 1024;
 
 using ScanState = json::Scanner::State;
 
@@ -74,6 +76,30 @@ Framing::Framing(WireFormat::Framing framing, std::size_t max_frame, std::size_t
       array_(max_frame) {}
 
 void Framing::push(std::string_view bytes, FrameFn on_frame) {
+  take(bytes, on_frame);
+  const std::size_t size = unfinished();
+  if (size < counted_) counted_ = 0;
+  if (size < counted_ + kLongFrame) return;
+  counted_ = size;
+  ++progress_;
+}
+
+std::size_t Framing::unfinished() const {
+  switch (state_) {
+    case State::undecided:
+    case State::body:
+      return 0;
+    case State::frames:
+      return sse_.unfinished();
+    case State::lines:
+      return lines_.unfinished();
+    case State::array:
+      return array_.unfinished();
+  }
+  return 0;
+}
+
+void Framing::take(std::string_view bytes, FrameFn on_frame) {
   switch (state_) {
     case State::undecided:
       return decide(bytes, on_frame);
@@ -113,6 +139,7 @@ void Framing::add_to_body(std::string_view bytes) {
     body_ = {};
     return;
   }
+  if (bytes.find_first_not_of(kSpaceOrMark) != std::string_view::npos) ++progress_;
   body_.append(bytes);
 }
 

@@ -30,6 +30,7 @@ class ArrayDecoder {
   // The element that was not ended.
   void finish(FrameFn on_frame);
   bool overflowed() const { return overflowed_; }
+  std::size_t unfinished() const { return held_.size(); }
 
  private:
   enum class State : std::uint8_t { before, between, element, over };
@@ -53,12 +54,16 @@ class Framing {
   void finish(FrameFn on_frame, FunctionRef<void(std::string_view)> on_body);
   // A frame or the body grew over its limit.
   std::optional<Error> overflow() const;
+  // Grows while a body arrives, or a frame that is longer than what is read at once. White space does not count.
+  std::uint64_t progress() const { return progress_; }
 
  private:
   enum class State : std::uint8_t { undecided, frames, lines, array, body };
 
   void decide(std::string_view bytes, FrameFn on_frame);
   void add_to_body(std::string_view bytes);
+  void take(std::string_view bytes, FrameFn on_frame);
+  std::size_t unfinished() const;
 
   State state_;
   bool takes_arrays_;
@@ -68,6 +73,8 @@ class Framing {
   ArrayDecoder array_;
   std::string body_;  // while undecided: white space and byte order mark
   bool body_overflowed_ = false;
+  std::uint64_t progress_ = 0;
+  std::size_t counted_ = 0;  // bytes of the unfinished frame that were counted
 };
 
 }  // namespace callgate::engine

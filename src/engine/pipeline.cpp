@@ -43,6 +43,22 @@ class EventOutlet final : public ResponseEncoder {
   Nowhere nowhere_;
 };
 
+// Counts what the upstream says on its way into the stages.
+class Counted final : public EventSink {
+ public:
+  Counted(std::uint64_t& count, EventSink& next) : count_(count), next_(next) {}
+  void accept(const Event& event) override {
+    const bool is_end =
+        std::holds_alternative<UsageReported>(event) || std::holds_alternative<TurnFinished>(event);
+    count_ += is_end ? 0 : 1;
+    next_.accept(event);
+  }
+
+ private:
+  std::uint64_t& count_;
+  EventSink& next_;
+};
+
 }  // namespace
 
 struct Pipeline::Parts final : ChoiceSinks {
@@ -66,6 +82,7 @@ struct Pipeline::Parts final : ChoiceSinks {
   struct Line {
     std::unique_ptr<engine::TurnTap> tap;
     std::unique_ptr<engine::ChoiceChain> chain;
+    std::optional<Counted> entrance;
     policy::DedupeCalls* dedupe = nullptr;
     policy::StopAfterToolCalls* stop = nullptr;
     std::size_t stop_position = 0;
@@ -124,6 +141,7 @@ struct Pipeline::Parts final : ChoiceSinks {
   std::vector<Line> lines;
   std::uint64_t prompt_bytes;
   std::uint32_t markup = 0;
+  std::uint64_t said = 0;  // events of the upstream that are part of the answer
   std::int64_t first_token_ms = 0;
   bool finished = false;
   bool answered = false;                    // a whole answer was written
@@ -163,10 +181,13 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
   // Calls of undeclared tools become text or a note, before anything counts calls or looks for white space before
   // them.
   add_undeclared_tools(stages);
-  // White space before a call goes, before calls are withheld: it belongs to its call even then. It stays where calls
-  // become text.
+  // White space before a call in the text goes, before calls are withheld: it belongs to its call even then. It stays
+  // where calls become text.
   if (rules.call_whitespace && !engine::calls_become_text(rules.output)) {
-    add(std::make_unique<policy::CallWhitespace>(options.max_held_back));
+    const bool one_of_many = options.sink != nullptr;  // a round of a loop
+    add(std::make_unique<policy::CallWhitespace>(
+        options.max_held_back,
+        one_of_many ? policy::SpaceBeforeCall::keep_after_text : policy::SpaceBeforeCall::drop));
   }
   // Repeated calls go, before the limit: a repetition takes no place of another call.
   if (rules.dedupe_calls) {
@@ -232,8 +253,9 @@ EventSink& Pipeline::Parts::choice(std::uint32_t index) {
     EventSink* copy = keeper ? &keeper->choice(index) : nullptr;
     line.tap = std::make_unique<engine::TurnTap>(index, tally, encoder->choice(index), copy);
     line.chain = std::make_unique<engine::ChoiceChain>(make_stages(line), *line.tap);
+    line.entrance.emplace(said, line.chain->first());
   }
-  return line.chain->first();
+  return *line.entrance;
 }
 
 void Pipeline::Parts::feed(const SseFrame& frame) {
@@ -265,9 +287,9 @@ void Pipeline::Parts::end_answer() {
 AnswerEnd Pipeline::Parts::answer_end() {
   AnswerEnd end;
   const bool wants_usage = !request.stream || request.include_usage;
-  if (!summary.usage && options.policy.estimate_usage && wants_usage) {
+  if (!engine::is_stated(summary.usage) && options.policy.estimate_usage && wants_usage) {
     summary.usage_estimated = true;
-    end.estimate = engine::estimate_usage(prompt_bytes, summary);
+    end.estimate = engine::complete_usage(prompt_bytes, summary);
   }
   if (options.elapsed_ms) end.timing = {first_token_ms, options.elapsed_ms()};
   if (options.policy.trailing_counters)
@@ -341,6 +363,7 @@ void Pipeline::Parts::sum_up() {
     summary.missed_in = dialect::find_missed_call(tally.text, request.tools);
   }
   summary.repairs = decoder->repairs();
+  summary.dropped = decoder->dropped();
   summary.withheld_calls = withheld.calls;
   summary.withheld_bytes = withheld.bytes;
   for (const Line& line : lines) summary.cut = summary.cut || line.is_cut();
@@ -356,8 +379,8 @@ std::string Pipeline::Parts::whole_answer() const {
   whole.stream = false;
   AnswerEnd end;
   end.timing = timing;
-  if (answered && !summary.usage && options.policy.estimate_usage) {
-    end.estimate = engine::estimate_usage(prompt_bytes, summary);
+  if (answered && !engine::is_stated(summary.usage) && options.policy.estimate_usage) {
+    end.estimate = engine::complete_usage(prompt_bytes, summary);
   }
   const std::unique_ptr<ResponseEncoder> again = protocol.make_encoder(whole, identity);
   std::string out;
@@ -440,6 +463,10 @@ void Pipeline::release_reasoning(std::string& out) {
     }
   }
 }
+
+std::uint64_t Pipeline::progress() const { return parts_->said + parts_->framing.progress(); }
+
+bool Pipeline::complete() const { return !parts_->finished && parts_->decoder->complete(); }
 
 bool Pipeline::cut_short() const { return parts_->cut_short; }
 

@@ -184,7 +184,7 @@ TEST_F(PipelineTest, counts_markup_in_text_as_a_repair_when_nobody_chose_the_dia
 
 TEST_F(PipelineTest, sums_the_turn_up) {
   Pipeline pipeline = make();
-  pipeline.push(text("abc") + frame("{bad") +
+  pipeline.push(text("abc") + frame("bad") +
                     frame(R"({"choices":[{"index":0,"delta":{"reasoning_content":"de"}}]})") +
                     kStop + frame(R"({"choices":[],"usage":{"total_tokens":9}})") + kDone,
                 out_);

@@ -16,6 +16,8 @@ std::string call(int index, std::string_view name, std::string_view arguments, i
                            std::string(name) + "\",\"arguments\":\"" + std::string(arguments) +
                            "\"}}]");
 }
+// Arguments that can only be whole; {} may be a placeholder for others that follow.
+constexpr std::string_view kQuery = R"({\"q\":1})";
 const std::string kUsage = "data: {\"choices\":[],\"usage\":{\"total_tokens\":9}}\n\n";
 
 bool contains(std::string_view whole, std::string_view part) {
@@ -35,7 +37,7 @@ class PolicyCut : public testing::Test {
 
 TEST_F(PolicyCut, ends_the_answer_in_order_at_the_first_call) {
   Pipeline pipeline = make(StopAfterTools::first);
-  pipeline.push(kUsage + call(0, "f", "{}") + call(1, "g", "{}") + kUsage, out_);
+  pipeline.push(kUsage + call(0, "f", kQuery) + call(1, "g", "{}") + kUsage, out_);
   EXPECT_TRUE(pipeline.finished());
   EXPECT_TRUE(pipeline.cut_short());
   EXPECT_FALSE(pipeline.error().has_value());
@@ -60,7 +62,7 @@ TEST_F(PolicyCut, waits_for_the_grace_period_of_a_burst) {
   EXPECT_EQ(pipeline.grace(), std::nullopt);
   pipeline.cut(out_);
   EXPECT_EQ(out_, "") << "there is nothing to cut yet";
-  pipeline.push(call(0, "f", "{}"), out_);
+  pipeline.push(call(0, "f", kQuery), out_);
   EXPECT_EQ(pipeline.grace(), 1u);
   pipeline.push(call(1, "g", "{\\\"a\\\":"), out_);
   EXPECT_EQ(pipeline.grace(), std::nullopt);
@@ -98,9 +100,9 @@ TEST_F(PolicyCut, reads_a_whole_answer_to_its_end_for_its_usage) {
 TEST_F(PolicyCut, waits_until_every_choice_is_cut) {
   request_.choices = 2;
   Pipeline pipeline = make(StopAfterTools::first);
-  pipeline.push(call(0, "f", "{}", 0) + delta(1, "\"content\":\"hm\""), out_);
+  pipeline.push(call(0, "f", kQuery, 0) + delta(1, "\"content\":\"hm\""), out_);
   EXPECT_FALSE(pipeline.finished());
-  pipeline.push(call(0, "f", "{}", 1), out_);
+  pipeline.push(call(0, "f", kQuery, 1), out_);
   EXPECT_TRUE(pipeline.finished());
   EXPECT_TRUE(pipeline.cut_short());
 }

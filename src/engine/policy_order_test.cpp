@@ -83,12 +83,13 @@ TEST_F(PolicyOrder, white_space_before_an_undeclared_call_stays_before_its_text)
 }
 
 TEST_F(PolicyOrder, white_space_before_a_withheld_call_goes_with_it) {
+  dialect_ = &engine::kFakeDialect;
   policy_.tool_call_max = 1;
-  const Answer limited = answer(call(0, "f", "{}") + text("\\n") + call(1, "g", "{}") + kEnd);
+  const Answer limited = answer(text("[f:{}]\\n[g:{}]") + kEnd);
   EXPECT_EQ(limited.summary.text_bytes, 0u);
   policy_.tool_call_max = 0;
   policy_.dedupe_calls = true;
-  const Answer deduped = answer(call(0, "f", "{}") + text("\\n") + call(1, "f", "{}") + kEnd);
+  const Answer deduped = answer(text("[f:{}]\\n[f:{}]") + kEnd);
   EXPECT_EQ(deduped.summary.text_bytes, 0u);
 }
 

@@ -24,6 +24,20 @@ std::string_view to_string(Repair repair) {
       return "frame_invalid";
     case Repair::utf8_invalid:
       return "utf8_invalid";
+    case Repair::control_unescaped:
+      return "control_unescaped";
+    case Repair::name_broken:
+      return "name_broken";
+    case Repair::arguments_misplaced:
+      return "arguments_misplaced";
+    case Repair::arguments_prefilled:
+      return "arguments_prefilled";
+    case Repair::arguments_surplus:
+      return "arguments_surplus";
+    case Repair::arguments_encoded:
+      return "arguments_encoded";
+    case Repair::call_repeated:
+      return "call_repeated";
   }
   return {};
 }

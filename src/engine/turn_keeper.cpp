@@ -19,7 +19,10 @@ std::size_t bytes_of(const Event& event) {
           [](const CallStarted& e) { return kEventCost + e.name.size() + e.native_id.size(); },
           [](const ArgumentsDelta& e) { return e.bytes.size(); },
           [](const CallFinished&) { return kEventCost; },
-          [](const FieldReported& e) { return kEventCost + e.name.size() + e.json.size(); },
+          [](const FieldReported& e) {
+            const bool of_call = e.scope == FieldReported::Scope::call;
+            return of_call ? kEventCost + e.name.size() + e.json.size() : 0;  // by add_field()
+          },
           [](const UsageReported&) { return std::size_t{0}; },
           [](const TurnFinished&) { return std::size_t{0}; },
       },
@@ -41,7 +44,7 @@ void tell(const LoggedEvent& event, EventSink& sink) {
     case Kind::end:
       return sink.accept(CallFinished{event.call, event.outcome});
     case Kind::field:
-      return sink.accept(FieldReported{event.scope, event.id, event.text});
+      return sink.accept(FieldReported{event.scope, event.id, event.text, event.call});
     case Kind::usage:
       return sink.accept(UsageReported{event.usage});
     case Kind::finish:
@@ -110,7 +113,10 @@ bool TurnKeeper::take(std::size_t bytes) {
   if (was_kept) {
     for (const auto& choice : choices_) {
       choice->said = {};
-      choice->fields = {};
+      choice->turn_fields = {};
+      choice->choice_fields = {};
+      choice->message_fields = {};
+      choice->usage_json = {};
     }
   }
   return false;
@@ -120,14 +126,26 @@ void TurnKeeper::Choice::accept(const Event& event) {
   if (!keeper_.take(bytes_of(event))) return;
   if (const auto* reported = std::get_if<UsageReported>(&event)) {
     usage = reported->usage;
+    usage_json = reported->json;
   } else if (const auto* finished = std::get_if<TurnFinished>(&event)) {
     ended = true;
     if (finished->reason != FinishReason::upstream_error) ending = finished->reason;
-  } else if (std::holds_alternative<FieldReported>(event)) {
-    fields.accept(event);
+  } else if (const auto* field = std::get_if<FieldReported>(&event);
+             field != nullptr && field->scope != FieldReported::Scope::call) {
+    add_field(*field);
   } else {
     said.accept(event);
   }
+}
+
+// A field of which the last report counts takes no more room for the others.
+void TurnKeeper::Choice::add_field(const FieldReported& field) {
+  const bool of_turn = field.scope == FieldReported::Scope::turn;
+  const bool of_choice = field.scope == FieldReported::Scope::choice;
+  FieldFold& fold = of_turn ? turn_fields : of_choice ? choice_fields : message_fields;
+  const std::size_t before = fold.bytes();
+  fold.add(field.scope, field.name, field.json);
+  if (fold.bytes() > before) keeper_.take(fold.bytes() - before);
 }
 
 bool TurnKeeper::Choice::rests_on_call() const {
@@ -148,8 +166,15 @@ std::optional<FinishReason> TurnKeeper::Choice::reason() const {
 
 void TurnKeeper::Choice::replay(EventSink& sink) const {
   for (const LoggedEvent& event : said.events()) tell(event, sink);
-  for (const LoggedEvent& event : fields.events()) tell(event, sink);
-  if (usage) sink.accept(UsageReported{*usage});
+  const auto tell_fields = [&](FieldReported::Scope scope, const FieldFold& fields) {
+    fields.each([&](std::string_view name, std::string_view json) {
+      sink.accept(FieldReported{scope, name, json});
+    });
+  };
+  tell_fields(FieldReported::Scope::turn, turn_fields);
+  tell_fields(FieldReported::Scope::choice, choice_fields);
+  tell_fields(FieldReported::Scope::message, message_fields);
+  if (usage) sink.accept(UsageReported{*usage, usage_json});
   if (const auto known = reason()) sink.accept(TurnFinished{*known});
 }
 
@@ -168,8 +193,10 @@ void TurnKeeper::Choice::print(std::string& out, std::uint32_t index) const {
     if (event.kind != Kind::call) continue;
     LoggedCall call{.id = event.id, .name = event.text, .outcome = CallOutcome::truncated};
     if (!ended && rests_on_call()) call.outcome = CallOutcome::complete;
-    for (; i + 1 < events.size() && events[i + 1].kind == Kind::arguments; ++i) {
-      call.arguments += events[i + 1].text;
+    for (; i + 1 < events.size() && events[i + 1].call == event.call; ++i) {
+      const LoggedEvent& part = events[i + 1];
+      if (part.kind != Kind::arguments && part.kind != Kind::field) break;
+      if (part.kind == Kind::arguments) call.arguments += part.text;
     }
     if (i + 1 < events.size() && events[i + 1].kind == Kind::end)
       call.outcome = events[++i].outcome;

@@ -41,13 +41,19 @@ class TurnKeeper {
     // A call that nobody has finished is complete all the same once its arguments are.
     bool rests_on_call() const;
 
-    EventLog said;    // what is no field, no usage and no end
-    EventLog fields;  // apart, as they would cut runs of text
+    EventLog said;  // what is no field but a call's, no usage and no end
+    // Apart, as they would cut runs of text.
+    FieldFold turn_fields;
+    FieldFold choice_fields;
+    FieldFold message_fields;
     std::optional<Usage> usage;
+    std::string usage_json;
     bool ended = false;
     std::optional<FinishReason> ending;  // no upstream_error
 
    private:
+    void add_field(const FieldReported& field);
+
     TurnKeeper& keeper_;
   };
 

@@ -61,6 +61,12 @@ TEST(TurnKeeper, tells_a_stream_as_the_whole_answer_byte_for_byte) {
           frame(
               R"({"choices":[{"index":0,"delta":{"content":"u"},"logprobs":{"content":[{"token":"u"}]}}]})") +
           finish("length") + kDone,
+      frame(R"({"x_groq":{"id":"r"},"choices":[{"index":0,"delta":{"images":[{"u":1}]}}]})") +
+          frame(R"({"choices":[{"index":0,"delta":{"images":[2],"audio":{"data":"A"}},"f":1}]})") +
+          frame(R"({"choices":[{"index":0,"delta":{"audio":{"data":"B"}},"f":2}]})") + kCall +
+          delta(R"({"tool_calls":[{"index":0,"extra_content":{"s":1}}]})") + kArguments +
+          finish("tool_calls") +
+          frame(R"({"choices":[],"usage":{"completion_tokens":4,"cost":0.5}})") + kDone,
   };
   for (const std::string& upstream : upstreams) {
     const Turn whole = run({.model = "m", .choices = 2}, upstream, true, 1 << 20);
@@ -93,7 +99,8 @@ TEST(TurnKeeper, tells_a_turn_that_was_left_as_far_as_it_came) {
   EXPECT_NE(text.kept.response.find(R"("finish_reason":null)"), std::string::npos);
   EXPECT_FALSE(text.summary.known_reason);
 
-  const Turn open = stream(kCall, false);
+  const Request declared{.model = "m", .tools = {{.name = "f"}}, .choices = 2, .stream = true};
+  const Turn open = run(declared, kCall, false, 1 << 20);
   EXPECT_NE(open.kept.events.find(R"("arguments":"","outcome":"truncated"}])"), std::string::npos);
   EXPECT_FALSE(open.summary.known_reason);
 

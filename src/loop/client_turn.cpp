@@ -9,9 +9,13 @@ void ClientTurn::text(std::string_view text) {
   sink_->accept(TextDelta{text});
 }
 
-void ClientTurn::start_call(std::string_view name, std::string_view id) {
+void ClientTurn::start_call(std::string_view name, std::string_view id, bool in_text) {
   call_open_ = true;
-  sink_->accept(CallStarted{tally_.calls, name, id});
+  sink_->accept(CallStarted{tally_.calls, name, id, in_text});
+}
+
+void ClientTurn::call_field(std::string_view name, std::string_view json) {
+  sink_->accept(FieldReported{FieldReported::Scope::call, name, json, tally_.calls});
 }
 
 void ClientTurn::arguments(std::string_view bytes) {
@@ -24,10 +28,11 @@ void ClientTurn::finish_call(CallOutcome outcome) {
   call_open_ = false;
 }
 
-FinishReason ClientTurn::finish(FinishReason reason, const Usage& usage) {
+FinishReason ClientTurn::finish(FinishReason reason, const Usage& usage,
+                                std::string_view usage_json) {
   if (call_open_) finish_call(CallOutcome::truncated);
   const FinishReason told = settle(reason, tally_);
-  if (usage != Usage{}) sink_->accept(UsageReported{usage});
+  if (usage != Usage{}) sink_->accept(UsageReported{usage, usage_json});
   sink_->accept(TurnFinished{told});
   return told;
 }

@@ -19,12 +19,13 @@ class ClientTurn {
   void begin_round() { text_in_round_ = false; }
   void text(std::string_view text);
   void pass(const Event& event) { sink_->accept(event); }  // what has no number
-  void start_call(std::string_view name, std::string_view id);
+  void start_call(std::string_view name, std::string_view id, bool in_text);
+  void call_field(std::string_view name, std::string_view json);
   void arguments(std::string_view bytes);
   void finish_call(CallOutcome outcome);
   void notice(const Notice& notice) { sink_->notice(notice); }
   // Closes what is open. Gives the reason that the client was told.
-  FinishReason finish(FinishReason reason, const Usage& usage);
+  FinishReason finish(FinishReason reason, const Usage& usage, std::string_view usage_json);
 
  private:
   ClientSink* sink_;

@@ -24,7 +24,10 @@ void ToolLoop::Parts::accept(const Event& event) {
                  [&](const ArgumentsDelta& e) { add_arguments(e); },
                  [&](const CallFinished& e) { finish_call(e.outcome); },
                  [&](const FieldReported& e) { report_field(e, event); },
-                 [&](const UsageReported& e) { round.usage = e.usage; },
+                 [&](const UsageReported& e) {
+                   round.usage = e.usage;
+                   round.usage_json = e.json;
+                 },
                  [&](const TurnFinished& e) { end_turn(e.reason); },
              },
              event);
@@ -38,7 +41,7 @@ void ToolLoop::Parts::start_call(const CallStarted& event) {
   call.for_client = tools.owner_of(call.name, !evicted.empty()) == ToolOwner::client;
   if (call.for_client) {
     round.sent = true;
-    client.start_call(call.name, call.id);
+    client.start_call(call.name, call.id, event.in_text);
   } else {
     client.notice(TextPaused{});
   }
@@ -72,7 +75,11 @@ void ToolLoop::Parts::report_field(const FieldReported& field, const Event& even
     if (!round.details.empty()) round.details += ',';
     round.details += field.json.substr(1, field.json.size() - 2);
   }
-  client.pass(event);
+  if (field.scope != FieldReported::Scope::call) return client.pass(event);
+  if (round.calls.empty()) return;
+  Call& call = round.calls.back();
+  call.fields.add(field.scope, field.name, field.json);
+  if (call.for_client) client.call_field(field.name, field.json);
 }
 
 void ToolLoop::Parts::end_turn(FinishReason reason) {

@@ -95,6 +95,7 @@ struct ToolLoop::Parts {
   std::uint32_t failures = 0;  // of this turn
   RunId runs = 0;
   Usage usage;
+  std::string usage_json;   // what upstreams told of all turns, added up
   bool force_next = false;  // the model repeats itself: the next turn has no tools
   bool forced = false;      // this turn has none
   bool finished = false;

@@ -17,7 +17,11 @@ Message Round::message() const {
   }
   for (const Call& call : calls) {
     if (call.status == Call::Status::writing) continue;
-    message.calls.push_back({call.id, call.name, history_arguments(call.arguments), {}});
+    CallRecord& record = message.calls.emplace_back(
+        CallRecord{call.id, call.name, history_arguments(call.arguments), {}});
+    call.fields.each([&](std::string_view name, std::string_view json) {
+      record.extra.push_back({std::string(name), {std::string(json)}});
+    });
   }
   if (!details.empty()) {
     message.extra.push_back({"reasoning_details", {"[" + details + "]"}});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "callgate/loop.h"
+#include "chat/field_fold.h"
 
 namespace callgate::loop {
 
@@ -30,6 +31,7 @@ struct Call {
   Millis started = 0;
   Millis deadline = 0;
   std::string result;
+  FieldFold fields;  // that the upstream wants back with the call
 
   bool waits() const {
     return status == Status::approval || status == Status::ready || status == Status::running;
@@ -42,6 +44,7 @@ struct Round {
   std::string details;  // elements of reasoning_details
   std::vector<Call> calls;
   Usage usage;
+  std::string usage_json;
   std::uint32_t server_calls = 0;
   bool refused = false;
   bool return_reasoning = true;

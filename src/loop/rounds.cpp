@@ -161,7 +161,7 @@ void ToolLoop::Parts::return_to_client() {
   }
   back.state = save();
   client.notice(LoopEnded{std::nullopt, rounds, calls_made});
-  client.finish(FinishReason::tool_calls, usage);
+  client.finish(FinishReason::tool_calls, usage, usage_json);
   actions.push_back(std::move(back));
 }
 
@@ -181,7 +181,10 @@ void ToolLoop::Parts::run_out() {
   return_to_client();
 }
 
-void ToolLoop::Parts::add_usage() { callgate::add_usage(usage, round.usage); }
+void ToolLoop::Parts::add_usage() {
+  callgate::add_usage(usage, round.usage);
+  add_usage_json(usage_json, round.usage_json);
+}
 
 void ToolLoop::Parts::stop_everything(std::string_view why) {
   for (Call& call : round.calls) {
@@ -207,7 +210,7 @@ void ToolLoop::Parts::finish(End end, FinishReason reason, std::optional<Error> 
               .usage = usage,
               .remember = to_remember()};
   client.notice(LoopEnded{end, rounds, calls_made});
-  last.reason = client.finish(reason, usage);
+  last.reason = client.finish(reason, usage, usage_json);
   actions.push_back(std::move(last));
 }
 

@@ -1,7 +1,8 @@
+#include "callgate/run_to_end.h"
+
 #include <deque>
 
 #include "base/check.h"
-#include "callgate/run_to_end.h"
 
 namespace callgate::loop {
 namespace {
@@ -100,6 +101,9 @@ void play(const WholeTurn& turn, EventSink& events) {
   CallIndex index = 0;
   for (const CallRecord& call : turn.calls) {
     events.accept(CallStarted{index, call.name, call.id});
+    for (const ExtraField& field : call.extra) {
+      events.accept(FieldReported{FieldReported::Scope::call, field.name, field.value.text, index});
+    }
     if (!call.arguments.empty()) events.accept(ArgumentsDelta{index, call.arguments});
     events.accept(CallFinished{index, CallOutcome::complete});
     ++index;

@@ -10,12 +10,16 @@
 #include <optional>
 
 #include "base/check.h"
+#include "compress/content_decoder.h"
 #include "net/pool.h"
 #include "net/response_parser.h"
 
 namespace callgate::net {
 
 namespace {
+
+// Decoded bytes that are given without a pause for the loop's other work.
+constexpr std::size_t kDecodedAtOnce = 512 * 1024;
 
 Result<void> check_request(const ClientRequest& request) {
   for (const Header header : request.headers) {
@@ -46,6 +50,7 @@ std::string request_head(const Target& target, const ClientRequest& request) {
     head.append(to_text(target));
   }
   head.append("\r\n");
+  if (request.headers.count("accept-encoding") == 0) head.append("accept-encoding: identity\r\n");
   for (const Header header : request.headers) {
     if (equals_ignoring_case(header.name, "host") ||
         equals_ignoring_case(header.name, "content-length") ||
@@ -77,7 +82,12 @@ struct ClientExchange::State {
   std::uint64_t idle_limit = 0;  // when a read that waits gives up; 0: none waits
   std::unique_ptr<ClientConnection> connection;
   std::optional<ResponseParser> parser;
-  std::string early;  // body bytes that came together with the head
+  std::string early;                                // body bytes that came together with the head
+  std::optional<compress::ContentDecoder> decoder;  // of a body with content codings
+  std::optional<Error> unreadable;                  // it has one that cannot be undone
+  std::size_t decoded_at_once = 0;
+  bool decoded_all = false;
+  std::uint64_t barren_limit = 0;  // when bytes that decode to nothing stop counting as an answer
   bool sent_all = false;
   bool reused = false;
   bool cancelled = false;
@@ -89,7 +99,12 @@ struct ClientExchange::State {
   Task<Result<void>> start_tls();
   Task<Result<void>> write(std::string_view head, std::string_view body);
   Task<Result<void>> read_head();
+  // The body as it was sent.
   Task<Result<std::optional<std::string_view>>> read(Millis patience);
+  // The body without its content codings.
+  Task<Result<std::optional<std::string_view>>> read_decoded(Millis patience);
+  void find_codings();
+  bool is_encoded() const { return decoder || unreadable; }
 
   // The phase's time, or what is left of the total.
   Millis within(Millis phase) const;
@@ -237,7 +252,13 @@ Task<Result<void>> ClientExchange::State::start_tls() {
     const IoStatus status = stream.handshake();
     if (status == IoStatus::done) co_return Result<void>();
     if (status == IoStatus::end) co_return broken("TLS: the peer closed the connection");
-    if (status == IoStatus::failed) co_return broken("TLS: " + stream.tls_fault());
+    if (status == IoStatus::failed) {
+      auto fault = broken("TLS: " + stream.tls_fault());
+      if (stream.tls_fault().starts_with(kCertificateFault)) {
+        fault.value().upstream_code = kCertificateRefused;
+      }
+      co_return fault;
+    }
     if (auto fine = check(co_await stream.wait(status, left(limit)), "TLS handshake"); !fine) {
       co_return fine;
     }
@@ -280,8 +301,71 @@ Task<Result<void>> ClientExchange::State::read_head() {
   if (!parser->has_head()) {
     co_return broken(parser->fault());
   }
+  find_codings();
   if (parser->state() == ResponseParser::State::complete) release();
   co_return Result<void>();
+}
+
+void ClientExchange::State::find_codings() {
+  std::string codings;
+  for (const Header header : parser->headers()) {
+    if (!equals_ignoring_case(header.name, "content-encoding")) continue;
+    codings.append(codings.empty() ? "" : ",").append(header.value);
+  }
+  if (codings.empty()) return;
+  auto made = compress::ContentDecoder::make(codings);
+  if (!made) {
+    unreadable = std::move(made.error());
+  } else if (!made->is_identity()) {
+    decoder.emplace(std::move(*made));
+  }
+}
+
+Task<Result<std::optional<std::string_view>>> ClientExchange::State::read_decoded(Millis patience) {
+  const std::uint64_t limit = patience == kNever ? 0 : loop.now() + patience.count();
+  Result<void> fine;
+  while (true) {
+    if (decoder && decoded_at_once >= kDecodedAtOnce) {
+      decoded_at_once = 0;
+      co_await loop.sleep(Millis(0));
+    }
+    if (decoder && !decoded_all) {
+      const Result<std::string_view> piece = decoder->next();
+      if (!piece) fine = tl::unexpected(piece.error());
+      if (piece && !piece->empty()) {
+        decoded_at_once += piece->size();
+        barren_limit = 0;
+        co_return *piece;
+      }
+    }
+    if (!fine) break;
+    if (barren_limit != 0 && loop.now() >= barren_limit) {
+      fine = check(Ready::timed_out, "reading the response");
+      connection.reset();
+      co_return tl::unexpected(fine.error());
+    }
+    if (barren_limit == 0 && timeouts.idle != kNever) {
+      barren_limit = loop.now() + static_cast<std::uint64_t>(timeouts.idle.count());
+    }
+    const std::uint64_t until = limit == 0 || barren_limit == 0 ? std::max(limit, barren_limit)
+                                                                : std::min(limit, barren_limit);
+    const auto sent = co_await read(left(until));
+    if (sent && !*sent && barren_limit != 0 && loop.now() >= barren_limit) continue;
+    if (!sent || !*sent) co_return sent;
+    decoded_all = (*sent)->empty();
+    if (decoded_all && decoder) fine = decoder->finish();
+    if (decoded_all && fine) co_return sent;
+    if (unreadable) fine = tl::unexpected(*unreadable);
+    if (!fine) break;
+    decoder->push(**sent);
+    decoded_at_once = 0;
+  }
+  connection.reset();
+  unreadable = fine.error();
+  decoder.reset();
+  Error error = fine.error();
+  error.message = to_text(target) + ": " + error.message;
+  co_return tl::unexpected(std::move(error));
 }
 
 Task<Result<std::optional<std::string_view>>> ClientExchange::State::read(Millis patience) {
@@ -361,17 +445,18 @@ const Headers& ClientExchange::headers() const { return state_->parser->headers(
 bool ClientExchange::reused() const { return state_->reused; }
 
 Task<Result<std::string_view>> ClientExchange::read() {
-  auto bytes = co_await state_->read(kNever);
+  auto bytes = co_await read(kNever);
   if (!bytes) co_return tl::unexpected(std::move(bytes.error()));
   co_return **bytes;
 }
 
 Task<Result<std::optional<std::string_view>>> ClientExchange::read(Millis patience) {
-  return state_->read(patience);
+  return state_->is_encoded() ? state_->read_decoded(patience) : state_->read(patience);
 }
 
 bool ClientExchange::ended() const {
   return state_->parser && state_->early.empty() &&
+         (!state_->is_encoded() || state_->decoded_all) &&
          state_->parser->state() == ResponseParser::State::complete;
 }
 

@@ -22,6 +22,9 @@ namespace callgate::net {
 
 struct Address;
 
+// As Error::upstream_code: the upstream's certificate is at fault, and trying again does not help.
+inline constexpr std::string_view kCertificateRefused = "certificate_refused";
+
 struct ClientOptions {
   std::size_t head_bytes = 64 * 1024;  // of a response
   std::size_t header_count = 256;      // of a response
@@ -46,7 +49,7 @@ struct Timeouts {
 struct ClientRequest {
   std::string_view method = "POST";
   std::string_view path;  // after the target's prefix: `/chat/completions`
-  // `host`, `content-length` and `connection` are added. No accept-encoding is sent by itself.
+  // `host` and `content-length` are added, and `accept-encoding: identity` where it does not say another.
   Headers headers;
   std::string_view body;
 };
@@ -91,8 +94,8 @@ class ClientExchange {
   // True when the request went over a kept-alive connection.
   bool reused() const;
 
-  // The next body bytes, without chunk framing; empty at the end. A truncated body is an Error.
-  // The view is valid until the caller next waits for anything.
+  // The next body bytes, without chunk framing and content codings; empty at the end. A body that is truncated, or
+  // encoded in a way that cannot be undone, is an Error. The view is valid until the caller next waits for anything.
   Task<Result<std::string_view>> read();
   // The same, but gives nothing when no byte came within `patience`; reading may go on. The upstream's idle timeout
   // runs through such pauses.

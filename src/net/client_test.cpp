@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "compress/content_encoder.h"
 #include "net/net_testing.h"
 
 namespace callgate::net {
@@ -77,8 +78,112 @@ TEST(HttpClient, sends_one_request_and_reads_the_answer) {
   EXPECT_TRUE(reply.ended);
   EXPECT_EQ(reply.status, 201);
   EXPECT_EQ(reply.body, "done");
-  EXPECT_EQ(request, "POST /v1/c?d HTTP/1.1\r\nhost: " + to_text(target) +
-                         "\r\nx-k: v\r\ncontent-length: 4\r\n\r\nbody");
+  EXPECT_EQ(request,
+            "POST /v1/c?d HTTP/1.1\r\nhost: " + to_text(target) +
+                "\r\naccept-encoding: identity\r\nx-k: v\r\ncontent-length: 4\r\n\r\nbody");
+}
+
+std::string in_chunks(std::string_view encoding, const std::vector<std::string>& pieces) {
+  std::string answer = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-encoding: ";
+  answer.append(encoding).append("\r\n\r\n");
+  for (const std::string& piece : pieces) {
+    char size[16];
+    std::snprintf(size, sizeof(size), "%zx\r\n", piece.size());
+    answer.append(size).append(piece).append("\r\n");
+  }
+  return answer + "0\r\n\r\n";
+}
+
+TEST(HttpClient, undoes_content_codings) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += "line " + std::to_string(i) + "\n";
+  using compress::Format;
+  const std::string gzip = compress::encode(Format::gzip, text);
+  const std::string both = compress::encode(Format::br, compress::encode(Format::zstd, text));
+  RawUpstream upstream({[&](RawSocket& socket) {
+    for (const std::string& answer :
+         {in_chunks("gzip", {gzip.substr(0, 1), gzip.substr(1, 9), gzip.substr(10)}),
+          in_chunks("zstd\r\ncontent-encoding: br", {both}), in_chunks("identity", {text}),
+          std::string("HTTP/1.1 204 No Content\r\ncontent-encoding: gzip\r\n\r\n")}) {
+      socket.receive_until("\r\n\r\n");
+      socket.send(answer);
+    }
+  }});
+  Loop loop;
+  HttpClient client(loop, {});
+  for (int i = 0; i < 3; ++i) {
+    const Reply reply = call_once(client, upstream.target());
+    EXPECT_TRUE(reply.ended) << reply.error.message;
+    EXPECT_EQ(reply.body, text);
+    EXPECT_EQ(reply.reused, i > 0);
+  }
+  EXPECT_TRUE(call_once(client, upstream.target()).ended);
+}
+
+TEST(HttpClient, gives_what_was_flushed_before_the_rest_comes) {
+  const auto encoder = compress::ContentEncoder::make(compress::Format::gzip);
+  std::string first;
+  encoder->push("data: 1\n\n", first);
+  std::promise<void> seen;
+  RawUpstream upstream({[&](RawSocket& socket) {
+    socket.receive_until("\r\n\r\n");
+    socket.send("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n" + first);
+    seen.get_future().wait();
+  }});
+  Loop loop;
+  HttpClient client(loop, {});
+  run_to_end(loop, [](HttpClient& c, Target target, std::promise<void>& done) -> Task<> {
+    ClientExchange exchange(c, target);
+    const ClientRequest request{.method = "GET", .path = "/"};
+    EXPECT_TRUE(co_await exchange.send(request));
+    const auto frame = co_await exchange.read();
+    EXPECT_EQ(frame.value_or("failed"), "data: 1\n\n");
+    const auto nothing = co_await exchange.read(Millis(20));
+    EXPECT_TRUE(nothing && !*nothing);
+    done.set_value();
+    const auto rest = co_await exchange.read();
+    EXPECT_FALSE(rest) << "the content is cut short";
+  }(client, upstream.target(), seen));
+}
+
+TEST(HttpClient, does_not_wait_for_ever_for_content_that_stays_empty) {
+  RawUpstream upstream({[&](RawSocket& socket) {
+    socket.receive_until("\r\n\r\n");
+    socket.send("HTTP/1.1 200 OK\r\ncontent-encoding: deflate\r\n\r\n");
+    const std::string empty_block("\0\0\0\xff\xff", 5);
+    for (int i = 0; i < 1000 && socket.send(empty_block); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }});
+  Loop loop;
+  HttpClient client(loop, {});
+  const Reply reply = call_once(client, upstream.target(), {.idle = Millis(60)});
+  EXPECT_EQ(reply.error.code, ErrorCode::timed_out) << reply.error.message;
+  EXPECT_THAT(reply.error.message, HasSubstr("reading the response"));
+}
+
+TEST(HttpClient, refuses_content_that_it_cannot_read) {
+  const std::string gzip = compress::encode(compress::Format::gzip, "some text");
+  std::string damaged = gzip;
+  damaged[damaged.size() - 6] ^= 1;
+  struct Row {
+    std::string coding;
+    std::string body;
+    std::string_view message;
+  };
+  for (const Row& row : {Row{"snappy", "x", "content-encoding \"snappy\""},
+                         Row{"gzip", gzip.substr(0, gzip.size() - 1), "cut short"},
+                         Row{"gzip", damaged, "damaged"}, Row{"br", "{\"plain\":1}", "damaged"}}) {
+    RawUpstream upstream({answer_with(in_chunks(row.coding, {row.body}))});
+    Loop loop;
+    HttpClient client(loop, {});
+    const Reply reply = call_once(client, upstream.target());
+    EXPECT_TRUE(reply.sent);
+    EXPECT_FALSE(reply.ended);
+    EXPECT_EQ(reply.error.code, ErrorCode::upstream_failed);
+    EXPECT_THAT(reply.error.message, StartsWith(to_text(upstream.target()) + ": "));
+    EXPECT_THAT(reply.error.message, HasSubstr(std::string(row.message)));
+  }
 }
 
 TEST(HttpClient, reuses_a_connection_and_retries_a_stale_one) {

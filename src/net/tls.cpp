@@ -112,7 +112,7 @@ std::string tls_error_text(const SSL* session) {
   if (session != nullptr) {
     const long verdict = SSL_get_verify_result(session);
     if (verdict != X509_V_OK) {
-      return std::string("certificate refused: ") + X509_verify_cert_error_string(verdict);
+      return std::string(kCertificateFault) + X509_verify_cert_error_string(verdict);
     }
   }
   const unsigned long code = ERR_peek_last_error();

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "callgate/result.h"
 
@@ -31,5 +32,7 @@ Result<TlsSession> make_client_session(const TlsContext& context, int fd, const 
 
 // The last OpenSSL error in words, or why the certificate was refused.
 std::string tls_error_text(const SSL* session);
+// What it begins with when the certificate was the reason.
+inline constexpr std::string_view kCertificateFault = "certificate refused: ";
 
 }  // namespace callgate::net

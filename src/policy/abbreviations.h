@@ -1,4 +1,4 @@
-// Words with a stop that ends no sentence: Mr.  e.g.  z.B.  J.  No. 5
+// Words with a stop that ends no sentence: Mr.  e.g.  z.B.  J.  No. 5  Dr. med.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ enum class StopKind : std::uint8_t {
   number,        // of one or two digits: it may be an ordinal, as in 3. Oktober
 };
 
-// What the stop behind `word` is. The word is what stands between white space and the stop.
-StopKind kind_of_stop(std::string_view word);
+// What the stop behind `word` is. The word is what stands between white space and the stop, `before` the one before it.
+StopKind kind_of_stop(std::string_view word, std::string_view before = {});
 
 // Names of months and the like that follow a German ordinal.
 bool follows_ordinal(std::string_view word);

@@ -19,7 +19,7 @@ void CallLimit::push(const Event& event, EventSink& next) {
                  [&](const CallFinished& e) {
                    if (!is_reached()) passed_.finish(e.outcome, next);
                  },
-                 [&](const FieldReported&) { next.accept(event); },
+                 [&](const FieldReported& e) { passed_.field(e, !is_reached(), next); },
                  [&](const UsageReported&) { next.accept(event); },
                  [&](const TurnFinished& e) { passed_.finish_turn(e.reason, next); },
              },

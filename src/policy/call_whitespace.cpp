@@ -1,6 +1,15 @@
 #include "policy/call_whitespace.h"
 
+#include <utility>
+
 namespace callgate::policy {
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n";
+
+bool is_space(char byte) { return kSpace.find(byte) != std::string_view::npos; }
+
+}  // namespace
 
 void CallWhitespace::push(const Event& event, EventSink& next) {
   const auto pass_after_text = [&] {
@@ -11,8 +20,8 @@ void CallWhitespace::push(const Event& event, EventSink& next) {
                  [&](const TextDelta& e) { text(e.text, next); },
                  [&](const ReasoningDelta&) { pass_after_text(); },
                  [&](const RefusalDelta&) { pass_after_text(); },
-                 [&](const CallStarted&) {
-                   held_back_.clear();
+                 [&](const CallStarted& e) {
+                   start_call(e.in_text, next);
                    next.accept(event);
                  },
                  [&](const ArgumentsDelta&) { next.accept(event); },
@@ -25,10 +34,14 @@ void CallWhitespace::push(const Event& event, EventSink& next) {
 }
 
 void CallWhitespace::text(std::string_view text, EventSink& next) {
-  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  if (const char byte = std::exchange(dropped_, '\0'); byte != 0 && !is_space(text.front())) {
+    held_back_.push_back(byte);
+  }
+  const std::size_t last = text.find_last_not_of(kSpace);
   const std::size_t certain = last == std::string_view::npos ? 0 : last + 1;
   if (certain > 0 && held_back_.empty()) {
     next.accept(TextDelta{text.substr(0, certain)});
+    after_word_ = true;
   } else if (certain > 0) {
     // One delta, so that a model that ends its pieces with a space does not cost two frames each.
     held_back_.append(text.substr(0, certain));
@@ -38,8 +51,17 @@ void CallWhitespace::text(std::string_view text, EventSink& next) {
   if (held_back_.size() > max_held_back_) flush(next);
 }
 
+void CallWhitespace::start_call(bool in_text, EventSink& next) {
+  if (held_back_.empty()) return;
+  const bool stays = !in_text || (after_word_ && rule_ == SpaceBeforeCall::keep_after_text);
+  if (stays) return flush(next);
+  if (after_word_) dropped_ = held_back_.back();
+  held_back_.clear();
+}
+
 void CallWhitespace::flush(EventSink& next) {
   if (held_back_.empty()) return;
+  after_word_ = !is_space(held_back_.back());
   next.accept(TextDelta{held_back_});
   held_back_.clear();
 }

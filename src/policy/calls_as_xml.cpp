@@ -12,7 +12,9 @@ void CallsAsXml::push(const Event& event, EventSink& next) {
                  [&](const CallStarted& e) { start(e, next); },
                  [&](const ArgumentsDelta& e) { arguments(e, next); },
                  [&](const CallFinished& e) { finish(e, next); },
-                 [&](const FieldReported&) { next.accept(event); },
+                 [&](const FieldReported& e) {
+                   if (!only_ || e.scope != FieldReported::Scope::call) next.accept(event);
+                 },
                  [&](const UsageReported&) { next.accept(event); },
                  [&](const TurnFinished& e) {
                    const bool call_is_text = only_ && e.reason == FinishReason::tool_calls;

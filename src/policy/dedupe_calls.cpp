@@ -13,7 +13,7 @@ void DedupeCalls::push(const Event& event, EventSink& next) {
                  [&](const CallStarted& e) { start(e, next); },
                  [&](const ArgumentsDelta& e) { arguments(e, next); },
                  [&](const CallFinished& e) { finish(e, next); },
-                 [&](const FieldReported&) { next.accept(event); },
+                 [&](const FieldReported& e) { field(e, next); },
                  [&](const UsageReported&) { next.accept(event); },
                  [&](const TurnFinished& e) { passed_.finish_turn(e.reason, next); },
              },
@@ -23,10 +23,19 @@ void DedupeCalls::push(const Event& event, EventSink& next) {
 void DedupeCalls::start(const CallStarted& event, EventSink& next) {
   const bool known = std::any_of(seen_.begin(), seen_.end(),
                                  [&](const Call& call) { return call.name == event.name; });
-  open_ = {std::string(event.name), std::string(event.native_id), {}};
+  open_ = {std::string(event.name), std::string(event.native_id), event.in_text, {}, {}};
   scanner_.reset();
   state_ = known ? State::held_back : State::passing;
   if (!known) passed_.start(event, next);
+}
+
+void DedupeCalls::field(const FieldReported& event, EventSink& next) {
+  const bool of_call = event.scope == FieldReported::Scope::call;
+  if (of_call && state_ == State::held_back) {
+    open_.fields.emplace_back(event.name, event.json);
+    return;
+  }
+  passed_.field(event, state_ != State::repeated, next);
 }
 
 void DedupeCalls::arguments(const ArgumentsDelta& event, EventSink& next) {
@@ -78,7 +87,10 @@ void DedupeCalls::decide(EventSink& next) {
     return;
   }
   state_ = State::passing;
-  passed_.start(CallStarted{0, open_.name, open_.id}, next);
+  passed_.start(CallStarted{0, open_.name, open_.id, open_.in_text}, next);
+  for (const auto& [name, json] : open_.fields) {
+    passed_.field(FieldReported{FieldReported::Scope::call, name, json}, true, next);
+  }
   passed_.arguments(open_.arguments, next);
 }
 
@@ -87,6 +99,7 @@ void DedupeCalls::finish(const CallFinished& event, EventSink& next) {
   const State state = std::exchange(state_, State::none);
   if (state == State::repeated) return;
   passed_.finish(event.outcome, next);
+  open_.fields.clear();
   if (state == State::passing) seen_.push_back(std::move(open_));
 }
 

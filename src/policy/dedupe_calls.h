@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "callgate/event.h"
@@ -29,10 +30,13 @@ class DedupeCalls final : public Stage {
   struct Call {
     std::string name;
     std::string id;
+    bool in_text = false;
     std::string arguments;
+    std::vector<std::pair<std::string, std::string>> fields;  // held back
   };
 
   void start(const CallStarted& event, EventSink& next);
+  void field(const FieldReported& event, EventSink& next);
   void arguments(const ArgumentsDelta& event, EventSink& next);
   void finish(const CallFinished& event, EventSink& next);
   void pass(std::string_view bytes, EventSink& next);

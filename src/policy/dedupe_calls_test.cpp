@@ -52,7 +52,7 @@ TEST_F(DedupeCallsTest, compares_calls_whose_value_never_closes_when_they_are_fi
   EXPECT_EQ(passed(turn({call(0, "f", "12"), call(1, "f", "12"), call(2, "f", ""), call(3, "f", ""),
                          call(4, "f", "{\"a", cut), finish_calls()})),
             "call 0 f\nargs 0 12\nend 0 complete\ncall 1 f\nend 1 complete\n"
-            "call 2 f\nargs 2 {\"a\nend 2 truncated\nfinish tool_calls\n");
+            "call 2 f\nargs 2 {\"a\nend 2 truncated\nfinish length\n");
   EXPECT_EQ(withheld_.calls, 2u);
 }
 

@@ -20,7 +20,7 @@ struct Withheld {
 class PassedCalls {
  public:
   void start(const CallStarted& event, EventSink& next) {
-    next.accept(CallStarted{call_, event.name, event.native_id});
+    next.accept(CallStarted{call_, event.name, event.native_id, event.in_text});
   }
   // Nothing for an empty text.
   void arguments(std::string_view bytes, EventSink& next) {
@@ -29,6 +29,11 @@ class PassedCalls {
   void finish(CallOutcome outcome, EventSink& next) {
     tally_.add(outcome);
     next.accept(CallFinished{call_++, outcome});
+  }
+  // A field of the open call passes if `call_passes`; any other one does.
+  void field(const FieldReported& event, bool call_passes, EventSink& next) {
+    if (event.scope != FieldReported::Scope::call) return next.accept(event);
+    if (call_passes) next.accept(FieldReported{event.scope, event.name, event.json, call_});
   }
   void finish_turn(FinishReason said, EventSink& next) {
     next.accept(TurnFinished{settle(said, tally_)});

@@ -35,6 +35,23 @@ inline std::vector<Event> call(CallIndex index, std::string_view name, std::stri
   return events;
 }
 
+// The same, found in the text.
+inline std::vector<Event> text_call(CallIndex index, std::string_view name,
+                                    std::string_view arguments) {
+  std::vector<Event> events = call(index, name, arguments);
+  events.front() = CallStarted{index, name, "", true};
+  return events;
+}
+
+// The same, with a field between its start and its arguments.
+inline std::vector<Event> call_with_field(CallIndex index, std::string_view name,
+                                          std::string_view arguments, std::string_view json) {
+  std::vector<Event> events = call(index, name, arguments);
+  const FieldReported field{FieldReported::Scope::call, "extra_content", json, index};
+  events.insert(events.begin() + 1, field);
+  return events;
+}
+
 // Lists of events, one after the other.
 inline std::vector<Event> turn(std::initializer_list<std::vector<Event>> parts) {
   std::vector<Event> events;

@@ -170,13 +170,22 @@ void SentenceSplitter::step_fence(const Character& c) {
   }
 }
 
+std::string_view SentenceSplitter::word_before(std::size_t position) const {
+  std::size_t end = position;
+  while (end > begin_ && is_ascii_space(buffer_[end - 1])) --end;
+  const std::size_t lowest = std::max(begin_, end - std::min(end, kLongestWord));
+  std::size_t from = end;
+  while (from > lowest && !is_ascii_space(buffer_[from - 1])) --from;
+  return std::string_view(buffer_).substr(from, end - from);
+}
+
 void SentenceSplitter::begin_stop(const Character& c) {
   const std::size_t lowest = std::max(begin_, c.from - std::min(c.from, kLongestWord));
   std::size_t word = c.from;
   while (word > lowest && !is_ascii_space(buffer_[word - 1])) --word;
   stop_ = StopKind::sentence;
   if (c.code == '.') {
-    stop_ = kind_of_stop(std::string_view(buffer_).substr(word, c.from - word));
+    stop_ = kind_of_stop(std::string_view(buffer_).substr(word, c.from - word), word_before(word));
     const bool list_number = stop_ == StopKind::number && word == line_text_;
     if (stop_ == StopKind::abbreviation || list_number) return;
   }

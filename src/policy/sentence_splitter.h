@@ -58,6 +58,8 @@ class SentenceSplitter {
   void step_look(const Character& c, Out out);
   void step_fence(const Character& c);
   bool step_fence_opening(const Character& c, Out out);
+  // What stands between white space before `position`, in this sentence.
+  std::string_view word_before(std::size_t position) const;
   void begin_stop(const Character& c);
   void begin_line();
   void end_ordinal(std::size_t word_end, Out out);

@@ -14,7 +14,7 @@ void UndeclaredToolCalls::push(const Event& event, EventSink& next) {
                  [&](const CallStarted& e) { start(e, next); },
                  [&](const ArgumentsDelta& e) { arguments(e, next); },
                  [&](const CallFinished& e) { finish(e, next); },
-                 [&](const FieldReported&) { next.accept(event); },
+                 [&](const FieldReported& e) { passed_.field(e, state_ == State::declared, next); },
                  [&](const UsageReported&) { next.accept(event); },
                  [&](const TurnFinished& e) { passed_.finish_turn(e.reason, next); },
              },

@@ -8,7 +8,7 @@ void UniqueCallIds::push(const Event& event, EventSink& next) {
   std::string id;
   if (style_ == CallIdStyle::native) id = started->native_id;
   while (id.empty() || !used_.insert(id).second) id = mint_.mint("call_");
-  next.accept(CallStarted{started->call, started->name, id});
+  next.accept(CallStarted{started->call, started->name, id, started->in_text});
 }
 
 }  // namespace callgate::policy

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/utf8.h"
+#include "json/schema_sample.h"
 #include "script/message_text.h"
-#include "script/sample_arguments.h"
 
 namespace callgate::script {
 namespace {
@@ -79,8 +79,8 @@ void add_calls(std::vector<Part>& parts, const Request& request, std::string_vie
   for (std::size_t i = 0; i < tools.size(); ++i) {
     // The second call of one tool asks for something else.
     const std::size_t first_word = i > 0 && tools[i] == tools[0] ? 1 : 0;
-    parts.push_back(
-        Call{tools[i]->name, {sample_arguments(tools[i]->parameters.text, user, first_word)}, {}});
+    parts.push_back(Call{
+        tools[i]->name, {json::sample_arguments(tools[i]->parameters.text, user, first_word)}, {}});
   }
 }
 

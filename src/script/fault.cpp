@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, kFaultCount> kNames{
     "finish_with_call",
     "finish_twice",
     "empty_finish",
+    "finish_null",
     "no_finish_key",
     "no_done",
     "text_after_done",
@@ -81,6 +82,11 @@ constexpr std::array<std::string_view, kFaultCount> kNames{
     "bom",
     "comments",
     "no_last_blank",
+    "gzip",
+    "deflate",
+    "bare_deflate",
+    "br",
+    "zstd",
 };
 
 }  // namespace

@@ -53,6 +53,7 @@ enum class Fault : std::uint8_t {
   finish_with_call,
   finish_twice,
   empty_finish,
+  finish_null,
   no_finish_key,
   // the end of the stream
   no_done,
@@ -100,8 +101,17 @@ enum class Fault : std::uint8_t {
   bom,
   comments,
   no_last_blank,
+  // content codings that nobody asked for
+  gzip,
+  deflate,
+  bare_deflate,
+  br,
+  zstd,
 };
-inline constexpr std::size_t kFaultCount = static_cast<std::size_t>(Fault::no_last_blank) + 1;
+inline constexpr std::size_t kFaultCount = static_cast<std::size_t>(Fault::zstd) + 1;
+// Those that encode the whole answer: whoever sends it does that.
+inline constexpr Fault kCodings[] = {Fault::gzip, Fault::deflate, Fault::bare_deflate, Fault::br,
+                                     Fault::zstd};
 
 // In the order of the enum.
 std::span<const std::string_view, kFaultCount> fault_names();

@@ -35,6 +35,8 @@ void ChatEnvelope::append_finish(std::string& out, std::string_view finish) cons
   out += "\"finish_reason\":";
   if (!finish.empty()) {
     out += finish;
+  } else if (faults_.has(Fault::finish_null)) {
+    out += "\"null\"";
   } else {
     out += faults_.has(Fault::empty_finish) ? "\"\"" : "null";
   }

@@ -117,6 +117,7 @@ TEST(OpenAiChatReply, shows_each_fault_on_the_wire) {
        "-"},
       {"comments", ": keep-alive\n\ndata: [DONE]", "-"},
       {"no_last_blank", "data: [DONE]\n", "[DONE]\n\n"},
+      {"finish_null", R"("finish_reason":"null")", R"("finish_reason":null)"},
   };
   std::set<std::string> shown;
   for (const auto& row : cases) {
@@ -131,6 +132,13 @@ TEST(OpenAiChatReply, shows_each_fault_on_the_wire) {
   for (const std::string_view name :
        {"reverse_index", "interleave", "finish_twice", "usage_unasked", "usage_null",
         "usage_after_done", "change_frame_id"}) {
+    shown.emplace(name);
+  }
+  // Whoever sends the answer encodes it.
+  for (const Fault coding : kCodings) {
+    const std::string_view name = fault_names()[static_cast<std::size_t>(coding)];
+    ScriptedModel model(script_of("fault " + std::string(name) + "\n" + std::string(kTurn)));
+    EXPECT_EQ(model.reply(asking()).coding(), coding);
     shown.emplace(name);
   }
   for (const std::string_view name : fault_names()) {

@@ -120,8 +120,12 @@ Rendering Renderer::run() {
   perform(rule_.steps);
   if (!over_) write_calls();
   if (!over_ && !ended_) end_answer();
-  return std::move(tape_).finish(with_type(rule_.headers, encoder_->stream_type()),
-                                 request_.stream);
+  Rendering made =
+      std::move(tape_).finish(with_type(rule_.headers, encoder_->stream_type()), request_.stream);
+  for (const Fault coding : kCodings) {
+    if (faults_.has(coding)) made.coding = coding;
+  }
+  return made;
 }
 
 void Renderer::emit(std::uint32_t choice, const Event& event) {

@@ -25,10 +25,10 @@ void replay_log(const EventLog& log, FunctionRef<void(const Event&)> emit) {
         emit(CallFinished{event.call, event.outcome});
         break;
       case Kind::field:
-        emit(FieldReported{event.scope, event.id, event.text});
+        emit(FieldReported{event.scope, event.id, event.text, event.call});
         break;
       case Kind::usage:
-        emit(UsageReported{event.usage});
+        emit(UsageReported{event.usage, event.text});
         break;
       case Kind::finish:
         emit(TurnFinished{event.reason});

@@ -45,6 +45,8 @@ class Reply {
   std::span<const std::pair<std::string, std::string>> headers() const {
     return rendering_->headers;
   }
+  // How the body is to be encoded before it is sent; its headers do not say so.
+  std::optional<Fault> coding() const { return rendering_->coding; }
 
   // The next action. Nothing: the answer is complete, end it in an orderly way.
   std::optional<Action> next();

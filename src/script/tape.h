@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "script/fault.h"
+
 namespace callgate::script {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -27,6 +29,7 @@ struct Rendering {
   int status = 200;
   Headers headers;
   bool streamed = true;
+  std::optional<Fault> coding;  // one of kCodings: how the body is to be encoded
 };
 
 // When bytes leave.

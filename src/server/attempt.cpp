@@ -4,6 +4,8 @@
 #include <charconv>
 #include <chrono>
 
+#include "compress/content_decoder.h"
+#include "net/url.h"
 #include "server/conversation_claims.h"
 #include "server/gateway.h"
 #include "server/text_tools.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr net::Millis kTailPatience{50};
 constexpr std::size_t kSearchedText = std::size_t{32} << 10;  // for a call that was missed
+constexpr int kTailPieces = 64;
 constexpr Milliseconds kLongestPause{10'000};
 
 // retry-after in seconds; dates and nonsense count as "not said".
@@ -22,6 +25,20 @@ std::optional<Milliseconds> seconds_of(std::string_view text) {
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (fault != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
   return Milliseconds(std::int64_t{seconds} * 1000);
+}
+
+// ` (upstream "main", POST http://localhost:8000/chat/completions; its URL may lack /v1)`, without credentials.
+std::string where_asked(const UpstreamConfig& upstream, std::string_view path) {
+  const auto target = net::parse_url(upstream.url);
+  if (!target) return {};
+  std::string text = " (upstream \"" + upstream.name + "\", POST ";
+  text += target->tls ? "https://" : "http://";
+  text += net::to_text(*target) + target->path_prefix;
+  text += path.substr(0, path.find('?'));
+  const bool has_version = target->path_prefix.find("/v") != std::string::npos;
+  if (upstream.wire == "ollama" && has_version) text += "; its URL should end before /v1";
+  if (upstream.wire.starts_with("openai_") && !has_version) text += "; its URL may lack /v1";
+  return text + ")";
 }
 
 // Sees events go by.
@@ -54,6 +71,9 @@ bool is_retryable(const Error& error) {
     case ErrorCode::rate_limited:
       return error.upstream_code != "insufficient_quota";
     case ErrorCode::upstream_failed:
+      return error.upstream_code != compress::kUnsupportedCoding &&
+             error.upstream_code != compress::kTooDense &&
+             error.upstream_code != net::kCertificateRefused;
     case ErrorCode::unavailable:
     case ErrorCode::timed_out:
       return true;
@@ -121,14 +141,16 @@ bool learn_text_only(World& world, const Snapshot& snapshot, const Asked& asked,
   return true;
 }
 
-net::Task<Error> read_refusal(UpstreamCall& call, const WireFormat& wire) {
+net::Task<Error> read_refusal(UpstreamCall& call, const UpstreamConfig& upstream,
+                              std::string_view path) {
   std::string body;
   while (body.size() < kMaxErrorBody) {
     auto piece = co_await call.read(net::kNever);
     if (!piece || piece->bytes.empty()) break;
     body.append(piece->bytes.substr(0, kMaxErrorBody - body.size()));
   }
-  Error error = wire.decode_error(call.status(), body);
+  Error error = wire_of(upstream).decode_error(call.status(), body);
+  if (call.status() == 404) error.message += where_asked(upstream, path);
   if (const std::string_view after = call.header("retry-after"); !after.empty()) {
     error.retry_after = after;
   }
@@ -174,7 +196,7 @@ PipelineOptions reading_options(const WireFormat& wire, const ModelConfig& model
 }
 
 net::Task<> read_away(std::shared_ptr<UpstreamTarget> target, std::unique_ptr<UpstreamCall> call) {
-  for (;;) {
+  for (int i = 0; i < kTailPieces; ++i) {
     const auto piece = co_await call->read(kTailPatience);
     if (!piece || piece->waiting || piece->bytes.empty()) break;
   }

@@ -53,8 +53,9 @@ struct Asked {
 bool learn_text_only(World& world, const Snapshot& snapshot, const Asked& asked,
                      const Error& refusal);
 
-// What an upstream that did not answer with success says.
-net::Task<Error> read_refusal(UpstreamCall& call, const WireFormat& wire);
+// What an upstream that did not answer with success says. A 404 names the URL that was asked at `path`: it may be wrong.
+net::Task<Error> read_refusal(UpstreamCall& call, const UpstreamConfig& upstream,
+                              std::string_view path);
 
 // The pause before the next try; nothing when there is none. `tried` counts from 0.
 std::optional<Milliseconds> pause_after(const Error& error, const ModelConfig& model,

@@ -54,6 +54,8 @@ class Capture {
   // The gateway ended the turn, or let held back reasoning go, because it was time to.
   void cut();
   void release_reasoning();
+  // The gateway stopped waiting for the upstream.
+  void gave_up(const Error& error) { add_failure(error); }
   // A brief one has no body of the client's request: before its end it gets what shaped the turn.
   void keep_request(const Request& request);
   // `recent`: keeps it, too; nullptr: the turn is not worth it. A brief one goes nowhere else.

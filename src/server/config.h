@@ -234,6 +234,7 @@ struct UpstreamConfig {
   Milliseconds tls_timeout{5'000};
   Milliseconds first_byte_timeout{120'000};
   Milliseconds idle_timeout{120'000};
+  Milliseconds finish_grace{1'000};
   Milliseconds total_timeout{0};
   std::int64_t max_idle_connections = 256;
   std::string ca_file;

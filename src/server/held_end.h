@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "callgate/loop.h"
 
@@ -25,6 +26,7 @@ class HeldEnd final : public loop::ClientSink {
   loop::ClientSink& client_;
   std::optional<loop::LoopEnded> ended_;
   std::optional<Usage> usage_;
+  std::string usage_json_;
   std::optional<FinishReason> reason_;
 };
 

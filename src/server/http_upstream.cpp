@@ -26,7 +26,9 @@ class HttpCall final : public UpstreamCall {
       if (!is_configured(name)) http.headers.add(name, value);
     }
     for (const auto& [name, value] : config_.headers) http.headers.add(name, value);
-    co_return co_await exchange_.send(http);
+    Result<void> sent = co_await exchange_.send(http);
+    if (!sent) co_return tl::unexpected(named(std::move(sent.error())));
+    co_return sent;
   }
 
   int status() const override { return exchange_.status(); }
@@ -36,13 +38,18 @@ class HttpCall final : public UpstreamCall {
   net::Headers headers() const override { return exchange_.headers(); }
   net::Task<Result<Piece>> read(net::Millis patience) override {
     auto bytes = co_await exchange_.read(patience);
-    if (!bytes) co_return tl::unexpected(std::move(bytes.error()));
+    if (!bytes) co_return tl::unexpected(named(std::move(bytes.error())));
     if (!*bytes) co_return Piece{.bytes = {}, .waiting = true};
     co_return Piece{.bytes = **bytes};
   }
   void cancel() override { exchange_.cancel(); }
 
  private:
+  Error named(Error error) const {
+    error.message = "upstream \"" + config_.name + "\": " + error.message;
+    return error;
+  }
+
   // The configuration's headers stand in for those of the wire format.
   bool is_configured(std::string_view name) const {
     return std::any_of(config_.headers.begin(), config_.headers.end(), [&](const auto& header) {

@@ -1,6 +1,7 @@
 #include "server/loop_client.h"
 
 #include "json/writer.h"
+#include "policy/call_whitespace.h"
 #include "server/observe.h"
 
 namespace callgate::server {
@@ -59,6 +60,7 @@ LoopClient::LoopClient(const Request& request, ResponseIdentity identity, const 
       identity_(std::move(identity)),
       loop_id_(std::move(loop_id)),
       shape_(shape_of(request)),
+      own_calls_(!request.tools.empty()),
       encoder_(protocol.make_encoder(shape_, identity_)),
       keeper_(keep > 0 ? std::optional<engine::TurnKeeper>(std::in_place, 1, keep) : std::nullopt),
       tap_(0, tally_, encoder_->choice(0), keeper_ ? &keeper_->choice(0) : nullptr),
@@ -72,6 +74,10 @@ std::vector<std::unique_ptr<Stage>> LoopClient::make_stages(PolicyOptions policy
   policy.suppress_tail_after_tools = false;
   if (policy.output == CallOutput::json) policy.output = CallOutput::tool_calls;
   std::vector<std::unique_ptr<Stage>> stages;
+  // Rounds keep white space after text. Before a call of the client's own it goes, as in any turn.
+  if (policy.call_whitespace && own_calls_ && !engine::calls_become_text(policy.output)) {
+    stages.push_back(std::make_unique<policy::CallWhitespace>(max_held_back));
+  }
   held_ = engine::add_client_stages(stages, policy, shape_.stream, max_held_back, withheld_);
   return stages;
 }

@@ -59,7 +59,8 @@ class LoopClient final : public loop::ClientSink {
   const Protocol& protocol_;
   const ResponseIdentity identity_;
   const std::string loop_id_;
-  Request shape_;  // what the encoder asks of a request, without its messages
+  Request shape_;         // what the encoder asks of a request, without its messages
+  const bool own_calls_;  // the client declares tools
   std::string out_;
   std::unique_ptr<ResponseEncoder> encoder_;
   std::optional<engine::TurnKeeper> keeper_;

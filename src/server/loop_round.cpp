@@ -1,11 +1,14 @@
 #include "server/loop_round.h"
 
+#include <algorithm>
+
 #include "chat/usage.h"
 #include "engine/answer_notes.h"
 #include "engine/client_stages.h"
 #include "server/attempt.h"
 #include "server/grace_timer.h"
 #include "server/observe.h"
+#include "server/silence.h"
 
 // After every wait the run may be gone: `round->run` says so, and nothing of it is touched then.
 namespace callgate::server {
@@ -86,7 +89,6 @@ net::Task<Result<void>> LoopRun::attempt(std::shared_ptr<Round> round,
   LoopRun& self = *round->run;
   const Request& request = round->asked.request;
   self.upstream_ = upstream.name;
-  const WireFormat& wire = wire_of(upstream);
   std::optional<engine::TextTools> text;
   if (!request.tools.empty()) {
     text =
@@ -114,10 +116,10 @@ net::Task<Result<void>> LoopRun::attempt(std::shared_ptr<Round> round,
   if (!sent) {
     done = tl::unexpected(sent.error());
   } else if (round->call->status() >= 300 || round->call->status() < 200) {
-    Error refusal = co_await read_refusal(round->wire(), wire);
+    Error refusal = co_await read_refusal(round->wire(), upstream, encoded->request.path);
     done = tl::unexpected(std::move(refusal));
   } else {
-    done = co_await relay(round, wire);
+    done = co_await relay(round, upstream);
   }
   if (round->run == nullptr) co_return done;
   self.record_.sent(std::move(encoded->request.body));
@@ -130,10 +132,11 @@ net::Task<Result<void>> LoopRun::attempt(std::shared_ptr<Round> round,
 
 // Before the loop hears of the turn's end: it may be the end of the answer.
 void LoopRun::count_usage(const Round& round, const TurnSummary& summary) {
-  const bool estimated = !summary.usage && work_.options.policy.estimate_usage;
-  if (summary.usage) add_usage(usage_, *summary.usage);
+  const bool estimated = !engine::is_stated(summary.usage) && work_.options.policy.estimate_usage;
   if (estimated) {
-    add_usage(usage_, engine::estimate_usage(engine::prompt_bytes(round.asked.request), summary));
+    add_usage(usage_, engine::complete_usage(engine::prompt_bytes(round.asked.request), summary));
+  } else if (summary.usage) {
+    add_usage(usage_, *summary.usage);
   }
   if (estimated || usage_estimate_) usage_estimate_ = usage_;
 }
@@ -163,10 +166,11 @@ PipelineOptions LoopRun::round_options(const Round& round, const WireFormat& wir
   return options;
 }
 
-net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round, const WireFormat& wire) {
+net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round,
+                                       const UpstreamConfig& upstream) {
   LoopRun& self = *round->run;
   UpstreamCall& call = round->wire();
-  PipelineOptions options = self.round_options(*round, wire, call);
+  PipelineOptions options = self.round_options(*round, wire_of(upstream), call);
   if (round->capture) round->capture->begin_round(round->asked.request, options);
   const Dialect* const read_as = options.dialect;
   options.sink = round.get();
@@ -177,17 +181,29 @@ net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round, const WireF
   Pipeline pipeline = std::move(*made);
   round->pipeline = &pipeline;
   GraceTimer grace(self.model().stop_after_tools_grace);
+  Silence silence(upstream);
+  bool gave_up = false;
   std::string nothing;
   while (!pipeline.finished()) {
     const auto left = grace.left(pipeline.grace(), self.loop_.now());
+    const auto silent = silence.left(pipeline);
     const bool cut = left && left->count() == 0;
+    const bool over = silent && silent->count() == 0;
+    net::Millis patience = left.value_or(net::kNever);
+    if (silent) patience = left ? std::min(*left, *silent) : *silent;
+    const std::uint64_t asked = self.loop_.now();
     Result<UpstreamCall::Piece> piece;
-    if (!cut) piece = co_await call.read(left.value_or(net::kNever));
+    if (!cut && !over) piece = co_await call.read(patience);
     if (round->run == nullptr) co_return Result<void>();
+    silence.add(self.loop_.now() - asked, piece && !piece->bytes.empty());
     self.tool_loop_->on_time(self.now());
     if (cut) {
       pipeline.cut(nothing);
       if (round->capture) round->capture->cut();
+    } else if (over) {
+      gave_up = true;
+      pipeline.fail(silence.error(), nothing);
+      if (round->capture) round->capture->gave_up(silence.error());
     } else if (piece && piece->waiting) {
       continue;
     } else if (!piece) {
@@ -213,7 +229,8 @@ net::Task<Result<void>> LoopRun::relay(std::shared_ptr<Round> round, const WireF
   round->settling = true;
   co_await call.settle();
   round->settling = false;
-  if (pipeline.cut_short()) call.cancel();  // nobody wants what the upstream is still writing
+  if (pipeline.cut_short() || gave_up)
+    call.cancel();  // nobody wants what the upstream is still writing
   co_return Result<void>();
 }
 

@@ -70,7 +70,8 @@ net::Task<Result<std::optional<loop::State>>> LoopRun::recall() {
 
 Result<loop::ToolLoop> LoopRun::make_loop(std::optional<loop::State> state) {
   work_.choice.options.id_seed = mint_.next();
-  work_.request.stream = true;  // tools start early, whatever the client wants
+  work_.request.stream = true;         // tools start early, whatever the client wants
+  work_.request.include_usage = true;  // of every round
   const auto catalogue = world_.tools == nullptr ? nullptr : world_.tools->catalogue();
   loop::ArgumentCheck check = [catalogue](const loop::Tool& tool, std::string_view arguments) {
     return catalogue == nullptr ? Result<void>() : catalogue->check(tool.spec.name, arguments);

@@ -151,7 +151,8 @@ class LoopRun {
                                               const UpstreamConfig& upstream);
   static net::Task<Result<void>> attempt(std::shared_ptr<Round> round,
                                          const UpstreamConfig& upstream);
-  static net::Task<Result<void>> relay(std::shared_ptr<Round> round, const WireFormat& wire);
+  static net::Task<Result<void>> relay(std::shared_ptr<Round> round,
+                                       const UpstreamConfig& upstream);
   PipelineOptions round_options(const Round& round, const WireFormat& wire, UpstreamCall& call);
   void fail_round(const Round& round, const Error& error);
   void count_usage(const Round& round, const TurnSummary& summary);

@@ -76,9 +76,6 @@ net::Task<> LoopTurn::run() {
 }
 
 void LoopTurn::accept(const Event& event) {
-  // A sum with an estimate in it is told as one, at the end.
-  const bool usage = std::holds_alternative<UsageReported>(event);
-  if (usage && run_.usage_estimate()) return;
   client_.accept(event);
   if (coalesce_.count() == 0 || client_.held_reasoning() == held_) return;
   held_ = client_.held_reasoning();

@@ -2,9 +2,12 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "client/protocol.h"
+#include "compress/content_encoder.h"
 #include "json/writer.h"
 #include "net/loop.h"
 #include "net/server.h"
@@ -24,6 +27,50 @@ net::Headers to_headers(std::span<const std::pair<std::string, std::string>> pai
   for (const auto& [name, value] : pairs) headers.add(name, value);
   return headers;
 }
+
+std::optional<compress::Format> format_of(std::optional<script::Fault> coding) {
+  using compress::Format;
+  using script::Fault;
+  constexpr std::pair<Fault, Format> kFormats[] = {{Fault::gzip, Format::gzip},
+                                                   {Fault::deflate, Format::deflate},
+                                                   {Fault::bare_deflate, Format::bare_deflate},
+                                                   {Fault::br, Format::br},
+                                                   {Fault::zstd, Format::zstd}};
+  for (const auto& [fault, format] : kFormats) {
+    if (coding == fault) return format;
+  }
+  return std::nullopt;
+}
+
+// The body of an answer, in the coding that a fault asks for.
+class BodyCoding {
+ public:
+  explicit BodyCoding(std::optional<script::Fault> fault) : format_(format_of(fault)) {
+    if (format_) encoder_ = compress::ContentEncoder::make(*format_);
+  }
+
+  net::Headers add_to(net::Headers headers) const {
+    if (format_) headers.add("content-encoding", compress::coding_name(*format_));
+    return headers;
+  }
+  // Valid until the next call.
+  std::string_view encode(std::string_view bytes) {
+    if (!encoder_ || bytes.empty()) return bytes;
+    encoded_.clear();
+    encoder_->push(bytes, encoded_);
+    return encoded_;
+  }
+  std::string end() {
+    std::string rest;
+    if (encoder_) encoder_->finish(rest);
+    return rest;
+  }
+
+ private:
+  std::optional<compress::Format> format_;
+  std::unique_ptr<compress::ContentEncoder> encoder_;
+  std::string encoded_;
+};
 
 class MockServer {
  public:
@@ -117,16 +164,21 @@ class MockServer {
       left = true;
       gone.notify();
     });
+    BodyCoding coding(reply.coding());
     while (const auto action = reply.next()) {
       if (left) break;
       if (const auto* write = std::get_if<script::Write>(&*action)) {
-        if (!exchange.started()) exchange.start(reply.status(), to_headers(reply.headers()));
+        if (!exchange.started()) {
+          exchange.start(reply.status(), coding.add_to(to_headers(reply.headers())));
+        }
         if (!place.empty()) chats_.sent(place, write->bytes);
-        if (!co_await exchange.write(write->bytes)) co_return;
+        if (!co_await exchange.write(coding.encode(write->bytes))) co_return;
       } else if (const auto* wait = std::get_if<script::Wait>(&*action)) {
         co_await gone.wait(net::Millis(wait->milliseconds));
       } else if (const auto* whole = std::get_if<script::Respond>(&*action)) {
-        co_await exchange.respond(whole->status, to_headers(whole->headers), whole->body);
+        std::string body(coding.encode(whole->body));
+        body += coding.end();
+        co_await exchange.respond(whole->status, coding.add_to(to_headers(whole->headers)), body);
         co_return;
       } else if (std::holds_alternative<script::Hang>(*action)) {
         co_await gone.wait();
@@ -137,7 +189,8 @@ class MockServer {
       }
     }
     exchange.on_client_gone({});
-    if (!left && exchange.started()) co_await exchange.end();
+    const std::string rest = coding.end();
+    if (!left && exchange.started()) co_await exchange.end(rest);
   }
 
   net::Task<> list_models(net::Exchange& exchange) {

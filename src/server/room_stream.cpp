@@ -198,7 +198,7 @@ void Room::end_stream(const RoomStreamEnd& end) {
   if (end.usage || end.estimate) {
     AnswerEnd notes;
     notes.estimate = end.estimate;
-    client::append_openai_usage(out, end.usage, notes);
+    client::append_openai_usage(out, {end.usage, {}}, notes);
   } else {
     out.append("null");
   }

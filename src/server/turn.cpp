@@ -91,7 +91,6 @@ net::Task<Turn::Step> Turn::ask_upstream(const UpstreamConfig& upstream) {
 
 net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   upstream_ = upstream.name;
-  const WireFormat& wire = wire_of(upstream);
   text_.reset();
   if (!request_.tools.empty()) {
     text_ = text_tools_for(upstream, model_, dialect_name(), ask_.snapshot->text_only);
@@ -124,10 +123,10 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
     error_ = sent.error();
     if (ask_.exchange.client_gone()) step = Step::gone;
   } else if (call->status() >= 300 || call->status() < 200) {
-    error_ = co_await read_refusal(used, wire);
+    error_ = co_await read_refusal(used, upstream, encoded_->path);
     if (ask_.exchange.client_gone()) step = Step::gone;
   } else {
-    step = co_await relay(used, wire);
+    step = co_await relay(used, upstream);
   }
   ask_.exchange.on_client_gone({});
   if (encoded_) record_.sent(std::move(encoded_->body));
@@ -151,7 +150,12 @@ bool Turn::is_held(const Pipeline& pipeline) const {
 void Turn::add_notices() {
   ask_.headers.add("x-callgate-dialect",
                    summary_.settled_on.empty() ? read_as_ : summary_.settled_on);
-  if (!dropped_.empty()) ask_.headers.add("x-callgate-dropped", dropped_);
+  // Of the answer only what was dropped before its head is sent can be named: for a whole one that is all.
+  std::string dropped = dropped_;
+  if (!summary_.dropped.empty()) {
+    dropped.append(dropped.empty() ? "" : ", ").append(summary_.dropped);
+  }
+  if (!dropped.empty()) ask_.headers.add("x-callgate-dropped", dropped);
   if (!conversation_.empty()) ask_.headers.add(kConversationHeader, conversation_);
   if (!session_.empty()) ask_.headers.add(kSessionHeader, session_);
   if (insisted_ && summary_.calls == 0) {
@@ -176,10 +180,10 @@ PipelineOptions Turn::pipeline_options(const WireFormat& wire, UpstreamCall& cal
   return options;
 }
 
-net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
+net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const UpstreamConfig& upstream) {
   conversation_ = call.header(kConversationHeader);
   session_ = call.header(kSessionHeader);
-  PipelineOptions options = pipeline_options(wire, call);
+  PipelineOptions options = pipeline_options(wire_of(upstream), call);
   if (ask_.capture) ask_.capture->made_pipeline(options);
   const Dialect* const read_as = options.dialect;
   read_as_ = read_as == nullptr ? "native" : read_as->name;
@@ -194,7 +198,8 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
   }
   Pipeline pipeline = std::move(*made);
   std::string out;
-  const bool stayed = co_await pump(call, pipeline, out);
+  gave_up_ = false;
+  const bool stayed = co_await pump(call, Silence(upstream), pipeline, out);
   summary_ = pipeline.summary();
   learn_calls(read_as, summary_, upstream_, model_.name, ask_.snapshot->habits,
               gateway_.world_.log);
@@ -208,7 +213,8 @@ net::Task<Turn::Step> Turn::relay(UpstreamCall& call, const WireFormat& wire) {
   co_return step;
 }
 
-net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& out) {
+net::Task<bool> Turn::pump(UpstreamCall& call, Silence silence, Pipeline& pipeline,
+                           std::string& out) {
   const net::Millis keepalive(
       keepalive_ && request_.stream ? ask_.snapshot->config.limits.keepalive_comment.count() : 0);
   GraceTimer grace(model_.stop_after_tools_grace);
@@ -232,9 +238,18 @@ net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& 
       }
       if (wait) left = left ? std::min(*left, *wait) : *wait;
     }
-    const net::Millis patience = ask_.exchange.started() ? keepalive : net::kNever;
-    auto piece = co_await call.read(left.value_or(patience));
+    const auto silent = silence.left(pipeline);
+    if (silent && silent->count() == 0) {
+      give_up(silence.error(), pipeline, out);
+      co_return true;
+    }
+    net::Millis patience = ask_.exchange.started() ? keepalive : net::kNever;
+    if (silent && !left && (patience == net::kNever || *silent < patience)) left = silent;
+    if (left) patience = silent ? std::min(*left, *silent) : *left;
+    const std::uint64_t asked = gateway_.loop_.now();
+    auto piece = co_await call.read(patience);
     if (ask_.exchange.client_gone()) co_return false;
+    silence.add(gateway_.loop_.now() - asked, piece && !piece->bytes.empty());
     if (!piece) {
       pipeline.fail(piece.error(), out);
       co_return true;
@@ -262,6 +277,12 @@ net::Task<bool> Turn::pump(UpstreamCall& call, Pipeline& pipeline, std::string& 
   co_return true;
 }
 
+void Turn::give_up(const Error& error, Pipeline& pipeline, std::string& out) {
+  gave_up_ = true;
+  pipeline.fail(error, out);
+  if (ask_.capture) ask_.capture->gave_up(error);
+}
+
 net::Task<bool> Turn::send(std::string& out) {
   if (!ask_.exchange.started()) {
     add_event_stream_headers(ask_.headers);
@@ -279,19 +300,20 @@ net::Task<bool> Turn::send(std::string& out) {
 }
 
 net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std::string& out) {
-  if (pipeline.cut_short()) call.cancel();  // nobody wants what the upstream is still writing
+  // Nobody wants what the upstream is still writing.
+  if (pipeline.cut_short() || gave_up_) call.cancel();
   if (pipeline.error()) error_ = *pipeline.error();
   if (pipeline.error() && !ask_.exchange.started() && (!request_.stream || out.empty())) {
     co_return Step::failed;
   }
   Result<void> written;
-  bytes_out_ += out.size();
   status_ = 200;
   if (request_.stream) {
     if (!ask_.exchange.started() && !co_await send(out)) co_return Step::gone;
     if (ask_.capture) ask_.capture->client_got(out);
     trace_.wrote();
     written = co_await ask_.exchange.end(out);
+    bytes_out_ += out.size();
   } else {
     ask_.headers.add("content-type", "application/json");
     add_notices();
@@ -299,6 +321,7 @@ net::Task<Turn::Step> Turn::deliver(UpstreamCall& call, Pipeline& pipeline, std:
     if (ask_.capture) ask_.capture->client_got(200, ask_.headers, out);
     record_.responded(out);
     written = co_await ask_.exchange.respond(200, ask_.headers, out);
+    bytes_out_ += out.size();
   }
   if (!written) co_return Step::gone;
   co_return Step::answered;

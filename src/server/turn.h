@@ -11,6 +11,7 @@
 #include "callgate/request.h"
 #include "server/gateway.h"
 #include "server/request_options.h"
+#include "server/silence.h"
 #include "server/turn_record.h"
 #include "server/turn_trace.h"
 #include "server/upstream_call.h"
@@ -42,9 +43,11 @@ class Turn {
   bool is_held(const Pipeline& pipeline) const;
   // Headers that tell the client what was done to its request.
   void add_notices();
-  net::Task<Step> relay(UpstreamCall& call, const WireFormat& wire);
+  net::Task<Step> relay(UpstreamCall& call, const UpstreamConfig& upstream);
   // Reads until the answer is complete. False when the client left.
-  net::Task<bool> pump(UpstreamCall& call, Pipeline& pipeline, std::string& out);
+  net::Task<bool> pump(UpstreamCall& call, Silence silence, Pipeline& pipeline, std::string& out);
+  // The upstream was silent for too long.
+  void give_up(const Error& error, Pipeline& pipeline, std::string& out);
   net::Task<bool> send(std::string& out);
   net::Task<Step> deliver(UpstreamCall& call, Pipeline& pipeline, std::string& out);
   PipelineOptions pipeline_options(const WireFormat& wire, UpstreamCall& call) const;
@@ -77,6 +80,7 @@ class Turn {
   bool insisted_ = false;     // a turn without the call that was asked for was thrown away
   std::string conversation_;  // what became of it, at an upstream that keeps conversations
   std::string session_;       // its id there
+  bool gave_up_ = false;      // the upstream was silent for too long
   int status_ = 0;
   std::uint32_t attempts_ = 0;
   std::uint64_t bytes_out_ = 0;

@@ -45,6 +45,10 @@ TEST(Retry, helps_against_the_world_but_not_against_a_refused_key) {
   EXPECT_FALSE(is_retryable(
       {.code = ErrorCode::rate_limited, .upstream_code = "insufficient_quota", .status = 429}));
   EXPECT_FALSE(is_retryable({.code = ErrorCode::upstream_failed, .status = 401}));
+  for (const char* lasting :
+       {"unsupported_content_encoding", "content_encoding_ratio", "certificate_refused"}) {
+    EXPECT_FALSE(is_retryable({.code = ErrorCode::upstream_failed, .upstream_code = lasting}));
+  }
   EXPECT_FALSE(is_retryable({.code = ErrorCode::invalid_request, .status = 400}));
 }
 

@@ -18,6 +18,25 @@ void empty(std::string& buffer) {
   buffer.clear();
 }
 
+bool is_known_field(std::string_view name) {
+  return name == "data" || name == "event" || name == "id" || name == "retry";
+}
+
+// Whether a server can have meant this as the name of a field. JSON and prose that got to the start of a line cannot be one.
+bool is_field_name(std::string_view name) {
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_';
+    if (!plain) return false;
+  }
+  return true;
+}
+
+bool is_open_object(std::string_view data) {
+  const std::size_t last = data.find_last_not_of(" \t");
+  return data.starts_with('{') && data[last] != '}';
+}
+
 // Finds the ends of the lines of one text, in order. Each byte is looked at once for each of CR and LF.
 class LineEnds {
  public:
@@ -119,13 +138,29 @@ void SseDecoder::take_line(std::string_view line, FrameFn on_frame) {
   const std::size_t colon = line.find(':');
   if (colon == 0) {
     ++comments_;
-  } else if (colon == std::string_view::npos) {
+    return;
+  }
+  const std::string_view name = line.substr(0, colon);
+  if (!is_known_field(name) && (!is_field_name(name) || is_open_object(data()))) {
+    return take_odd_line(line);
+  }
+  if (bare_) deliver(on_frame);
+  if (colon == std::string_view::npos) {
     take_field(line, {});
   } else {
     std::string_view value = line.substr(colon + 1);
     if (value.starts_with(' ')) value.remove_prefix(1);
     take_field(line.substr(0, colon), value);
   }
+}
+
+void SseDecoder::take_odd_line(std::string_view line) {
+  if (held_ == Held::none && line.front() != '{') return;
+  if (held_ != Held::none) return add_data(line);
+  data_.assign(line);  // the line itself may be in a buffer that is used again
+  data_start_ = 0;
+  held_ = Held::owned;
+  bare_ = true;
 }
 
 void SseDecoder::take_field(std::string_view name, std::string_view value) {
@@ -162,12 +197,22 @@ void SseDecoder::add_data(std::string_view value) {
   data_.append(value);
 }
 
-void SseDecoder::deliver(FrameFn on_frame) {
-  if (held_ != Held::none) {
-    const std::string_view owned = std::string_view(data_).substr(data_start_);
-    on_frame({event_, held_ == Held::borrowed ? borrowed_ : owned, id_});
+std::string_view SseDecoder::data() const {
+  switch (held_) {
+    case Held::none:
+      return {};
+    case Held::borrowed:
+      return borrowed_;
+    case Held::owned:
+      return std::string_view(data_).substr(data_start_);
   }
+  return {};
+}
+
+void SseDecoder::deliver(FrameFn on_frame) {
+  if (held_ != Held::none) on_frame({event_, data(), id_});
   held_ = Held::none;
+  bare_ = false;
   data_start_ = 0;
   empty(data_);
   event_.clear();

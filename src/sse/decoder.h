@@ -5,6 +5,12 @@
 //
 // BOM once at the start; CR, LF and CRLF in any mix, cut anywhere; comments; several data lines joined by \n; `data:`
 // without a space; an unfinished frame at the end is delivered by finish(), so that nothing is lost.
+//
+// Beyond the standard, for servers that do not keep to it: a line without a known field goes on with the data before it, where
+// that is half a JSON object or the line cannot be meant as a field. So a line end may stand in a string as it is. And a
+// line that begins with `{` is data without its name.
+//
+//   data: {"text":"two\nlines"}\n\n          {"error":{"message":"overloaded"}}\n
 #pragma once
 
 #include <cstddef>
@@ -33,13 +39,19 @@ class SseDecoder {
   std::optional<std::uint32_t> retry() const { return retry_; }
   // Comment lines seen: an upstream that is alive.
   std::uint64_t comments() const { return comments_; }
+  // Bytes of a frame that has not ended. A comment is not part of one.
+  std::size_t unfinished() const {
+    return data_.size() + (line_.starts_with(':') ? 0 : line_.size());
+  }
 
  private:
   std::string_view skip_bom(std::string_view bytes);
   void take_line(std::string_view line, FrameFn on_frame);
   void take_buffered_line(FrameFn on_frame);
+  void take_odd_line(std::string_view line);
   void take_field(std::string_view name, std::string_view value);
   void add_data(std::string_view value);
+  std::string_view data() const;
   void deliver(FrameFn on_frame);
   void keep(std::string_view unfinished_line);
   void overflow();
@@ -55,6 +67,7 @@ class SseDecoder {
   std::string id_;
   std::uint64_t comments_ = 0;
   std::optional<std::uint32_t> retry_;
+  bool bare_ = false;             // the data of the frame came without the name of its field
   std::uint8_t bom_matched_ = 0;  // 3 once the start of the stream is over
   bool after_cr_ = false;  // a line feed that comes now belongs to the line that ended already
   bool overflowed_ = false;
@@ -68,6 +81,8 @@ class LineDecoder {
   void push(std::string_view bytes, FrameFn on_frame);
   void finish(FrameFn on_frame);
   bool overflowed() const { return overflowed_; }
+  // Bytes of a line that has not ended.
+  std::size_t unfinished() const { return line_.size(); }
 
  private:
   void take_line(std::string_view line, FrameFn on_frame);

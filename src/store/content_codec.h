@@ -4,13 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
+#include "compress/zstd_block.h"
 #include "store/fault.h"
-
-struct ZSTD_CCtx_s;
 
 namespace callgate::store {
 
@@ -20,8 +18,6 @@ inline constexpr std::size_t kSmallestCompressed = 1024;
 
 class ContentEncoder {
  public:
-  ContentEncoder();
-
   struct Encoded {
     Codec codec = Codec::plain;
     std::string bytes;  // empty when the codec is plain: the body is what was given
@@ -29,10 +25,7 @@ class ContentEncoder {
   Encoded encode(std::string_view body);
 
  private:
-  struct Free {
-    void operator()(ZSTD_CCtx_s* context) const;
-  };
-  std::unique_ptr<ZSTD_CCtx_s, Free> context_;
+  compress::ZstdBlockEncoder zstd_;
 };
 
 // corrupt when it is not what an encoder made.

@@ -5,6 +5,7 @@
 #include "upstream/anthropic_error.h"
 #include "upstream/finish_word.h"
 #include "upstream/repaired_read.h"
+#include "upstream/unread.h"
 
 namespace callgate::upstream {
 namespace {
@@ -12,6 +13,10 @@ namespace {
 // Bytes of later calls and prose that may be held back while an earlier call is open.
 constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
 constexpr std::size_t kMaxBlocks = std::size_t{1} << 16;
+
+bool is_empty_input(std::string_view json) {
+  return json.find_first_not_of("{} \t\r\n") == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -28,27 +33,49 @@ void AnthropicDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (frame.event == "error" || type == "error" || !read.error.empty()) {
     return fail_with(decode_anthropic_error(0, data));
   }
-  if (!readable) return count(Repair::frame_invalid);
-  count(Repair::utf8_invalid, reader_.replaced());
-  if (type == "content_block_delta") {
-    continue_block(read, sink);
-  } else if (type == "content_block_start") {
-    start_block(read, sink);
-  } else if (type == "content_block_stop") {
-    stop_block(read, sink);
-  } else if (type == "message_start") {
-    seen_ = true;
-    apply_usage(read.usage, sink);
-  } else if (type == "message_delta") {
-    apply_end(read, sink);
-  } else if (type == "message_stop") {
-    return end(Ending::end, sink);
-  } else if (type == "message" && !seen_) {
-    apply_whole(read, sink);
-  }
+  if (!readable) return push_unread(frame, data, sinks);
+  count_mended(reader_.mended(), repairs_);
+  tracker_.next_document(reader_.mended().escaped > 0);
+  apply(type, data, read, sink);
   if (tracker_.held_back() > kMaxHeldBack) {
     fail_with({.code = ErrorCode::upstream_failed,
                .message = "upstream wrote too much behind a call that it did not end"});
+  }
+}
+
+void AnthropicDecoder::push_unread(const SseFrame& frame, std::string_view data,
+                                   ChoiceSinks& sinks) {
+  take_unread(
+      data, repairs_,
+      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
+      [&](std::string_view rest) { lose_chunk(rest); });
+}
+
+// After the reason for the end a chunk can be missed that shows no content: it had the counts, or the end itself.
+void AnthropicDecoder::lose_chunk(std::string_view rest) {
+  const bool shows_content = rest.find("content_block") != std::string_view::npos;
+  if (complete() && !shows_content) return count(Repair::frame_invalid);
+  fail_with(lost_chunk());
+}
+
+void AnthropicDecoder::apply(std::string_view type, std::string_view data,
+                             const AnthropicFrame& frame, EventSink& sink) {
+  if (type == "content_block_delta") {
+    continue_block(frame, sink);
+  } else if (type == "content_block_start") {
+    start_block(frame, sink);
+  } else if (type == "content_block_stop") {
+    stop_block(frame, sink);
+  } else if (type == "message_start") {
+    apply_usage(frame.usage, false, sink);
+  } else if (type == "message_delta") {
+    apply_end(frame, sink);
+  } else if (type == "message_stop") {
+    end(Ending::end, sink);
+  } else if (type == "message" && !seen_) {
+    apply_whole(frame, sink);
+  } else if (type != "ping" && is_error_answer(data)) {
+    fail_with(decode_anthropic_error(0, data));
   }
 }
 
@@ -59,9 +86,13 @@ void AnthropicDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream answered with a body that is not a JSON object"});
   }
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
+  tracker_.next_document(reader_.mended().escaped > 0);
   const AnthropicFrame& read = reader_.frame();
   if (!read.error.empty() || read.type.view() == "error") {
+    return fail_with(decode_anthropic_error(0, body));
+  }
+  if (!read.has_content && is_error_answer(body)) {
     return fail_with(decode_anthropic_error(0, body));
   }
   if (!read.has_content) {
@@ -95,7 +126,6 @@ AnthropicDecoder::Block& AnthropicDecoder::block_at(std::size_t position) {
 }
 
 void AnthropicDecoder::start_block(const AnthropicFrame& frame, EventSink& sink) {
-  seen_ = true;
   fill_empty_call(sink);
   const std::size_t position = position_of(frame, true);
   if (position >= kMaxBlocks) return;
@@ -103,6 +133,8 @@ void AnthropicDecoder::start_block(const AnthropicFrame& frame, EventSink& sink)
   Block& state = block_at(position);
   state = {.kind = kind_of(block.type.view())};
   newest_ = position;
+  // A block of text is nothing before it says something.
+  seen_ = seen_ || state.kind != Block::Kind::text || !block.text.empty();
   switch (state.kind) {
     case Block::Kind::text:
       tracker_.push_prose(Prose::text, block.text.view(), sink);
@@ -114,7 +146,8 @@ void AnthropicDecoder::start_block(const AnthropicFrame& frame, EventSink& sink)
       piece_.clear();
       piece_.index = static_cast<std::int64_t>(position);
       piece_.id = block.id.view();
-      piece_.name = block.name.view();
+      piece_.name = name_of(block.name.view());
+      piece_.arguments_renamed = block.input_renamed;
       tracker_.push_call(piece_, false, repairs_, sink);
       if (block.input_given) {
         early_call_ = position;
@@ -141,10 +174,12 @@ void AnthropicDecoder::continue_block(const AnthropicFrame& frame, EventSink& si
   }
   if (!delta.signature.empty()) thinking_.sign(position, delta.signature.view());
   if (delta.partial_json.empty()) return;
+  // The input is there already.
+  if (early_call_ == position && is_empty_input(delta.partial_json.view())) return;
   block.has_input = true;
   if (empty_call_ == position) empty_call_.reset();
   if (early_call_ == position) early_call_.reset();
-  push_input(position, delta.partial_json.view(), false, sink);
+  push_input(position, delta.partial_json.view(), delta.object, sink);
 }
 
 void AnthropicDecoder::stop_block(const AnthropicFrame& frame, EventSink& sink) {
@@ -163,7 +198,7 @@ void AnthropicDecoder::stop_block(const AnthropicFrame& frame, EventSink& sink) 
 }
 
 void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink) {
-  seen_ = true;
+  seen_ = !frame.content.empty();
   std::size_t position = 0;
   for (const AnthropicBlock& block : frame.content) {
     switch (kind_of(block.type.view())) {
@@ -177,8 +212,9 @@ void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink)
       case Block::Kind::call:
         piece_.clear();
         piece_.id = block.id.view();
-        piece_.name = block.name.view();
+        piece_.name = name_of(block.name.view());
         piece_.arguments = block.input.view();
+        piece_.arguments_renamed = block.input_renamed;
         tracker_.push_call(piece_, true, repairs_, sink);
         break;
       case Block::Kind::unknown:
@@ -192,12 +228,12 @@ void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink)
 
 // The message itself: why it stopped, and its counts.
 void AnthropicDecoder::apply_end(const AnthropicFrame& frame, EventSink& sink) {
-  seen_ = true;
-  apply_usage(frame.usage, sink);
-  if (frame.stop_reason.empty()) return;
+  apply_usage(frame.usage, true, sink);
+  const std::optional<FinishReason> reason = finish_reason_of(frame.stop_reason.view());
+  if (!reason) return;
   if (!stop_seen_) tracker_.push_prose(Prose::refusal, frame.explanation.view(), sink);
   stop_seen_ = true;
-  said_ = finish_reason_of(frame.stop_reason.view());
+  said_ = reason;
   if (said_ == FinishReason::upstream_error) {
     fail_with({.code = ErrorCode::upstream_failed,
                .message = "upstream ended the turn with an error",
@@ -205,8 +241,9 @@ void AnthropicDecoder::apply_end(const AnthropicFrame& frame, EventSink& sink) {
   }
 }
 
-// The counts of a message grow: a frame names the totals so far of those that it names.
-void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, EventSink& sink) {
+// The counts of a message grow: a frame names the totals so far of those that it names. The frame that starts the message
+// counts an output of which nothing is there yet: only a later one states it.
+void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, bool last, EventSink& sink) {
   const auto take = [](std::optional<std::int64_t>& count, const std::optional<std::int64_t>& now) {
     if (now) count = now;
   };
@@ -215,6 +252,7 @@ void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, EventSink& sink)
   take(counts_.cache_creation, usage.cache_creation);
   take(counts_.output, usage.output);
   take(counts_.thinking, usage.thinking);
+  output_stated_ = output_stated_ || (last && usage.output);
   if (!counts_.input && !counts_.output) return;
   Usage sum;
   sum.cached_tokens = counts_.cache_read.value_or(0);
@@ -223,6 +261,8 @@ void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, EventSink& sink)
   sum.completion_tokens = counts_.output.value_or(0);
   sum.reasoning_tokens = counts_.thinking.value_or(0);
   sum.total_tokens = sum.prompt_tokens + sum.completion_tokens;
+  sum.prompt_stated = counts_.input.has_value();
+  sum.completion_stated = output_stated_;
   if (usage_ == sum) return;
   usage_ = sum;
   sink.accept(UsageReported{sum});
@@ -263,6 +303,7 @@ void AnthropicDecoder::end(Ending ending, EventSink& sink) {
   if (ending == Ending::end) thinking_.close(sink);
   const bool unsaid = !stop_seen_ && ending != Ending::end;
   tracker_.finish(unsaid || said_ == FinishReason::length, sink);
+  count(Repair::utf8_invalid, tracker_.replaced());
   sink.accept(TurnFinished{reason_of(ending)});
 }
 
@@ -271,6 +312,13 @@ FinishReason AnthropicDecoder::reason_of(Ending ending) {
   if (end.repair) count(*end.repair);
   if (end.error) fail_with(std::move(*end.error));
   return end.reason;
+}
+
+// The name of a call without what models and servers put around it.
+std::string_view AnthropicDecoder::name_of(std::string_view name) {
+  const std::string_view cleaned = names_.cleaned(name);
+  if (cleaned != name) count(Repair::name_broken);
+  return cleaned;
 }
 
 void AnthropicDecoder::fail_with(Error error) {

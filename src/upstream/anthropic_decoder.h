@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "upstream/anthropic_frame.h"
 #include "upstream/anthropic_thinking.h"
 #include "upstream/call_tracker.h"
+#include "upstream/tool_names.h"
 #include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
@@ -22,6 +24,9 @@ namespace callgate::upstream {
 
 class AnthropicDecoder final : public ResponseDecoder {
  public:
+  // REQUIRES: `tools`, the declared ones, outlive the decoder.
+  explicit AnthropicDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
   void finish(ChoiceSinks& sinks) override;
@@ -31,6 +36,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   bool complete() const override { return stop_seen_ && !error_; }
   const std::optional<Error>& error() const override { return error_; }
   const RepairCounts& repairs() const override { return repairs_; }
+  std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
   struct Block {
@@ -39,6 +45,10 @@ class AnthropicDecoder final : public ResponseDecoder {
     bool has_input = false;
   };
 
+  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
+  void lose_chunk(std::string_view rest);
+  void apply(std::string_view type, std::string_view data, const AnthropicFrame& frame,
+             EventSink& sink);
   static Block::Kind kind_of(std::string_view type);
   std::size_t position_of(const AnthropicFrame& frame, bool starts);
   Block& block_at(std::size_t position);
@@ -47,7 +57,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   void stop_block(const AnthropicFrame& frame, EventSink& sink);
   void apply_whole(const AnthropicFrame& frame, EventSink& sink);
   void apply_end(const AnthropicFrame& frame, EventSink& sink);
-  void apply_usage(const AnthropicUsage& usage, EventSink& sink);
+  void apply_usage(const AnthropicUsage& usage, bool last, EventSink& sink);
 
   void think(std::size_t position, const AnthropicBlock& block, EventSink& sink);
   void push_input(std::size_t position, std::string_view json, bool object, EventSink& sink);
@@ -56,6 +66,7 @@ class AnthropicDecoder final : public ResponseDecoder {
   void end(Ending ending, EventSink& sink);
   FinishReason reason_of(Ending ending);
   void fail_with(Error error);
+  std::string_view name_of(std::string_view name);
   void count(Repair repair, std::size_t times = 1) {
     repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
   }
@@ -71,12 +82,14 @@ class AnthropicDecoder final : public ResponseDecoder {
   std::optional<std::size_t> early_call_;  // its input came with its start
   std::string early_input_;
   AnthropicUsage counts_;
+  bool output_stated_ = false;  // and not only begun
   std::optional<Usage> usage_;
   std::optional<FinishReason> said_;  // known words only
   bool stop_seen_ = false;
-  bool seen_ = false;
+  bool seen_ = false;  // something of the content
   std::optional<Error> error_;
   RepairCounts repairs_{};
+  ToolNames names_;
   bool finished_ = false;
   bool ended_ = false;
 };

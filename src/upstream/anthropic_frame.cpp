@@ -10,10 +10,12 @@ void AnthropicBlock::clear() {
     each->clear();
   }
   input_given = false;
+  input_renamed = false;
 }
 
 void AnthropicDelta::clear() {
   for (Text* each : {&text, &thinking, &signature, &partial_json}) each->clear();
+  object = false;
 }
 
 void AnthropicFrame::clear() {
@@ -34,7 +36,7 @@ bool AnthropicFrameReader::read(std::string_view document) {
     document_ = text;
     return read_document();
   };
-  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
+  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
   frame_.clear();
   return false;
 }
@@ -88,17 +90,19 @@ void AnthropicFrameReader::read_delta() {
   AnthropicDelta& delta = frame_.delta;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "text") {
-      read_text(in_, document_, delta.text);
-    } else if (key == "partial_json") {
-      read_text(in_, document_, delta.partial_json);
+      read_fragment(in_, delta.text);
+    } else if (key == "partial_json" || key == "input") {
+      read_partial_json();
     } else if (key == "thinking") {
-      read_text(in_, document_, delta.thinking);
+      read_fragment(in_, delta.thinking);
     } else if (key == "signature") {
       read_text(in_, document_, delta.signature);
     } else if (key == "stop_reason") {
       read_text(in_, document_, frame_.stop_reason);
     } else if (key == "stop_details") {
       read_stop_details();
+    } else if (key == "citation") {
+      dropped_.skip(in_, "citations");
     } else {
       in_.skip();
     }
@@ -111,9 +115,9 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
     if (key == "type") {
       read_text(in_, document_, block.type);
     } else if (key == "text") {
-      read_text(in_, document_, block.text);
+      read_fragment(in_, block.text);
     } else if (key == "thinking") {
-      read_text(in_, document_, block.thinking);
+      read_fragment(in_, block.thinking);
     } else if (key == "signature") {
       read_text(in_, document_, block.signature);
     } else if (key == "data") {
@@ -122,18 +126,41 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
       read_text(in_, document_, block.id);
     } else if (key == "name") {
       read_text(in_, document_, block.name);
-    } else if (key == "input") {
+    } else if (key == "input" || key == "arguments" || key == "parameters") {
+      block.input_renamed = key != "input";
       read_input(block);
+    } else if (key == "citations") {
+      dropped_.skip(in_, key);
     } else {
       in_.skip();
     }
   }
+  const std::string_view type = block.type.view();
+  const bool known =
+      type == "text" || type == "thinking" || type == "redacted_thinking" || type == "tool_use";
+  if (!known) dropped_.add(type);
 }
 
+void AnthropicFrameReader::read_partial_json() {
+  AnthropicDelta& delta = frame_.delta;
+  delta.object = in_.peek() == json::Kind::object || in_.peek() == json::Kind::array;
+  if (!delta.object) return read_fragment(in_, delta.partial_json);
+  delta.partial_json = in_.raw();
+}
+
+// Blocks; from some servers one block without its list, or nothing but text.
 void AnthropicFrameReader::read_content() {
-  if (in_.peek() != json::Kind::array) return in_.skip();
-  frame_.has_content = true;
+  const json::Kind kind = in_.peek();
   frame_.content.clear();
+  frame_.has_content =
+      kind == json::Kind::array || kind == json::Kind::object || kind == json::Kind::string;
+  if (!frame_.has_content) return in_.skip();
+  if (kind == json::Kind::object) return read_block(frame_.content.add());
+  if (kind == json::Kind::string) {
+    AnthropicBlock& block = frame_.content.add();
+    block.type = "text";
+    return read_fragment(in_, block.text);
+  }
   while (in_.next_element()) {
     if (enter_object(in_)) read_block(frame_.content.add());
   }

@@ -13,7 +13,9 @@
 #include <string_view>
 
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -26,8 +28,9 @@ struct AnthropicBlock {
   Text data;  // redacted_thinking
   Text id;
   Text name;
-  Text input;                // JSON; of a string its content
-  bool input_given = false;  // it is more than {}
+  Text input;                  // JSON; of a string its content
+  bool input_given = false;    // it is more than {}
+  bool input_renamed = false;  // it came under another name
 
   void clear();
 };
@@ -37,6 +40,7 @@ struct AnthropicDelta {
   Text thinking;
   Text signature;
   Text partial_json;
+  bool object = false;  // partial_json came as a JSON value instead of a string
 
   void clear();
 };
@@ -69,12 +73,14 @@ struct AnthropicFrame {
 
 class AnthropicFrameReader {
  public:
-  // False: not a JSON object; the frame is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as frame() is used.
   bool read(std::string_view document);
   const AnthropicFrame& frame() const { return frame_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -83,13 +89,15 @@ class AnthropicFrameReader {
   void read_block(AnthropicBlock& block);
   void read_content();
   void read_input(AnthropicBlock& block);
+  void read_partial_json();
   void read_stop_details();
   void read_usage();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
   AnthropicFrame frame_;
 };
 

@@ -252,8 +252,8 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   return encoded;
 }
 
-std::unique_ptr<ResponseDecoder> make_decoder(const Request&) {
-  return std::make_unique<AnthropicDecoder>();
+std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
+  return std::make_unique<AnthropicDecoder>(request.tools);
 }
 
 }  // namespace

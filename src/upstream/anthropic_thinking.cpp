@@ -15,7 +15,7 @@ void SignedThinking::add(std::size_t position, std::string_view text, EventSink&
   if (block_ != position) close(sink);
   block_ = position;
   if (text_.size() + text.size() > kMaxThinking) too_long_ = true;
-  if (!too_long_) text_.append(text);
+  if (!too_long_) text_.append(halves_.push(text, joined_));
 }
 
 void SignedThinking::sign(std::size_t position, std::string_view signature) {
@@ -23,6 +23,7 @@ void SignedThinking::sign(std::size_t position, std::string_view signature) {
 }
 
 void SignedThinking::close(EventSink& sink) {
+  text_.append(halves_.finish());
   if (block_ && !signature_.empty() && !too_long_) {
     detail_ = "[";
     json::ObjectWriter item(detail_);

@@ -9,13 +9,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/surrogate_joiner.h"
 #include "callgate/event.h"
 
 namespace callgate::upstream {
 
 class SignedThinking {
  public:
-  // Text of the block at that position; another block that is open is closed first.
+  // Text of the block at that position, perhaps with halves of surrogate pairs; another block that is open is closed first.
   void add(std::size_t position, std::string_view text, EventSink& sink);
   // The signature of the block, if that is the open one; the last counts.
   void sign(std::size_t position, std::string_view signature);
@@ -26,6 +27,8 @@ class SignedThinking {
 
  private:
   std::optional<std::size_t> block_;  // the one that is open
+  SurrogateJoiner halves_;
+  std::string joined_;
   std::string text_;
   std::string signature_;
   bool too_long_ = false;

@@ -5,21 +5,30 @@
 // be the start of another call. A call that starts while an earlier one is open is held back until the earlier one's
 // top-level JSON value has closed; so is prose. CallFinished leaves with whatever follows the call, so that bytes
 // after the value, which make it malformed, still belong to it.
+//
+// Prose and arguments may hold halves of surrogate pairs: each kind of prose, and each call, joins its own.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
+#include "base/surrogate_joiner.h"
 #include "callgate/event.h"
 #include "callgate/pipeline.h"
+#include "callgate/request.h"
 #include "chat/finish_reason.h"
-#include "json/scanner.h"
+#include "upstream/call_arguments.h"
 #include "upstream/openai_answer.h"
+#include "upstream/tool_names.h"
 
 namespace callgate::upstream {
 
@@ -27,53 +36,92 @@ enum class Prose : std::uint8_t { text, reasoning, refusal };
 
 class CallTracker {
  public:
+  // From here on the pieces of a call are put together by what they can mean: names come in pieces or with something around
+  // them, arguments on another index, calls a second time. Without this a name is whole, and an index right.
+  // REQUIRES: `tools`, the declared ones, outlive the tracker.
+  void expect_disorder(std::span<const ToolSpec> tools);
+  // A document of the answer begins. `unescaped`: control characters stood in its strings as they are.
+  void next_document(bool unescaped);
+
   void push_prose(Prose kind, std::string_view text, EventSink& sink);
   // `whole`: the piece is a call of its own, complete as it is.
   void push_call(const CallPiece& piece, bool whole, RepairCounts& repairs, EventSink& sink);
-  // Everything held back leaves. `cut`: the turn did not end by itself, so an empty last call was cut.
+  // Everything held back leaves, up to a call that has no name: the tally then says so. `cut`: the turn did not end by
+  // itself, so an empty last call was cut.
   void finish(bool cut, EventSink& sink);
 
   const CallTally& tally() const { return tally_; }
   std::size_t held_back() const { return held_back_; }
+  // Halves of surrogate pairs that stayed alone and became U+FFFD.
+  std::size_t replaced() const;
+  // A call has arguments that have not ended.
+  bool is_open() const;
 
  private:
   struct Slot {
-    enum class Kind : std::uint8_t { prose, call } kind = Kind::call;
+    enum class Kind : std::uint8_t { prose, call, repetition } kind = Kind::call;
     Prose prose = Prose::text;
+    std::string held;  // prose
     std::optional<std::int64_t> index;
+    std::optional<std::int64_t> other_index;  // on which its arguments come
     std::string id;
     std::string name;
     std::string next_id;  // of a header that came again after the value had closed
-    std::string held;     // prose, or arguments that have not left yet
-    json::Scanner scanner;
-    std::uint64_t hash = 0xCBF29CE484222325ULL;
-    std::uint64_t length = 0;
+    CallArguments arguments;
+    SurrogateJoiner halves;                                   // of the arguments
+    std::vector<std::pair<std::string, std::string>> fields;  // that have not left yet
+    std::uint64_t document = 0;                               // in which it began
+    ToolNames::Growth growth = ToolNames::Growth::over;
     bool started = false;
     bool header_again = false;
-    bool trailing = false;  // bytes other than white space after the value
+    bool may_repeat = false;  // an earlier call: known once the arguments are whole
     bool counted_repeat = false;
     bool counted_object = false;
+    bool counted_name = false;
+    bool counted_place = false;
+
+    bool is_closed() const { return arguments.state() == CallArguments::State::closed; }
   };
 
+  // call_match.cpp: which call a piece belongs to
   Slot* find(const CallPiece& piece);
-  static bool continues(const Slot& slot, const CallPiece& piece);
+  Slot* find_elsewhere(const CallPiece& piece, Slot* usual);
+  static bool is_summary(const Slot& slot, const CallPiece& piece);
+  bool continues(const Slot& slot, const CallPiece& piece) const;
+  bool continues_name(const Slot& slot, const CallPiece& piece) const;
   static bool continues_closed(const Slot& slot, const CallPiece& piece);
-  bool is_summary(const Slot& slot, const CallPiece& piece) const;
+  bool same_name(const Slot& slot, std::string_view name) const;
+  std::string joined_name(const Slot& slot, const CallPiece& piece) const;
+  bool has_earlier(const Slot& slot, bool with_arguments) const;
+
+  void say(Prose kind, std::string_view text, EventSink& sink);
+  void end_prose(EventSink& sink);
   Slot& open(const CallPiece& piece, const Slot* reused, bool whole, RepairCounts& repairs);
   void update(Slot& slot, const CallPiece& piece, RepairCounts& repairs);
-  void append(Slot& slot, std::string_view bytes, EventSink& sink);
+  void set_name(Slot& slot, std::string_view name, RepairCounts& repairs);
+  void take_fields(Slot& slot, const CallPiece& piece, EventSink& sink);
+  void emit_fields(Slot& slot, EventSink& sink);
+  void append(Slot& slot, std::string_view bytes, RepairCounts& repairs, EventSink& sink);
+  void end_arguments(Slot& slot);
+  void drop_if_repeated(Slot& slot, RepairCounts& repairs);
   void pump(EventSink& sink);
+  static bool has_name(const Slot& slot);
   void start(Slot& slot, EventSink& sink);
-  void emit_held(Slot& slot, std::size_t keep, EventSink& sink);
+  void emit(std::string_view bytes, EventSink& sink);
   void close(Slot& slot, bool empty_is_cut, EventSink& sink);
   bool is_live(const Slot& slot) const { return live_ < slots_.size() && &slots_[live_] == &slot; }
 
+  std::array<SurrogateJoiner, 3> prose_halves_;  // by Prose
+  std::string joined_;
   std::deque<Slot> slots_;
   std::unordered_set<std::string> ids_;
   std::size_t live_ = 0;  // the first slot that has not left completely
   std::size_t held_back_ = 0;
   CallIndex next_call_ = 0;
   CallTally tally_;
+  std::optional<ToolNames> names_;
+  std::uint64_t document_ = 0;
+  bool unescaped_ = false;
 };
 
 }  // namespace callgate::upstream

@@ -5,6 +5,7 @@
 // The first line may be callgate's own: {"method":"callgate/answer","params":{"ownTools":"text"}}
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,8 +25,8 @@ class CodexDecoder final : public ResponseDecoder {
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
-  void finish(ChoiceSinks& sinks) override { turn_.finish(true, sinks.choice(0)); }
-  void abort(ChoiceSinks& sinks) override { turn_.finish(true, sinks.choice(0)); }
+  void finish(ChoiceSinks& sinks) override { end(true, sinks.choice(0)); }
+  void abort(ChoiceSinks& sinks) override { end(true, sinks.choice(0)); }
 
   bool finished() const override { return turn_.finished(); }
   bool complete() const override { return turn_.finished() && !turn_.error(); }
@@ -35,12 +36,21 @@ class CodexDecoder final : public ResponseDecoder {
  private:
   enum class Family : std::uint8_t { unknown, events, items };
   bool belongs(Family family);
+  bool read(std::string_view text);
+  void take_unread(std::string_view text);
+  void apply(std::string_view text, EventSink& sink);
+  void end(bool cut, EventSink& sink);
+  void count(Repair repair, std::size_t times = 1) {
+    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
+  }
 
   CodexTurn turn_;
   json::Reader reader_;
+  std::string sanitized_;
   CodexLine line_;
   Family family_ = Family::unknown;
   RepairCounts repairs_{};
+  bool ended_ = false;
 };
 
 std::unique_ptr<ResponseDecoder> make_codex_decoder(const Request& request);
@@ -49,7 +59,7 @@ std::unique_ptr<ResponseDecoder> make_codex_decoder(const Request& request);
 void apply_codex_event(std::string_view msg, json::Reader& reader, CodexTurn& turn,
                        EventSink& sink);
 // A notification or request of app-server.
-void apply_codex_notification(const CodexLine& line, json::Reader& reader, CodexTurn& turn,
+void apply_codex_notification(CodexLine& line, json::Reader& reader, CodexTurn& turn,
                               EventSink& sink);
 
 }  // namespace callgate::upstream

@@ -2,6 +2,7 @@
 #include "json/writer.h"
 #include "upstream/codex_decoder.h"
 #include "upstream/codex_error.h"
+#include "upstream/read_text.h"
 
 namespace callgate::upstream {
 namespace {
@@ -25,7 +26,10 @@ void read_member(json::Reader& in, std::string_view key, EventBody& body) {
   const bool is_text = in.peek() == json::Kind::string;
   if (key == "type" && is_text) {
     body.type = in.string();
-  } else if ((key == "delta" || key == "message" || key == "text") && is_text) {
+  } else if (key == "delta" && is_text) {
+    body.text.clear();
+    json::append_unescaped_halves(body.text, read_escaped(in));
+  } else if ((key == "message" || key == "text") && is_text) {
     body.text = in.string();
   } else if (key == "info") {
     body.info = in.raw();
@@ -57,10 +61,11 @@ std::string text_in(std::string_view json) {
 }
 
 // {"input_tokens":25,"cached_input_tokens":5,"output_tokens":15,"reasoning_output_tokens":0,"total_tokens":40}
-Usage usage_in(std::string_view json) {
+std::optional<Usage> usage_in(std::string_view json) {
   Usage usage;
+  bool stated = false;
   json::Reader in(json);
-  if (json.empty() || in.peek() != json::Kind::object) return usage;
+  if (json.empty() || in.peek() != json::Kind::object) return std::nullopt;
   for (std::string_view key; in.next_member(key);) {
     std::int64_t* into = key == "input_tokens"              ? &usage.prompt_tokens
                          : key == "cached_input_tokens"     ? &usage.cached_tokens
@@ -72,9 +77,10 @@ Usage usage_in(std::string_view json) {
       in.skip();
     } else {
       *into = in.integer().value_or(0);
+      stated = true;
     }
   }
-  return usage;
+  return stated ? std::optional(usage) : std::nullopt;
 }
 
 // ["bash","-lc","cat x"] as a person reads it.
@@ -108,9 +114,10 @@ std::string files_in(std::string_view json) {
 }
 
 void count_tokens(const EventBody& body, CodexTurn& turn, EventSink& sink) {
-  const std::string_view total = member_json(body.info, "total_token_usage");
-  if (total.empty()) return;  // rate limits alone
-  turn.total_usage(usage_in(total), usage_in(member_json(body.info, "last_token_usage")), sink);
+  const std::optional<Usage> total = usage_in(member_json(body.info, "total_token_usage"));
+  if (!total) return;  // rate limits alone
+  const std::optional<Usage> last = usage_in(member_json(body.info, "last_token_usage"));
+  turn.total_usage(*total, last.value_or(Usage{}), sink);
   turn.settle();
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "json/reader.h"
+#include "upstream/openai_answer.h"
 
 namespace callgate::upstream {
 
@@ -19,6 +20,7 @@ struct CodexLine {
   std::string_view msg;     // of proto
   std::string_view result;  // of an answer
   std::string_view error;   // of an answer that is a failure
+  Text delta;               // in `params`, once it has been looked for
 };
 
 // False when the line is no JSON object. Views are into `text`.

@@ -1,16 +1,18 @@
 // The notifications of `codex app-server`, its second protocol.
 #include "upstream/codex_decoder.h"
 #include "upstream/codex_error.h"
+#include "upstream/read_text.h"
 
 namespace callgate::upstream {
 namespace {
 
 // {"totalTokens":40,"inputTokens":25,"cachedInputTokens":5,"cacheWriteInputTokens":0,"outputTokens":15,
 //  "reasoningOutputTokens":0}
-Usage usage_in(std::string_view json) {
+std::optional<Usage> usage_in(std::string_view json) {
   Usage usage;
+  bool stated = false;
   json::Reader in(json);
-  if (json.empty() || in.peek() != json::Kind::object) return usage;
+  if (json.empty() || in.peek() != json::Kind::object) return std::nullopt;
   for (std::string_view key; in.next_member(key);) {
     std::int64_t* into = key == "inputTokens"             ? &usage.prompt_tokens
                          : key == "cachedInputTokens"     ? &usage.cached_tokens
@@ -23,19 +25,21 @@ Usage usage_in(std::string_view json) {
       in.skip();
     } else {
       *into = in.integer().value_or(0);
+      stated = true;
     }
   }
-  return usage;
+  return stated ? std::optional(usage) : std::nullopt;
 }
 
 // The member `delta`, without a copy where it has no escapes.
 template <class Use>
-void with_delta(std::string_view params, json::Reader& in, Use use) {
-  in.reset(params);
-  if (params.empty() || in.peek() != json::Kind::object) return;
+void with_delta(CodexLine& line, json::Reader& in, Use use) {
+  in.reset(line.params);
+  if (line.params.empty() || in.peek() != json::Kind::object) return;
   for (std::string_view key; in.next_member(key);) {
     if (key == "delta" && in.peek() == json::Kind::string) {
-      use(in.string());
+      read_fragment(in, line.delta);
+      use(line.delta.view());
     } else {
       in.skip();
     }
@@ -130,14 +134,14 @@ void turn_completed(std::string_view params, CodexTurn& turn) {
 
 }  // namespace
 
-void apply_codex_notification(const CodexLine& line, json::Reader& reader, CodexTurn& turn,
+void apply_codex_notification(CodexLine& line, json::Reader& reader, CodexTurn& turn,
                               EventSink& sink) {
   const std::string_view method = line.method;
   const std::string_view params = line.params;
   if (method == "item/agentMessage/delta") {
-    with_delta(params, reader, [&](std::string_view text) { turn.say(text, sink); });
+    with_delta(line, reader, [&](std::string_view text) { turn.say(text, sink); });
   } else if (method == "item/reasoning/summaryTextDelta" || method == "item/reasoning/textDelta") {
-    with_delta(params, reader, [&](std::string_view text) { turn.think(text, sink); });
+    with_delta(line, reader, [&](std::string_view text) { turn.think(text, sink); });
   } else if (method == "item/reasoning/summaryPartAdded") {
     turn.end_thought();
   } else if (method == "item/completed") {
@@ -148,13 +152,15 @@ void apply_codex_notification(const CodexLine& line, json::Reader& reader, Codex
     turn.call(member_text(params, "callId"), member_text(params, "tool"),
               member_json(params, "arguments"), sink);
   } else if (method == "rawResponse/completed") {
-    turn.add_usage(usage_in(member_json(params, "usage")), sink);
+    const std::optional<Usage> usage = usage_in(member_json(params, "usage"));
+    if (usage) turn.add_usage(*usage, sink);
     turn.settle();
     if (turn.has_calls()) turn.complete();
   } else if (method == "thread/tokenUsage/updated") {
     const std::string_view usage = member_json(params, "tokenUsage");
-    turn.total_usage(usage_in(member_json(usage, "total")), usage_in(member_json(usage, "last")),
-                     sink);
+    const std::optional<Usage> total = usage_in(member_json(usage, "total"));
+    const std::optional<Usage> last = usage_in(member_json(usage, "last"));
+    if (total) turn.total_usage(*total, last.value_or(Usage{}), sink);
     turn.settle();
   } else if (method == "turn/plan/updated") {
     plan_updated(params, turn, sink);

@@ -40,28 +40,36 @@ CodexTurn::CodexTurn(const Request& request) {
 
 void CodexTurn::say(std::string_view piece, EventSink& sink) {
   said_ = true;
+  piece = text_halves_.push(piece, joined_);
   text_.push(piece, [&](std::string_view text) { sink.accept(TextDelta{text}); });
 }
 
 void CodexTurn::say_whole(std::string_view message, EventSink& sink) {
   said_ = true;
+  text_halves_.drop();
   text_.push_whole(message, [&](std::string_view text) { sink.accept(TextDelta{text}); });
 }
 
 void CodexTurn::think(std::string_view piece, EventSink& sink) {
   said_ = true;
+  piece = reasoning_halves_.push(piece, joined_);
   reasoning_.push(piece, [&](std::string_view text) { sink.accept(ReasoningDelta{text}); });
 }
 
 void CodexTurn::think_whole(std::string_view text, EventSink& sink) {
   said_ = true;
+  reasoning_halves_.drop();
   reasoning_.push_whole(text, [&](std::string_view t) { sink.accept(ReasoningDelta{t}); });
 }
 
 void CodexTurn::call(std::string_view id, std::string_view name, std::string_view arguments,
                      EventSink& sink) {
   said_ = true;
-  if (name.empty() || !calls_.emplace(id).second) return;
+  if (name.empty()) {
+    return fail(
+        {.code = ErrorCode::upstream_failed, .message = "upstream made a call without a name"});
+  }
+  if (!calls_.emplace(id).second) return;
   const CallIndex index = tally_.calls;
   const bool whole = arguments.empty() || is_json(arguments);
   const CallOutcome outcome = whole ? CallOutcome::complete : CallOutcome::malformed;
@@ -128,6 +136,8 @@ void CodexTurn::total_usage(const Usage& total, const Usage& last, EventSink& si
 }
 
 void CodexTurn::retry() {
+  text_halves_.drop();
+  reasoning_halves_.drop();
   const bool text = text_.restart();
   const bool reasoning = reasoning_.restart();
   if (text && reasoning) return;
@@ -158,6 +168,8 @@ void CodexTurn::finish(bool cut, EventSink& sink) {
                                     : "codex ended without an answer"};
   }
   finished_ = true;
+  if (const std::string_view lost = reasoning_halves_.finish(); !lost.empty()) think(lost, sink);
+  if (const std::string_view lost = text_halves_.finish(); !lost.empty()) say(lost, sink);
   sink.accept(
       TurnFinished{error_ ? FinishReason::upstream_error : callgate::settle(reason_, tally_)});
 }

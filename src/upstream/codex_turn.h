@@ -2,12 +2,14 @@
 // codex, or earlier, when a response of the model made calls of the client's tools.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 
+#include "base/surrogate_joiner.h"
 #include "callgate/error.h"
 #include "callgate/event.h"
 #include "callgate/request.h"
@@ -33,13 +35,14 @@ class CodexTurn {
   void show(OwnTools how) { own_tools_ = how; }
   bool declares(std::string_view tool) const { return tools_.contains(std::string(tool)); }
 
+  // Pieces of a text may end with half of a surrogate pair.
   void say(std::string_view piece, EventSink& sink);
   void say_whole(std::string_view message, EventSink& sink);
   void think(std::string_view piece, EventSink& sink);
   void think_whole(std::string_view text, EventSink& sink);
   void end_thought() { reasoning_.end_message(); }
   bool in_thought() const { return reasoning_.in_message(); }
-  // A call of a client's tool; one with the id of an earlier one is the same, one without a name is none.
+  // A call of a client's tool; one with the id of an earlier one is the same, one without a name fails the turn.
   void call(std::string_view id, std::string_view name, std::string_view arguments,
             EventSink& sink);
   void own_tool(const OwnTool& tool, EventSink& sink);
@@ -66,6 +69,8 @@ class CodexTurn {
   bool has_said() const { return said_; }
   bool finished() const { return finished_; }
   const std::optional<Error>& error() const { return error_; }
+  // Halves of surrogate pairs that stayed alone and became U+FFFD.
+  std::size_t replaced() const { return text_halves_.replaced() + reasoning_halves_.replaced(); }
 
  private:
   std::unordered_set<std::string> tools_;
@@ -73,6 +78,9 @@ class CodexTurn {
   OwnTools own_tools_ = OwnTools::hidden;
   Narration text_;
   Narration reasoning_;
+  SurrogateJoiner text_halves_;
+  SurrogateJoiner reasoning_halves_;
+  std::string joined_;
   CallTally tally_;
   FinishReason reason_ = FinishReason::stop;
   std::optional<Error> error_;

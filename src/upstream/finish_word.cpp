@@ -66,4 +66,9 @@ std::optional<FinishReason> finish_reason_of(std::string_view word) {
   return std::nullopt;
 }
 
+bool is_finish_word(std::string_view word) {
+  return !word.empty() && !same_word(word, "null") && !same_word(word, "none") &&
+         !same_word(word, "undefined") && !same_word(word, "finish_reason_unspecified");
+}
+
 }  // namespace callgate::upstream

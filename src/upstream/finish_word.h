@@ -13,4 +13,7 @@ namespace callgate::upstream {
 // Case does not matter. nullopt: a word that is not in the table. upstream_error: the upstream says it failed.
 std::optional<FinishReason> finish_reason_of(std::string_view word);
 
+// False for what servers write where there is no word yet: "null", "none".
+bool is_finish_word(std::string_view word);
+
 }  // namespace callgate::upstream

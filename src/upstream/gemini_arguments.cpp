@@ -17,20 +17,15 @@ void GeminiArguments::start() {
   depth_ = 0;
   path_.clear();
   in_string_ = false;
+  halves_.drop();
 }
 
 void GeminiArguments::add(const GeminiArgument& piece, std::string& out) {
   using Kind = GeminiArgument::Kind;
   const bool goes_on = in_string_ && piece.path.view() == path_;
-  if (goes_on && piece.kind != Kind::json) {
-    json::append_escaped(out, piece.value.view());
-    in_string_ = piece.will_continue;
-    if (!in_string_) out.push_back('"');
-    return;
-  }
+  if (goes_on && piece.kind != Kind::json) return add_text(piece, out);
   if (piece.kind == Kind::none) return;
-  if (in_string_) out.push_back('"');
-  in_string_ = false;
+  end_text(out);
   path_ = piece.path.view();
   read_path(path_);
   if (depth_ == 0) open({}, false, out);
@@ -50,14 +45,24 @@ void GeminiArguments::add(const GeminiArgument& piece, std::string& out) {
     return;
   }
   out.push_back('"');
-  json::append_escaped(out, piece.value.view());
-  in_string_ = piece.will_continue;
-  if (!in_string_) out.push_back('"');
+  add_text(piece, out);
+}
+
+void GeminiArguments::add_text(const GeminiArgument& piece, std::string& out) {
+  json::append_escaped(out, halves_.push(piece.value.view(), joined_));
+  in_string_ = true;
+  if (!piece.will_continue) end_text(out);
+}
+
+void GeminiArguments::end_text(std::string& out) {
+  if (!in_string_) return;
+  in_string_ = false;
+  out.append(halves_.finish());
+  out.push_back('"');
 }
 
 void GeminiArguments::finish(std::string& out) {
-  if (in_string_) out.push_back('"');
-  in_string_ = false;
+  end_text(out);
   if (depth_ == 0) open({}, false, out);
   while (depth_ > 0) close(out);
 }

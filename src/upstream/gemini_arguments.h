@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/surrogate_joiner.h"
 #include "upstream/gemini_frame.h"
 
 namespace callgate::upstream {
@@ -27,6 +28,8 @@ class GeminiArguments {
   // Closes what is open. No pieces at all are {}.
   void finish(std::string& out);
   bool empty() const { return depth_ == 0; }
+  // Halves of surrogate pairs that stayed alone and became U+FFFD.
+  std::size_t replaced() const { return halves_.replaced(); }
 
  private:
   // A member of an object, or an element of an array.
@@ -50,6 +53,8 @@ class GeminiArguments {
   void open(const Step& step, bool array, std::string& out);
   void close(std::string& out);
   void begin_value(const Step& step, std::string& out);
+  void add_text(const GeminiArgument& piece, std::string& out);
+  void end_text(std::string& out);
 
   std::vector<Level> levels_;  // depth_ of them are open, the object of all arguments first
   std::size_t depth_ = 0;
@@ -57,6 +62,8 @@ class GeminiArguments {
   std::size_t step_count_ = 0;
   std::string path_;  // of the last piece
   bool in_string_ = false;
+  SurrogateJoiner halves_;  // of the string
+  std::string joined_;
 };
 
 }  // namespace callgate::upstream

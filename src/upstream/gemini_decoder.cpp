@@ -3,10 +3,14 @@
 #include <array>
 #include <utility>
 
+#include "json/reader.h"
 #include "json/writer.h"
+#include "upstream/finish_word.h"
 #include "upstream/gemini.h"
 #include "upstream/gemini_error.h"
 #include "upstream/gemini_logprobs.h"
+#include "upstream/repaired_read.h"
+#include "upstream/unread.h"
 
 namespace callgate::upstream {
 namespace {
@@ -46,7 +50,7 @@ std::optional<FinishReason> reason_of_word(std::string_view word) {
   for (const Row& row : kWords) {
     if (row.word == word) return row.reason;
   }
-  return std::nullopt;
+  return finish_reason_of(word);  // of servers that speak this format and Chat Completions
 }
 
 bool is_more_than_nothing(std::string_view args) {
@@ -56,10 +60,39 @@ bool is_more_than_nothing(std::string_view args) {
 }  // namespace
 
 void GeminiDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
-  if (finished_ || is_blank(frame.data)) return;
-  if (!reader_.read(frame.data)) return count(Repair::frame_invalid);
-  count(Repair::utf8_invalid, reader_.replaced());
-  apply(reader_.frame(), sinks);
+  const std::string_view data = trimmed(frame.data);
+  if (finished_ || data.empty()) return;
+  if (data == "[DONE]") return end(Ending::end, sinks);
+  if (!reader_.read(data)) return push_unread(frame, data, sinks);
+  count_mended(reader_.mended(), repairs_);
+  const GeminiFrame& read = reader_.frame();
+  if (!read.has_candidates && read.error.empty() && read.block_reason.empty() &&
+      is_error_answer(data)) {
+    return fail_with(decode_gemini_error(0, data));
+  }
+  apply(read, sinks);
+}
+
+void GeminiDecoder::push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks) {
+  if (data.starts_with("[{")) return push_elements(data, sinks);
+  take_unread(
+      data, repairs_,
+      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
+      [&](std::string_view rest) { lose_chunk(rest); });
+}
+
+// After the end of every choice a chunk can be missed that shows no content: it had the counts.
+void GeminiDecoder::lose_chunk(std::string_view rest) {
+  const bool shows_content = rest.find("\"parts\"") != std::string_view::npos;
+  if (complete() && !shows_content) return count(Repair::frame_invalid);
+  fail_with(lost_chunk());
+}
+
+// A list of answers in one frame: the API writes errors so.
+void GeminiDecoder::push_elements(std::string_view array, ChoiceSinks& sinks) {
+  json::Reader in(array);
+  while (in.next_element()) push({.event = {}, .data = in.raw(), .id = {}}, sinks);
+  if (!in.finish() && !finished_) lose_chunk(array);
 }
 
 void GeminiDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
@@ -68,9 +101,10 @@ void GeminiDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream answered with a body that is not a JSON object"});
   }
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   const GeminiFrame& frame = reader_.frame();
   if (frame.error.empty() && !frame.has_candidates && frame.block_reason.empty()) {
+    if (is_error_answer(trimmed(body))) return fail_with(decode_gemini_error(0, body));
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream answered with a body that has no candidates"});
   }
@@ -106,12 +140,13 @@ void GeminiDecoder::apply_candidate(const GeminiCandidate& candidate, Choice& ch
       sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", logprobs});
     }
   }
+  choice.spoken = choice.spoken || !candidate.parts.empty();
   for (const GeminiPart& part : candidate.parts) apply_part(part, choice, sink);
   if (choice.tracker.held_back() > kMaxHeldBack) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream wrote too much behind a call that it did not end"});
   }
-  if (!candidate.finish.empty()) apply_finish(candidate, choice, sink);
+  if (is_finish_word(candidate.finish.view())) apply_finish(candidate, choice, sink);
 }
 
 void GeminiDecoder::apply_part(const GeminiPart& part, Choice& choice, EventSink& sink) {
@@ -148,7 +183,8 @@ void GeminiDecoder::start_call(const GeminiPart& part, Choice& choice, EventSink
   piece_.clear();
   piece_.legacy = true;  // neither ids nor indices are to be expected
   piece_.id = part.id.view();
-  piece_.name = part.name.view();
+  piece_.name = name_of(part.name.view());
+  piece_.arguments_renamed = part.args_renamed;
   if (whole) {
     fragment_.clear();
     json::append_compact(fragment_, part.args.empty() ? "{}" : part.args.view());
@@ -242,6 +278,9 @@ void GeminiDecoder::apply_usage(const GeminiUsage& usage, EventSink& sink) {
   sum.completion_tokens = counts_.candidates.value_or(0) + sum.reasoning_tokens;
   sum.cached_tokens = counts_.cached.value_or(0);
   sum.total_tokens = sum.prompt_tokens + sum.completion_tokens;
+  sum.prompt_stated = counts_.prompt.has_value();
+  // The API leaves out counts that are 0.
+  sum.completion_stated = counts_.prompt || counts_.candidates || counts_.thoughts;
   if (usage_ == sum) return;
   usage_ = sum;
   sink.accept(UsageReported{sum});
@@ -298,17 +337,25 @@ void GeminiDecoder::end(Ending ending, ChoiceSinks& sinks) {
     if (choice.said == FinishReason::stop) close_call(choice, sink);
     const bool unsaid = !choice.finish_seen && ending != Ending::end;
     choice.tracker.finish(unsaid || choice.said == FinishReason::length, sink);
+    count(Repair::utf8_invalid, choice.tracker.replaced() + choice.arguments.replaced());
     sink.accept(TurnFinished{reason_of(choice, ending)});
   }
 }
 
 FinishReason GeminiDecoder::reason_of(const Choice& choice, Ending ending) {
   TurnEnd end =
-      end_of_turn({choice.finish_seen, choice.said}, ending, choice.seen, choice.tracker.tally());
+      end_of_turn({choice.finish_seen, choice.said}, ending, choice.spoken, choice.tracker.tally());
   // STOP is what the API says of turns with calls.
   if (end.repair && choice.said != FinishReason::stop) count(*end.repair);
   if (end.error) fail_with(std::move(*end.error));
   return end.reason;
+}
+
+// The name of a call without what models and servers put around it.
+std::string_view GeminiDecoder::name_of(std::string_view name) {
+  const std::string_view cleaned = names_.cleaned(name);
+  if (cleaned != name) count(Repair::name_broken);
+  return cleaned;
 }
 
 void GeminiDecoder::fail_with(Error error) {

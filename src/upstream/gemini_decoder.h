@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "upstream/call_tracker.h"
 #include "upstream/gemini_arguments.h"
 #include "upstream/gemini_frame.h"
+#include "upstream/tool_names.h"
 #include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
@@ -21,6 +23,9 @@ namespace callgate::upstream {
 
 class GeminiDecoder final : public ResponseDecoder {
  public:
+  // REQUIRES: `tools`, the declared ones, outlive the decoder.
+  explicit GeminiDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
   void finish(ChoiceSinks& sinks) override;
@@ -30,6 +35,7 @@ class GeminiDecoder final : public ResponseDecoder {
   bool complete() const override;
   const std::optional<Error>& error() const override { return error_; }
   const RepairCounts& repairs() const override { return repairs_; }
+  std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
   struct Choice {
@@ -40,10 +46,14 @@ class GeminiDecoder final : public ResponseDecoder {
     std::string open_name;
     std::int64_t calls = 0;
     bool seen = false;
+    bool spoken = false;  // it had a part
     bool finish_seen = false;
     std::optional<FinishReason> said;  // known words only
   };
 
+  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
+  void lose_chunk(std::string_view rest);
+  void push_elements(std::string_view array, ChoiceSinks& sinks);
   void apply(const GeminiFrame& frame, ChoiceSinks& sinks);
   void apply_candidate(const GeminiCandidate& candidate, Choice& choice, EventSink& sink);
   void apply_part(const GeminiPart& part, Choice& choice, EventSink& sink);
@@ -61,6 +71,7 @@ class GeminiDecoder final : public ResponseDecoder {
   void end(Ending ending, ChoiceSinks& sinks);
   FinishReason reason_of(const Choice& choice, Ending ending);
   void fail_with(Error error);
+  std::string_view name_of(std::string_view name);
   void count(Repair repair, std::size_t times = 1) {
     repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
   }
@@ -75,6 +86,7 @@ class GeminiDecoder final : public ResponseDecoder {
   std::optional<Usage> usage_;
   std::optional<Error> error_;
   RepairCounts repairs_{};
+  ToolNames names_;
   bool finished_ = false;
   bool ended_ = false;
 };

@@ -108,9 +108,8 @@ TEST(GeminiDecoder, tells_calls_in_pieces_apart) {
 TEST(GeminiDecoder, survives_calls_that_lack_something) {
   Upstream nameless, odd;
   nameless.call(R"("args":{"q":1})").call(R"("name":"find","args":"text")").part("7", "STOP");
-  EXPECT_EQ(nameless.closed(),
-            "text \"{\\\"q\\\":1}\"\ncall 0 find\nargs 0 \"text\"\nend 0 complete\n"
-            "finish tool_calls\n");
+  EXPECT_EQ(nameless.closed(), "finish upstream_error\n");
+  EXPECT_EQ(nameless.decoder.error()->message, "upstream made a call without a name");
   odd.call(R"("name":7,"id":[],"args":null)").part(R"({"functionCall":[]},{"text":7})");
   EXPECT_EQ(odd.closed(), "finish upstream_error\n");
 }

@@ -16,6 +16,7 @@ void GeminiPart::clear() {
   kind = Kind::other;
   for (Text* each : {&text, &signature, &id, &name, &args}) each->clear();
   thought = false;
+  args_renamed = false;
   pieces.clear();
   will_continue = false;
 }
@@ -42,7 +43,7 @@ bool GeminiFrameReader::read(std::string_view document) {
     document_ = text;
     return read_document();
   };
-  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
+  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
   frame_.clear();
   return false;
 }
@@ -87,8 +88,10 @@ void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
       read_text(in_, document_, candidate.finish_message);
     } else if (key == "logprobsResult") {
       candidate.logprobs = read_object();
-    } else {
+    } else if (key == "tokenCount" || key == "avgLogprobs") {
       in_.skip();
+    } else {
+      dropped_.skip(in_, key);
     }
   }
 }
@@ -110,7 +113,7 @@ void GeminiFrameReader::read_part(GeminiPart& part) {
   for (std::string_view key; in_.next_member(key);) {
     if (key == "text") {
       part.kind = GeminiPart::Kind::text;
-      read_text(in_, document_, part.text);
+      read_fragment(in_, part.text);
     } else if (key == "thought") {
       part.thought = read_flag();
     } else if (key == "thoughtSignature") {
@@ -118,7 +121,7 @@ void GeminiFrameReader::read_part(GeminiPart& part) {
     } else if (key == "functionCall") {
       read_call(part);
     } else {
-      in_.skip();
+      dropped_.skip(in_, key);
     }
   }
 }
@@ -131,10 +134,9 @@ void GeminiFrameReader::read_call(GeminiPart& part) {
       read_text(in_, document_, part.id);
     } else if (key == "name") {
       read_text(in_, document_, part.name);
-    } else if (key == "args") {
-      const bool given = in_.peek() != json::Kind::null;
-      const std::string_view args = in_.raw();
-      part.args = given ? args : std::string_view();
+    } else if (key == "args" || key == "arguments" || key == "parameters" || key == "input") {
+      part.args_renamed = key != "args";
+      read_args(part);
     } else if (key == "partialArgs") {
       read_pieces(part);
     } else if (key == "willContinue") {
@@ -143,6 +145,13 @@ void GeminiFrameReader::read_call(GeminiPart& part) {
       in_.skip();
     }
   }
+}
+
+void GeminiFrameReader::read_args(GeminiPart& part) {
+  if (in_.peek() == json::Kind::string) return read_text(in_, document_, part.args);
+  const bool given = in_.peek() != json::Kind::null;
+  const std::string_view args = in_.raw();
+  if (given) part.args = args;
 }
 
 void GeminiFrameReader::read_pieces(GeminiPart& part) {
@@ -159,7 +168,7 @@ void GeminiFrameReader::read_piece(GeminiArgument& piece) {
       read_text(in_, document_, piece.path);
     } else if (key == "stringValue" && in_.peek() == json::Kind::string) {
       piece.kind = Kind::text;
-      read_text(in_, document_, piece.value);
+      read_fragment(in_, piece.value);
     } else if (key == "numberValue" || key == "boolValue") {
       piece.kind = Kind::json;  // of a number that JSON cannot write: "NaN"
       piece.value = in_.raw();

@@ -12,7 +12,9 @@
 #include <string_view>
 
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -33,7 +35,8 @@ struct GeminiPart {
   Text signature;
   Text id;
   Text name;
-  Text args;  // JSON, empty when it is missing or null
+  Text args;                  // JSON, of a string its content; empty when it is missing or null
+  bool args_renamed = false;  // they came under another name
   ReusedList<GeminiArgument> pieces;
   bool will_continue = false;  // more of this call follows
 
@@ -73,12 +76,14 @@ struct GeminiFrame {
 
 class GeminiFrameReader {
  public:
-  // False: not a JSON object; the frame is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as frame() is used.
   bool read(std::string_view document);
   const GeminiFrame& frame() const { return frame_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -87,6 +92,7 @@ class GeminiFrameReader {
   void read_content(GeminiCandidate& candidate);
   void read_part(GeminiPart& part);
   void read_call(GeminiPart& part);
+  void read_args(GeminiPart& part);
   void read_pieces(GeminiPart& part);
   void read_piece(GeminiArgument& piece);
   void read_feedback();
@@ -95,9 +101,10 @@ class GeminiFrameReader {
   bool read_flag();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
   GeminiFrame frame_;
 };
 

@@ -213,8 +213,8 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   return encoded;
 }
 
-std::unique_ptr<ResponseDecoder> make_decoder(const Request&) {
-  return std::make_unique<OllamaDecoder>();
+std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
+  return std::make_unique<OllamaDecoder>(request.tools);
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 
 #include "upstream/finish_word.h"
 #include "upstream/openai_error.h"
+#include "upstream/openai_usage.h"
+#include "upstream/repaired_read.h"
+#include "upstream/unread.h"
 
 namespace callgate::upstream {
 namespace {
@@ -14,7 +17,7 @@ constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
 
 // A missing word is `stop`: older servers have none. `load` and `unload` answer requests without messages.
 std::optional<FinishReason> reason_said(std::string_view word) {
-  if (word.empty() || word == "load" || word == "unload") return FinishReason::stop;
+  if (!is_finish_word(word) || word == "load" || word == "unload") return FinishReason::stop;
   return finish_reason_of(word);
 }
 
@@ -22,20 +25,71 @@ std::optional<FinishReason> reason_said(std::string_view word) {
 
 void OllamaDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_) return;
-  if (!reader_.read(frame.data)) return count(Repair::frame_invalid);
-  count(Repair::utf8_invalid, reader_.replaced());
-  apply(reader_.line(), sinks.choice(0));
+  std::string_view line = trimmed(frame.data);
+  if (line.empty()) return;
+  EventSink& sink = sinks.choice(0);
+  if (!document_.empty()) return continue_document(line, sink);
+  // Some servers send these lines as server-sent events.
+  constexpr std::string_view kField = "data:";
+  if (line.starts_with(kField)) line = trimmed(line.substr(kField.size()));
+  if (line == "[DONE]") return end(Ending::end, sink);
+  push_line(line, sink);
+}
+
+void OllamaDecoder::push_line(std::string_view line, EventSink& sink) {
+  if (!reader_.read(line)) return take_unread(line);
+  count_mended(reader_.mended(), repairs_);
+  const OllamaLine& read = reader_.line();
+  if (read.error.empty() && !read.has_message && !read.done && is_error_answer(line)) {
+    return fail_with(decode_openai_error(0, line));
+  }
+  apply(read, sink);
+}
+
+// A line that ends between two values may be the first of several.
+void OllamaDecoder::take_unread(std::string_view line) {
+  if (!line.starts_with('{') && !ends_a_chunk(line)) return count(Repair::frame_invalid);
+  scanner_.reset();
+  scanner_.push(line);
+  const bool goes_on = scanner_.state() == json::Scanner::State::inside && !scanner_.in_string();
+  if (!goes_on || !line.starts_with('{')) return fail_with(lost_chunk());
+  document_ = line;
+}
+
+void OllamaDecoder::continue_document(std::string_view line, EventSink& sink) {
+  const std::size_t taken = scanner_.push(line);
+  document_.append(line);
+  switch (scanner_.state()) {
+    case json::Scanner::State::before:
+    case json::Scanner::State::inside:
+      scanner_.push("\n");
+      document_.push_back('\n');
+      if (document_.size() > kMaxHeldBack) fail_with(lost_chunk());
+      return;
+    case json::Scanner::State::closed: {
+      if (taken < line.size()) return fail_with(lost_chunk());
+      const std::string whole = std::exchange(document_, {});
+      return push_line(whole, sink);
+    }
+    case json::Scanner::State::failed:
+      return fail_with(lost_chunk());
+  }
+}
+
+void OllamaDecoder::finish(ChoiceSinks& sinks) {
+  if (!document_.empty() && !error_) fail_with(lost_chunk());
+  end(Ending::closed, sinks.choice(0));
 }
 
 // A body is taken as its lines: a whole answer is one.
 void OllamaDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
-  push({.data = body}, sinks);
+  push({.event = {}, .data = body, .id = {}}, sinks);
   if (!finished_) finish(sinks);
 }
 
 void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
   if (!line.error.empty()) return fail_with(decode_openai_error(0, line.error));
-  seen_ = seen_ || line.has_message;
+  seen_ = seen_ || !line.content.empty() || !line.thinking.empty() || !line.calls.empty();
   if (!line.logprobs.empty()) {
     sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", line.logprobs});
   }
@@ -43,9 +97,11 @@ void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
   tracker_.push_prose(Prose::text, line.content.view(), sink);
   for (const CallPiece& call : line.calls) {
     if (call.arguments.empty()) continue;
+    piece_ = call;
+    piece_.name = name_of(call.name.view());
     // One that has an id may be of a line that came twice.
     const bool whole = call.id.empty();
-    tracker_.push_call(call, whole, repairs_, sink);
+    tracker_.push_call(piece_, whole, repairs_, sink);
   }
   if (tracker_.held_back() > kMaxHeldBack) {
     return fail_with({.code = ErrorCode::upstream_failed,
@@ -67,9 +123,7 @@ void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
 void OllamaDecoder::apply_usage(const OllamaLine& line, EventSink& sink) {
   if (!line.prompt_count && !line.count) return;
   Usage usage;
-  usage.prompt_tokens = line.prompt_count.value_or(0);
-  usage.completion_tokens = line.count.value_or(0);
-  usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
+  set_counts(usage, line.prompt_count, line.count, std::nullopt);
   sink.accept(UsageReported{usage});
 }
 
@@ -77,6 +131,7 @@ void OllamaDecoder::end(Ending ending, EventSink& sink) {
   if (std::exchange(ended_, true)) return;
   finished_ = true;
   tracker_.finish(!done_ || said_ == FinishReason::length, sink);
+  count(Repair::utf8_invalid, tracker_.replaced());
   sink.accept(TurnFinished{reason_of(error_ ? Ending::failure : ending)});
 }
 
@@ -86,6 +141,13 @@ FinishReason OllamaDecoder::reason_of(Ending ending) {
   if (end.repair && !(done_ && said_ == FinishReason::stop)) count(*end.repair);
   if (end.error) fail_with(std::move(*end.error));
   return end.reason;
+}
+
+// The name of a call without what models and servers put around it.
+std::string_view OllamaDecoder::name_of(std::string_view name) {
+  const std::string_view cleaned = names_.cleaned(name);
+  if (cleaned != name) count(Repair::name_broken);
+  return cleaned;
 }
 
 void OllamaDecoder::fail_with(Error error) {

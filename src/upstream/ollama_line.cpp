@@ -62,7 +62,7 @@ bool OllamaLineReader::read(std::string_view document) {
     document_ = text;
     return read_document();
   };
-  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
+  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
   line_.clear();
   return false;
 }
@@ -102,13 +102,15 @@ void OllamaLineReader::read_message() {
   line_.has_message = true;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "content") {
-      read_text(in_, document_, line_.content);
+      read_fragment(in_, line_.content);
     } else if (key == "thinking") {
-      read_text(in_, document_, line_.thinking);
+      read_fragment(in_, line_.thinking);
     } else if (key == "tool_calls") {
       read_calls();
-    } else {
+    } else if (key == "role" || key == "tool_name") {
       in_.skip();
+    } else {
+      dropped_.skip(in_, key);
     }
   }
 }
@@ -133,23 +135,22 @@ void OllamaLineReader::read_call(CallPiece& call) {
     if (key == "id") {
       read_text(in_, document_, call.id);
     } else if (key == "function" && in_.peek() == json::Kind::object) {
-      read_function(call);
+      for (std::string_view inner; in_.next_member(inner);) read_call_member(inner, call);
     } else {
-      in_.skip();
+      read_call_member(key, call);
     }
   }
   if (call.arguments.empty() && !call.name.empty()) call.arguments = "{}";
 }
 
-void OllamaLineReader::read_function(CallPiece& call) {
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "name") {
-      read_text(in_, document_, call.name);
-    } else if (key == "arguments") {
-      read_arguments(call);
-    } else {
-      in_.skip();
-    }
+void OllamaLineReader::read_call_member(std::string_view key, CallPiece& call) {
+  if (key == "name") {
+    read_text(in_, document_, call.name);
+  } else if (key == "arguments" || key == "parameters" || key == "input") {
+    call.arguments_renamed = key != "arguments";
+    read_arguments(call);
+  } else {
+    in_.skip();
   }
 }
 

@@ -12,7 +12,9 @@
 #include <string_view>
 
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -33,27 +35,30 @@ struct OllamaLine {
 
 class OllamaLineReader {
  public:
-  // False: not a JSON object; the line is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the line is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as line() is used.
   bool read(std::string_view document);
   const OllamaLine& line() const { return line_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
   void read_message();
   void read_calls();
   void read_call(CallPiece& call);
-  void read_function(CallPiece& call);
+  void read_call_member(std::string_view key, CallPiece& call);
   void read_arguments(CallPiece& call);
   void read_logprobs();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
   std::string compact_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
   OllamaLine line_;
 };
 

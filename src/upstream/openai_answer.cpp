@@ -2,23 +2,36 @@
 
 #include <charconv>
 
+#include "upstream/openai_others.h"
+#include "upstream/openai_usage.h"
 #include "upstream/read_text.h"
 #include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
+namespace {
+
+bool has_members(json::Kind kind) {
+  return kind == json::Kind::array || kind == json::Kind::object;
+}
+
+}  // namespace
 
 void CallPiece::clear() {
   index.reset();
   id.clear();
   name.clear();
   arguments.clear();
+  other_arguments.clear();
   arguments_object = false;
+  arguments_renamed = false;
   legacy = false;
+  others.clear();
 }
 
 void ChoicePiece::clear() {
   index = 0;
   text.clear();
+  plain.clear();
   reasoning.clear();
   other_reasoning.clear();
   refusal.clear();
@@ -26,39 +39,43 @@ void ChoicePiece::clear() {
   finish.clear();
   logprobs = {};
   error = {};
+  others.clear();
+  message_others.clear();
   source = Source::none;
 }
 
 void Answer::clear() {
   choices.clear();
   usage.reset();
+  usage_json = {};
   service_tier = {};
   system_fingerprint = {};
   error = {};
+  others.clear();
 }
 
 bool AnswerReader::read(std::string_view document) {
   document_ = document;
-  replaced_ = 0;
+  mended_ = {};
   if (read_like_last()) return true;
   const auto read_text_of = [this](std::string_view text) {
     document_ = text;
     return read_document();
   };
-  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
+  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
   answer_.clear();
   return false;
 }
 
 bool AnswerReader::read_document() {
   answer_.clear();
+  signs_ = {};
   in_.reset(document_);
-  bool is_error = false;
   int choices_seen = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
   for (std::string_view key; in_.next_member(key);) {
-    if (key == "choices" && in_.peek() == json::Kind::array) {
+    if (key == "choices" && has_members(in_.peek())) {
       begin = in_.offset();
       read_choices();
       end = in_.offset();
@@ -71,20 +88,20 @@ bool AnswerReader::read_document() {
       answer_.system_fingerprint = read_raw();
     } else if (key == "error") {
       answer_.error = read_error();
-    } else if (key == "object" && in_.peek() == json::Kind::string) {
-      is_error = in_.string() == "error";
     } else {
-      in_.skip();
+      read_other_member(key);
     }
   }
   if (!in_.finish()) return false;
-  if (is_error && answer_.error.empty()) answer_.error = document_;
+  if (!answer_.usage) read_usage_of_others();
+  if (answer_.error.empty() && is_error()) answer_.error = document_;
   if (choices_seen == 1 && !answer_.usage && answer_.error.empty()) remember(begin, end);
   return true;
 }
 
 void AnswerReader::read_choices() {
   answer_.choices.clear();
+  if (in_.peek() == json::Kind::object) return read_choice(answer_.choices.add());
   while (in_.next_element()) {
     if (in_.peek() == json::Kind::object) {
       read_choice(answer_.choices.add());
@@ -118,13 +135,12 @@ bool AnswerReader::read_like_last() {
 void AnswerReader::read_choice(ChoicePiece& choice) {
   using Source = ChoicePiece::Source;
   for (std::string_view key; in_.next_member(key);) {
-    if (key == "delta" && in_.peek() == json::Kind::object) {
-      choice.source = Source::delta;
-      read_message(choice);
-    } else if (key == "message" && choice.source != Source::delta &&
-               in_.peek() == json::Kind::object) {
-      choice.source = Source::message;
-      read_message(choice);
+    if (key == "delta") {
+      read_prose(choice, Source::delta);
+    } else if (key == "message" && choice.source != Source::delta) {
+      read_prose(choice, Source::message);
+    } else if (key == "text") {
+      read_fragment(in_, choice.plain);
     } else if (key == "index") {
       choice.index = read_integer().value_or(0);
     } else if (key == "finish_reason") {
@@ -136,43 +152,15 @@ void AnswerReader::read_choice(ChoicePiece& choice) {
     } else if (key == "usage") {
       read_usage();
     } else {
-      in_.skip();
+      keep_other(key, choice.others);
     }
   }
 }
 
 void AnswerReader::read_usage() {
   if (in_.peek() != json::Kind::object) return in_.skip();
-  Usage usage;
-  std::optional<std::int64_t> total;
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "prompt_tokens" || key == "input_tokens") {
-      usage.prompt_tokens = read_integer().value_or(usage.prompt_tokens);
-    } else if (key == "completion_tokens" || key == "output_tokens") {
-      usage.completion_tokens = read_integer().value_or(usage.completion_tokens);
-    } else if (key == "total_tokens") {
-      total = read_integer();
-    } else if (key == "prompt_cache_hit_tokens") {
-      usage.cached_tokens = read_integer().value_or(usage.cached_tokens);
-    } else if ((key == "prompt_tokens_details" || key == "completion_tokens_details") &&
-               in_.peek() == json::Kind::object) {
-      for (std::string_view inner; in_.next_member(inner);) {
-        if (inner == "cached_tokens") {
-          usage.cached_tokens = read_integer().value_or(0);
-        } else if (inner == "cache_write_tokens") {
-          usage.cache_write_tokens = read_integer().value_or(0);
-        } else if (inner == "reasoning_tokens") {
-          usage.reasoning_tokens = read_integer().value_or(0);
-        } else {
-          in_.skip();
-        }
-      }
-    } else {
-      in_.skip();
-    }
-  }
-  usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
-  answer_.usage = usage;
+  answer_.usage_json = in_.raw();
+  answer_.usage = read_openai_usage(answer_.usage_json);
 }
 
 void AnswerReader::read_text(Text& text) { upstream::read_text(in_, document_, text); }
@@ -200,14 +188,6 @@ std::string_view AnswerReader::read_raw() {
     return {};
   }
   return in_.raw();
-}
-
-// Servers send `"error":null`, `"error":""` or `"error":{}` beside good answers.
-std::string_view AnswerReader::read_error() {
-  const json::Kind kind = in_.peek();
-  const std::string_view json = in_.raw();
-  const bool given = kind == json::Kind::object || kind == json::Kind::string;
-  return given && json != "{}" && json != "\"\"" ? json : std::string_view();
 }
 
 }  // namespace callgate::upstream

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "callgate/event.h"
+#include "json/escape.h"
 #include "json/reader.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -32,6 +34,11 @@ class Text {
   void append(std::string_view value) {
     if (!copied_) copy(view_);
     copy_.append(value);
+  }
+  // What the inside of a JSON string stands for, with halves of surrogate pairs as they are.
+  void append_unescaped(std::string_view escaped) {
+    if (!copied_) copy(view_);
+    json::append_unescaped_halves(copy_, escaped);
   }
   std::string_view view() const { return copied_ ? std::string_view(copy_) : view_; }
   bool empty() const { return view().empty(); }
@@ -63,14 +70,26 @@ class ReusedList {
   std::size_t size_ = 0;
 };
 
+// A member that callgate does not know.
+struct OtherMember {
+  Text name;
+  std::string_view json;  // not null
+
+  void clear();
+};
+using OtherMembers = ReusedList<OtherMember>;
+
 // What one document says about one call.
 struct CallPiece {
   std::optional<std::int64_t> index;
   Text id;
   Text name;
   Text arguments;
-  bool arguments_object = false;  // they came as a JSON value instead of a string
-  bool legacy = false;            // from `function_call`, which knows neither index nor id
+  Text other_arguments;            // under another key
+  bool arguments_object = false;   // they came as a JSON value instead of a string
+  bool arguments_renamed = false;  // they came under another key
+  bool legacy = false;             // from `function_call`, which knows neither index nor id
+  OtherMembers others;             // beside `function`
 
   void clear();
 };
@@ -78,6 +97,7 @@ struct CallPiece {
 struct ChoicePiece {
   std::int64_t index = 0;
   Text text;
+  Text plain;            // `text`, of the choice or of its message
   Text reasoning;        // `reasoning_content`
   Text other_reasoning;  // `reasoning`
   Text refusal;
@@ -85,6 +105,8 @@ struct ChoicePiece {
   Text finish;
   std::string_view logprobs;  // JSON, empty when null
   std::string_view error;     // JSON, empty when null
+  OtherMembers others;        // beside `delta`
+  OtherMembers message_others;
   enum class Source : std::uint8_t { none, delta, message } source = Source::none;
 
   void clear();
@@ -93,21 +115,23 @@ struct ChoicePiece {
 struct Answer {
   ReusedList<ChoicePiece> choices;
   std::optional<Usage> usage;
+  std::string_view usage_json;          // the object that it is from
   std::string_view service_tier;        // JSON, empty when null
   std::string_view system_fingerprint;  // JSON, empty when null
   std::string_view error;               // JSON, empty when there is none
+  OtherMembers others;
 
   void clear();
 };
 
 class AnswerReader {
  public:
-  // False: not a JSON object; the answer is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the answer is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as answer() is used.
   bool read(std::string_view document);
   const Answer& answer() const { return answer_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
 
  private:
   bool read_document();
@@ -116,22 +140,42 @@ class AnswerReader {
   bool read_like_last();
   void read_choice(ChoicePiece& choice);
   void read_message(ChoicePiece& choice);
+  void read_prose(ChoicePiece& choice, ChoicePiece::Source source);
   void read_content(ChoicePiece& choice);
   void read_part(ChoicePiece& choice);
   void read_calls(ChoicePiece& choice);
   void read_call(CallPiece& call);
-  void read_call_member(std::string_view key, CallPiece& call);
+  void read_call_member(std::string_view key, CallPiece& call, OtherMembers* others);
+  void read_arguments(Text& arguments, CallPiece& call);
   void read_usage();
+  void read_usage_of_others();
+  // Of a reader's documents together at most 32 MiB are kept; later members are left out.
+  void keep_other(std::string_view key, OtherMembers& others);
   void read_text(Text& text);
   std::optional<std::int64_t> read_integer();
   std::string_view read_raw();
   std::string_view read_error();
+  void read_other_member(std::string_view key);
+  void read_base_response();
+  bool read_code();
+  bool is_error() const;
+
+  // What members outside the schema say about an error.
+  struct Signs {
+    bool certain = false;  // it is one, whatever else the document says
+    bool failure = false;  // it is one unless there is an answer
+    bool code = false;     // it is one with a message
+    bool message = false;  // it is one if there is nothing else
+    int members = 0;
+  };
 
   json::Reader in_;
   std::string_view document_;
   std::string sanitized_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
+  std::size_t others_bytes_ = 0;
   Answer answer_;
+  Signs signs_;
 
   // The chunks of one stream differ in their choices alone. What stood around the choices of the last document that
   // said nothing else is kept: a document that has the same there needs only its choices read.

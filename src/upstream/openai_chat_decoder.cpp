@@ -1,8 +1,9 @@
 #include "upstream/openai_chat_decoder.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "json/reader.h"
+#include "json/scanner.h"
 #include "upstream/finish_word.h"
 #include "upstream/openai_error.h"
 #include "upstream/repaired_read.h"
@@ -18,14 +19,23 @@ bool is_done(std::string_view data) {
   return data == "[DONE]" || data == "\"[DONE]\"" || data == "[done]" || data == "DONE";
 }
 
-// A compatible server may wrap its answer in a list.
-std::string_view unwrapped(std::string_view body) {
-  if (body.empty() || body.front() != '[') return body;
-  json::Reader in(body);
-  if (!in.next_element()) return body;
-  const std::string_view first = in.raw();
-  while (in.next_element()) in.skip();
-  return in.finish() ? first : body;
+// The words that stand for "not yet".
+bool is_no_word(std::string_view word) {
+  return word.empty() || word == "null" || word == "none" || word == "None" || word == "NULL";
+}
+
+// A byte around or between the chunks of a list.
+bool is_of_list(std::string_view data) {
+  const char first = data.front();
+  return first == ',' || first == ']' || (first == '[' && trimmed(data.substr(1)).starts_with('{'));
+}
+
+// A choice begins in a chunk that cannot be read.
+bool shows_a_choice(std::string_view chunk) {
+  std::size_t at = chunk.find("\"choices\"");
+  if (at == std::string_view::npos) return false;
+  at = chunk.find_first_not_of(" \t\r\n:[", at + 9);
+  return at != std::string_view::npos && chunk[at] == '{';
 }
 
 }  // namespace
@@ -35,25 +45,68 @@ void OpenaiChatDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   const std::string_view data = trimmed(frame.data);
   if (data.empty()) return;
   if (is_done(data)) return end(Ending::end, sinks);
-  if (!reader_.read(data)) {
-    if (frame.event == "error") return fail_with(decode_openai_error(0, data));
-    return count(Repair::frame_invalid);
-  }
-  count(Repair::utf8_invalid, reader_.replaced());
-  if (frame.event == "error" && reader_.answer().error.empty()) {
+  const bool readable = reader_.read(data);
+  if (frame.event == "error" && (!readable || reader_.answer().error.empty())) {
     return fail_with(decode_openai_error(0, data));
   }
+  if (!readable) return push_values(data, sinks);
+  count_mended(reader_.mended(), repairs_);
   apply(reader_.answer(), sinks, false);
+}
+
+// Frames of several chunks, as servers send them that forget the blank line, of lists of chunks, and of words.
+void OpenaiChatDecoder::push_values(std::string_view data, ChoiceSinks& sinks) {
+  while (!finished_) {
+    data = trimmed(data);
+    if (data.empty()) return;
+    if (data.front() == '{') {
+      data.remove_prefix(push_value(data, sinks));
+    } else if (is_of_list(data)) {
+      data.remove_prefix(1);
+    } else if (data.starts_with("data:")) {
+      data.remove_prefix(5);
+    } else if (data.front() == '}') {
+      count(Repair::frame_invalid);
+      data.remove_prefix(1);
+    } else {
+      const std::string_view line = data.substr(0, data.find('\n'));
+      if (is_done(trimmed(line))) return end(Ending::end, sinks);
+      count(Repair::frame_invalid);
+      data.remove_prefix(line.size());
+    }
+  }
+}
+
+// The chunk that `data` begins with. Returns its size.
+std::size_t OpenaiChatDecoder::push_value(std::string_view data, ChoiceSinks& sinks) {
+  json::Scanner scanner;
+  const std::size_t size = scanner.push(data);
+  if (scanner.state() != json::Scanner::State::closed) {
+    lose(data);
+    return data.size();
+  }
+  const std::string_view chunk = data.substr(0, size);
+  if (reader_.read(chunk)) {
+    count_mended(reader_.mended(), repairs_);
+    apply(reader_.answer(), sinks, false);
+  } else {
+    lose(chunk);
+  }
+  return size;
+}
+
+// After the end of every choice a chunk can be missed that shows no choice: it had the usage.
+void OpenaiChatDecoder::lose(std::string_view chunk) {
+  if (complete() && !shows_a_choice(chunk)) return count(Repair::frame_invalid);
+  fail_with({.code = ErrorCode::upstream_failed,
+             .message = "upstream sent a chunk that is cut short or not JSON"});
 }
 
 void OpenaiChatDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (finished_) return;
-  const std::string_view document = unwrapped(trimmed(body));
-  if (!reader_.read(document)) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that is not a JSON object"});
-  }
-  count(Repair::utf8_invalid, reader_.replaced());
+  const std::string_view document = trimmed(body);
+  if (!reader_.read(document)) return push_odd_body(document, sinks);
+  count_mended(reader_.mended(), repairs_);
   const Answer& answer = reader_.answer();
   if (answer.error.empty() && answer.choices.empty()) {
     return fail_with({.code = ErrorCode::upstream_failed,
@@ -63,23 +116,44 @@ void OpenaiChatDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (!finished_) end(Ending::end, sinks);
 }
 
+// A list around the answer, or chunks without anything that makes them frames.
+void OpenaiChatDecoder::push_odd_body(std::string_view body, ChoiceSinks& sinks) {
+  const std::string_view values = body.starts_with('[') ? trimmed(body.substr(1)) : body;
+  json::Scanner scanner;
+  scanner.push(values);
+  const bool object = values.starts_with('{') && scanner.state() == json::Scanner::State::closed;
+  if (!object) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream answered with a body that is not a JSON object"});
+  }
+  push_values(body, sinks);
+  if (!finished_) end(Ending::closed, sinks);
+}
+
 void OpenaiChatDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks); }
 
 void OpenaiChatDecoder::abort(ChoiceSinks& sinks) { end(Ending::failure, sinks); }
 
+void OpenaiChatDecoder::begin(ChoiceSinks& sinks) {
+  if (!choices_.empty()) return;
+  choices_.resize(sinks.count());
+  for (Choice& choice : choices_) choice.tracker.expect_disorder(tools_);
+}
+
 void OpenaiChatDecoder::apply(const Answer& answer, ChoiceSinks& sinks, bool whole) {
   if (!answer.error.empty()) return fail_with(decode_openai_error(0, answer.error));
-  if (choices_.empty()) choices_.resize(sinks.count());
+  begin(sinks);
   apply_turn_fields(answer, sinks.choice(0));
   for (const ChoicePiece& piece : answer.choices) {
     const std::optional<std::uint32_t> position = position_of(piece.index, sinks.count());
-    if (!position || choices_[*position].finish_seen) continue;
+    if (!position) continue;
     apply_choice(piece, choices_[*position], sinks.choice(*position), whole);
     if (finished_) return;
   }
-  if (answer.usage && answer.usage != usage_) {
+  if (answer.usage && (answer.usage != usage_ || answer.usage_json != usage_json_)) {
     usage_ = answer.usage;
-    sinks.choice(0).accept(UsageReported{*usage_});
+    usage_json_ = answer.usage_json;
+    sinks.choice(0).accept(UsageReported{*usage_, usage_json_});
   }
 }
 
@@ -91,41 +165,65 @@ void OpenaiChatDecoder::apply_turn_fields(const Answer& answer, EventSink& sink)
   };
   report("service_tier", answer.service_tier, service_tier_);
   report("system_fingerprint", answer.system_fingerprint, system_fingerprint_);
+  turn_members_.report(answer.others, sink);
 }
 
 void OpenaiChatDecoder::apply_choice(const ChoicePiece& piece, Choice& choice, EventSink& sink,
                                      bool whole) {
   choice.seen = true;
-  if (piece.source == ChoicePiece::Source::delta) choice.streamed = true;
+  if (piece.source == ChoicePiece::Source::delta || !piece.plain.empty()) choice.streamed = true;
   if (piece.source != ChoicePiece::Source::message || !choice.streamed) {
-    if (!piece.logprobs.empty()) {
-      sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", piece.logprobs});
-    }
-    CallTracker& tracker = choice.tracker;
-    tracker.push_prose(Prose::reasoning, piece.reasoning.view(), sink);
-    if (piece.other_reasoning.view() != piece.reasoning.view()) {
-      tracker.push_prose(Prose::reasoning, piece.other_reasoning.view(), sink);
-    }
-    tracker.push_prose(Prose::text, piece.text.view(), sink);
-    tracker.push_prose(Prose::refusal, piece.refusal.view(), sink);
-    for (const CallPiece& call : piece.calls) tracker.push_call(call, whole, repairs_, sink);
+    apply_message(piece, choice, sink, whole);
   }
   if (!piece.error.empty()) return fail_with(decode_openai_error(0, piece.error));
   if (choice.tracker.held_back() > kMaxHeldBack) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream wrote too much behind a call that it did not end"});
   }
-  if (piece.finish.empty()) return;
-  choice.finish_seen = true;
-  choice.said = finish_reason_of(piece.finish.view());
-  if (choice.said == FinishReason::upstream_error) {
-    fail_with({.code = ErrorCode::upstream_failed,
-               .message = "upstream ended the turn with an error",
-               .upstream_code = std::string(piece.finish.view())});
-  }
+  apply_finish(piece.finish.view(), choice);
 }
 
-// Whoever asked for one choice gets the first that comes, whatever its index; others are not wanted.
+void OpenaiChatDecoder::apply_message(const ChoicePiece& piece, Choice& choice, EventSink& sink,
+                                      bool whole) {
+  if (!piece.logprobs.empty()) {
+    sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", piece.logprobs});
+  }
+  report_others(FieldReported::Scope::choice, piece.others, whole, sink);
+  const Text& text = piece.text.empty() ? piece.plain : piece.text;
+  const bool spoke =
+      !(piece.reasoning.empty() && piece.other_reasoning.empty() && text.empty() &&
+        piece.refusal.empty() && piece.calls.empty() && piece.message_others.empty());
+  if (!spoke) return;
+  choice.spoke = choice.spoke_since = true;
+  CallTracker& tracker = choice.tracker;
+  tracker.next_document(reader_.mended().escaped > 0);
+  tracker.push_prose(Prose::reasoning, piece.reasoning.view(), sink);
+  if (piece.other_reasoning.view() != piece.reasoning.view()) {
+    tracker.push_prose(Prose::reasoning, piece.other_reasoning.view(), sink);
+  }
+  tracker.push_prose(Prose::text, text.view(), sink);
+  tracker.push_prose(Prose::refusal, piece.refusal.view(), sink);
+  report_others(FieldReported::Scope::message, piece.message_others, whole, sink);
+  for (const CallPiece& call : piece.calls) tracker.push_call(call, whole, repairs_, sink);
+}
+
+// The last word counts, except that a plain end right after another word takes nothing back.
+void OpenaiChatDecoder::apply_finish(std::string_view word, Choice& choice) {
+  if (is_no_word(word)) return;
+  choice.spoke = true;
+  const std::optional<FinishReason> reason = finish_reason_of(word);
+  if (!reason) return;
+  if (*reason == FinishReason::upstream_error) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream ended the turn with an error",
+                      .upstream_code = std::string(word)});
+  }
+  const bool plain = *reason == FinishReason::stop || *reason == FinishReason::tool_calls;
+  if (!choice.said || choice.spoke_since || !plain) choice.said = reason;
+  choice.spoke_since = false;
+}
+
+// A caller that asked for one choice gets the first that comes, whatever its index; others are not wanted.
 std::optional<std::uint32_t> OpenaiChatDecoder::position_of(std::int64_t index,
                                                             std::uint32_t count) {
   if (count == 1) {
@@ -140,31 +238,46 @@ std::optional<std::uint32_t> OpenaiChatDecoder::position_of(std::int64_t index,
 void OpenaiChatDecoder::end(Ending ending, ChoiceSinks& sinks) {
   if (std::exchange(ended_, true)) return;
   finished_ = true;
-  if (choices_.empty()) choices_.resize(sinks.count());
+  begin(sinks);
+  if (ending == Ending::end && is_empty()) {
+    fail_with({.code = ErrorCode::upstream_failed,
+               .message = "upstream ended its answer without saying anything"});
+  }
   if (error_) ending = Ending::failure;
   for (std::uint32_t i = 0; i < choices_.size(); ++i) {
     Choice& choice = choices_[i];
     if (!choice.seen && i > 0) continue;
     EventSink& sink = sinks.choice(i);
-    const bool unsaid = !choice.finish_seen && ending != Ending::end;
-    choice.tracker.finish(unsaid || choice.said == FinishReason::length, sink);
+    const bool cut = ending == Ending::failure || (!choice.said && ending == Ending::closed);
+    choice.tracker.finish(cut || choice.said == FinishReason::length, sink);
+    count(Repair::utf8_invalid, choice.tracker.replaced());
     sink.accept(TurnFinished{reason_of(choice, ending)});
   }
 }
 
 FinishReason OpenaiChatDecoder::reason_of(const Choice& choice, Ending ending) {
-  TurnEnd end =
-      end_of_turn({choice.finish_seen, choice.said}, ending, choice.seen, choice.tracker.tally());
+  TurnWord word{choice.said.has_value(), choice.said};
+  if (ending == Ending::failure) word = {};
+  TurnEnd end = end_of_turn(word, ending, choice.seen, choice.tracker.tally());
   if (end.repair) count(*end.repair);
   if (end.error) fail_with(std::move(*end.error));
   return end.reason;
 }
 
+bool OpenaiChatDecoder::is_empty() const {
+  return std::none_of(choices_.begin(), choices_.end(),
+                      [](const Choice& choice) { return choice.spoke; });
+}
+
+// Arguments that have not ended may still come, unless the limit cut them.
 bool OpenaiChatDecoder::complete() const {
   bool any = false;
   for (const Choice& choice : choices_) {
-    if (choice.seen && !choice.finish_seen) return false;
-    any = any || choice.seen;
+    if (!choice.seen) continue;
+    if (!choice.said) return false;
+    const bool plain = choice.said == FinishReason::stop || choice.said == FinishReason::tool_calls;
+    if (plain && choice.tracker.is_open()) return false;
+    any = true;
   }
   return any && !error_;
 }

@@ -66,7 +66,7 @@ TEST(OpenaiDecoder, marks_arguments_that_no_json_parser_takes) {
   };
   for (const Row& row :
        {Row{"{\\\"q\\\":1}", "complete"}, Row{"[1]", "complete"}, Row{" {}\\n ", "complete"},
-        Row{"null", "complete"}, Row{"{q}", "malformed"}, Row{"{}}", "malformed"},
+        Row{"null", "complete"}, Row{"{q}", "malformed"}, Row{"{}}", "complete"},
         Row{"{}x", "malformed"}, Row{"{\\\"a\\\":\\\"\\n\\\"}", "malformed"},
         Row{"tru", "truncated"}, Row{"[", "truncated"}, Row{"\\\"a", "truncated"}}) {
     Upstream upstream;
@@ -89,11 +89,11 @@ TEST(OpenaiDecoder, lets_fragments_leave_while_the_call_is_open) {
 TEST(OpenaiDecoder, holds_a_later_call_back_until_the_earlier_one_closes) {
   Upstream upstream;
   upstream.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{"}})");
-  upstream.calls(R"({"index":1,"id":"b","function":{"name":"g","arguments":"{}"}})");
+  upstream.calls(R"({"index":1,"id":"b","function":{"name":"g","arguments":"[0]"}})");
   EXPECT_EQ(print(upstream.sinks.log().events()), "call 0 f id=a\nargs 0 {\n");
   upstream.calls(R"({"index":0,"function":{"arguments":"}"}})");
   EXPECT_EQ(print(upstream.sinks.log().events()),
-            "call 0 f id=a\nargs 0 {}\nend 0 complete\ncall 1 g id=b\nargs 1 {}\n");
+            "call 0 f id=a\nargs 0 {}\nend 0 complete\ncall 1 g id=b\nargs 1 [0]\n");
 }
 
 TEST(OpenaiDecoder, fails_when_too_much_is_held_back) {
@@ -134,12 +134,56 @@ TEST(OpenaiDecoder, counts_each_repair_once_per_call) {
 TEST(OpenaiDecoder, reports_usage_only_when_it_changes) {
   Upstream upstream;
   upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":1}})");
-  upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}})");
+  upstream.frame(R"({"id":"x","usage":{"prompt_tokens":1,"completion_tokens":1}})");
   upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":-4,"total_tokens":"x"}})");
   upstream.finish_reason("stop");
   EXPECT_EQ(upstream.done(),
             "usage prompt=1 completion=1 total=2\nusage prompt=1 completion=0 total=1\n"
             "finish stop\n");
+}
+
+TEST(OpenaiDecoder, reports_usage_again_when_a_member_that_it_does_not_know_changes) {
+  Upstream upstream;
+  upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":1,"cost":1}})");
+  upstream.frame(R"({"usage":{"prompt_tokens":1,"completion_tokens":1,"cost":2}})");
+  upstream.finish_reason("stop");
+  upstream.done();
+  const auto& events = upstream.sinks.log().events();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[1].text, R"({"prompt_tokens":1,"completion_tokens":1,"cost":2})");
+}
+
+TEST(OpenaiDecoder, bounds_the_members_that_it_does_not_know) {
+  Upstream upstream;
+  const std::string image(std::size_t{5} << 20, 'A');
+  for (int i = 0; i < 10; ++i) upstream.choice(R"({"delta":{"images":[")" + image + R"("]}})");
+  upstream.finish_reason("stop");
+  upstream.done();
+  std::size_t bytes = 0;
+  for (const LoggedEvent& event : upstream.sinks.log().events()) bytes += event.text.size();
+  EXPECT_GT(bytes, std::size_t{30} << 20);
+  EXPECT_LT(bytes, std::size_t{40} << 20);
+}
+
+TEST(OpenaiDecoder, reports_no_member_that_has_a_meaning_of_its_own) {
+  Upstream upstream;
+  upstream.frame(R"({"choices":{}})");
+  upstream.frame(R"({"choices":[{"delta":7,"message":"m"}]})");
+  upstream.choice(R"({"delta":{"function_call":"f","tool_calls":[{"function":"g","type":1}]}})");
+  upstream.finish_reason("stop");
+  EXPECT_EQ(upstream.done().find("field"), std::string::npos);
+}
+
+TEST(OpenaiDecoder, drops_fields_of_a_call_that_has_left) {
+  Upstream upstream;
+  upstream.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{}"}})");
+  upstream.calls(R"({"index":1,"id":"b","function":{"name":"g","arguments":"{}"}})");
+  upstream.calls(R"({"index":0,"extra_content":1},{"index":1,"extra_content":2})");
+  upstream.finish_reason("tool_calls");
+  EXPECT_EQ(upstream.done(),
+            "call 0 f id=a\nargs 0 {}\nend 0 complete\n"
+            "call 1 g id=b\nfield 1 extra_content 2\nargs 1 {}\nend 1 complete\n"
+            "finish tool_calls\n");
 }
 
 TEST(OpenaiDecoder, reports_fields_of_the_turn_once) {
@@ -172,6 +216,45 @@ TEST(OpenaiDecoder, knows_when_only_usage_is_missing) {
   EXPECT_FALSE(upstream.decoder.finished());
 }
 
+TEST(OpenaiDecoder, waits_for_arguments_that_the_finish_reason_was_too_early_for) {
+  Upstream upstream, cut;
+  upstream.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{\"q\":"}})");
+  upstream.finish_reason("tool_calls");
+  EXPECT_FALSE(upstream.decoder.complete());
+  upstream.calls(R"({"index":0,"function":{"arguments":"1}"}})");
+  EXPECT_TRUE(upstream.decoder.complete());
+  cut.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{\"q\":"}})");
+  EXPECT_TRUE(cut.finish_reason("length").decoder.complete());
+}
+
+TEST(OpenaiDecoder, starts_a_call_as_soon_as_its_name_is_certain) {
+  struct Row {
+    std::string_view name;
+    std::string_view events;  // after the name
+    std::string_view after;   // after the first argument
+  };
+  const std::vector<ToolSpec> tools{{.name = "get"}, {.name = "get_weather"}, {.name = "find"}};
+  for (const Row& row :
+       {Row{"find", "call 0 find id=a\n", "call 0 find id=a\nargs 0 [\n"},
+        Row{"get_weather", "call 0 get_weather id=a\n", "call 0 get_weather id=a\nargs 0 [\n"},
+        Row{"functions.find", "call 0 find id=a\n", "call 0 find id=a\nargs 0 [\n"},
+        Row{"get", "", "call 0 get id=a\nargs 0 [\n"}, Row{"get_wea", "", ""},
+        Row{"other", "", "call 0 other id=a\nargs 0 [\n"}}) {
+    OpenaiChatDecoder decoder(tools);
+    LoggedChoice sinks;
+    const auto push = [&](std::string_view function) {
+      const std::string frame =
+          "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\","
+          "\"function\":" +
+          std::string(function) + "}]}}]}";
+      decoder.push({.data = frame}, sinks);
+      return print(sinks.log().events());
+    };
+    EXPECT_EQ(push("{\"name\":\"" + std::string(row.name) + "\"}"), row.events) << row.name;
+    EXPECT_EQ(push(R"({"arguments":"["})"), row.after) << row.name;
+  }
+}
+
 TEST(OpenaiDecoder, aborts_with_what_was_held_back) {
   Upstream upstream;
   upstream.calls(R"({"index":0,"id":"a","function":{"name":"f","arguments":"{\"q\":\"\\"}})");
@@ -197,7 +280,7 @@ TEST(OpenaiDecoder, sees_what_changes_around_the_choices) {
   upstream.frame(chunk("e", R"(,"usage":null,"service_tier":"flex")"));
   upstream.frame(chunk("f", R"(,"usage":null,"service_tier":"flex")"));
   upstream.frame(chunk("g", R"(,"usage":null)"));
-  upstream.frame(chunk("h\"", R"(,"usage":null)"));  // not JSON
+  upstream.frame("h");
   upstream.frame(chunk("i", R"(,"usage":null,"usage":null)"));
   upstream.frame(chunk("j", R"(,"error":"down")"));
   EXPECT_EQ(upstream.done(),

@@ -24,7 +24,7 @@ struct Fields {
 void read_scalar(json::Reader& in, std::string& value) {
   switch (in.peek()) {
     case json::Kind::string:
-      value = in.string();
+      if (const std::string_view text = in.string(); !text.empty()) value = text;
       return;
     case json::Kind::number:
       value = in.number();
@@ -41,10 +41,15 @@ void read_scalar(json::Reader& in, std::string& value) {
 
 void read_error(json::Reader& in, Fields& fields);
 
+bool is_message(std::string_view key) {
+  return key == "message" || key == "msg" || key == "detail" || key == "error_message" ||
+         key == "error_msg" || key == "status_msg";
+}
+
 void read_member(json::Reader& in, std::string_view key, Fields& fields) {
-  if (key == "error") {
+  if (key == "error" || key == "errors" || key == "base_resp") {
     read_error(in, fields);
-  } else if (key == "message" || key == "msg" || key == "detail" || key == "error_message") {
+  } else if (is_message(key)) {
     const bool structured = in.peek() == json::Kind::array || in.peek() == json::Kind::object;
     if (structured) {
       fields.message = in.raw();
@@ -53,7 +58,7 @@ void read_member(json::Reader& in, std::string_view key, Fields& fields) {
     }
   } else if (key == "type") {
     read_scalar(in, fields.type);
-  } else if (key == "code") {
+  } else if (key == "code" || key == "error_code" || key == "status_code") {
     read_scalar(in, fields.code);
   } else if (key == "param") {
     read_scalar(in, fields.param);
@@ -95,7 +100,11 @@ ErrorCode code_of_word(std::string_view word) {
     std::string_view word;
     ErrorCode code;
   };
-  static constexpr std::array<Row, 10> kWords = {{
+  static constexpr std::array<Row, 14> kWords = {{
+      {"Throttling", ErrorCode::rate_limited},
+      {"Throttling.RateQuota", ErrorCode::rate_limited},
+      {"Throttling.AllocationQuota", ErrorCode::rate_limited},
+      {"InvalidParameter", ErrorCode::invalid_request},
       {"rate_limit_exceeded", ErrorCode::rate_limited},
       {"rate_limit_error", ErrorCode::rate_limited},
       {"insufficient_quota", ErrorCode::rate_limited},

@@ -2,6 +2,8 @@
 //
 //   {"error":{"message":"Slow down.","type":"rate_limit_error","param":null,"code":"rate_limit_exceeded"}}
 //   {"error":"out of memory"}     {"object":"error","message":"...","code":400}     {"detail":"Not Found"}
+//   {"code":"InternalError.Algo","message":"..."}     {"base_resp":{"status_code":1000,"status_msg":"..."}}
+//   {"error_code":18,"error_msg":"..."}
 #pragma once
 
 #include <string_view>

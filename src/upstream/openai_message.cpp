@@ -1,7 +1,47 @@
 // The `delta` or `message` of a choice: content in its shapes, and calls.
+#include <utility>
+
 #include "upstream/openai_answer.h"
+#include "upstream/read_text.h"
 
 namespace callgate::upstream {
+namespace {
+
+// A text, an object that holds it, or a list of such.
+void append_text(json::Reader& in, Text& text) {
+  switch (in.peek()) {
+    case json::Kind::string:
+      return text.append_unescaped(read_escaped(in));
+    case json::Kind::array:
+      while (in.next_element()) append_text(in, text);
+      return;
+    case json::Kind::object:
+      for (std::string_view key; in.next_member(key);) {
+        if (key == "text" || key == "value") {
+          append_text(in, text);
+        } else {
+          in.skip();
+        }
+      }
+      return;
+    case json::Kind::number:
+    case json::Kind::boolean:
+    case json::Kind::null:
+    case json::Kind::invalid:
+      return in.skip();
+  }
+}
+
+}  // namespace
+
+// An object, or the text alone.
+void AnswerReader::read_prose(ChoicePiece& choice, ChoicePiece::Source source) {
+  const json::Kind kind = in_.peek();
+  if (kind != json::Kind::object && kind != json::Kind::string) return in_.skip();
+  choice.source = source;
+  if (kind == json::Kind::object) return read_message(choice);
+  read_fragment(in_, choice.text);
+}
 
 void AnswerReader::read_message(ChoicePiece& choice) {
   choice.text.clear();
@@ -9,56 +49,52 @@ void AnswerReader::read_message(ChoicePiece& choice) {
   choice.other_reasoning.clear();
   choice.refusal.clear();
   choice.calls.clear();
+  choice.message_others.clear();
   for (std::string_view key; in_.next_member(key);) {
     if (key == "content") {
       read_content(choice);
+    } else if (key == "text") {
+      read_fragment(in_, choice.plain);
     } else if (key == "reasoning_content") {
-      read_text(choice.reasoning);
+      read_fragment(in_, choice.reasoning);
     } else if (key == "reasoning") {
-      read_text(choice.other_reasoning);
+      read_fragment(in_, choice.other_reasoning);
     } else if (key == "refusal") {
-      read_text(choice.refusal);
+      read_fragment(in_, choice.refusal);
     } else if (key == "tool_calls") {
       read_calls(choice);
     } else if (key == "function_call" && in_.peek() == json::Kind::object) {
       CallPiece& call = choice.calls.add();
       call.legacy = true;
       read_call(call);
-    } else {
+    } else if (key == "role") {
       in_.skip();
+    } else {
+      keep_other(key, choice.message_others);
     }
   }
 }
 
 void AnswerReader::read_content(ChoicePiece& choice) {
-  if (in_.peek() != json::Kind::array) return read_text(choice.text);
+  const json::Kind kind = in_.peek();
+  if (kind != json::Kind::array && kind != json::Kind::object)
+    return read_fragment(in_, choice.text);
   choice.text.clear();
+  if (kind == json::Kind::object) return read_part(choice);
   while (in_.next_element()) read_part(choice);
 }
 
-// {"type":"text","text":"..."}, or {"type":"thinking","thinking":[{"type":"text","text":"..."}]}
+// {"type":"text","text":"..."}, {"text":{"value":"..."}}, or {"type":"thinking","thinking":[{"type":"text","text":"..."}]}
 void AnswerReader::read_part(ChoicePiece& choice) {
-  if (in_.peek() == json::Kind::string) return choice.text.append(in_.string());
+  if (in_.peek() == json::Kind::string) return choice.text.append_unescaped(read_escaped(in_));
   if (in_.peek() != json::Kind::object) return in_.skip();
   for (std::string_view key; in_.next_member(key);) {
-    const bool thinking = key == "thinking" || key == "reasoning";
-    Text& target = thinking ? choice.reasoning : choice.text;
-    if ((thinking || key == "text") && in_.peek() == json::Kind::string) {
-      target.append(in_.string());
-    } else if (thinking && in_.peek() == json::Kind::array) {
-      while (in_.next_element()) {
-        if (in_.peek() != json::Kind::object) {
-          in_.skip();
-          continue;
-        }
-        for (std::string_view inner; in_.next_member(inner);) {
-          if (inner == "text" && in_.peek() == json::Kind::string) {
-            choice.reasoning.append(in_.string());
-          } else {
-            in_.skip();
-          }
-        }
-      }
+    if (key == "text" || key == "content") {
+      append_text(in_, choice.text);
+    } else if (key == "thinking" || key == "reasoning") {
+      append_text(in_, choice.reasoning);
+    } else if (key == "refusal") {
+      append_text(in_, choice.refusal);
     } else {
       in_.skip();
     }
@@ -80,31 +116,44 @@ void AnswerReader::read_calls(ChoicePiece& choice) {
 void AnswerReader::read_call(CallPiece& call) {
   for (std::string_view key; in_.next_member(key);) {
     if (key == "function" && in_.peek() == json::Kind::object) {
-      for (std::string_view inner; in_.next_member(inner);) read_call_member(inner, call);
+      for (std::string_view inner; in_.next_member(inner);) read_call_member(inner, call, nullptr);
+    } else if (key == "function" && in_.peek() == json::Kind::string) {
+      read_text(call.name);
     } else if (key == "index") {
       call.index = read_integer();
     } else if (key == "id") {
       read_text(call.id);
+    } else if (key == "type") {
+      in_.skip();
     } else {
-      read_call_member(key, call);
+      read_call_member(key, call, call.legacy ? nullptr : &call.others);
     }
   }
+  if (call.other_arguments.empty()) return;
+  const std::string_view own = call.arguments.view();
+  call.arguments_renamed = own.empty() || own == "{}";
+  if (call.arguments_renamed) std::swap(call.arguments, call.other_arguments);
 }
 
-void AnswerReader::read_call_member(std::string_view key, CallPiece& call) {
+void AnswerReader::read_call_member(std::string_view key, CallPiece& call, OtherMembers* others) {
   if (key == "name") {
     read_text(call.name);
   } else if (key == "arguments") {
-    const json::Kind kind = in_.peek();
-    if (kind == json::Kind::object || kind == json::Kind::array) {
-      call.arguments = in_.raw();
-      call.arguments_object = true;
-    } else {
-      read_text(call.arguments);
-    }
+    read_arguments(call.arguments, call);
+  } else if (key == "parameters" || key == "input" || key == "args") {
+    read_arguments(call.other_arguments, call);
+  } else if (others != nullptr) {
+    keep_other(key, *others);
   } else {
     in_.skip();
   }
+}
+
+void AnswerReader::read_arguments(Text& arguments, CallPiece& call) {
+  const json::Kind kind = in_.peek();
+  if (kind != json::Kind::object && kind != json::Kind::array) return read_fragment(in_, arguments);
+  arguments = in_.raw();
+  call.arguments_object = true;
 }
 
 }  // namespace callgate::upstream

@@ -158,8 +158,8 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   return encoded;
 }
 
-std::unique_ptr<ResponseDecoder> make_decoder(const Request&) {
-  return std::make_unique<ResponsesDecoder>();
+std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
+  return std::make_unique<ResponsesDecoder>(request.tools);
 }
 
 }  // namespace

@@ -5,27 +5,42 @@
 
 #include "upstream/qwen_web_error.h"
 #include "upstream/repaired_read.h"
+#include "upstream/unread.h"
 
 namespace callgate::upstream {
-namespace {}  // namespace
 
 void QwenWebDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_) return;
   const std::string_view data = trimmed(frame.data);
   if (data.empty()) return;
-  if (data == "[DONE]") {
-    if (!begun_) return;  // finish() says that there was no answer
-    count(Repair::finish_reason_missing);
-    return end(FinishReason::stop, sinks);
-  }
-  if (!reader_.read(data)) return count(Repair::frame_invalid);
-  count(Repair::utf8_invalid, reader_.replaced());
+  if (data == "[DONE]") return take_done(sinks);
+  if (!reader_.read(data)) return push_unread(frame, data, sinks);
+  count_mended(reader_.mended(), repairs_);
   const QwenWebFrame& read = reader_.frame();
-  if (read.failed) return fail_with(decode_qwen_web_error(0, data));
+  if (read.failed || (!read.spoken && !read.usage && is_error_answer(data))) {
+    return fail_with(decode_qwen_web_error(0, data));
+  }
   apply(read, sinks.choice(0));
   if (phase_ == Phase::answer && read.spoken && read.status.view() == "finished") {
     end(FinishReason::stop, sinks);
   }
+}
+
+void QwenWebDecoder::push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks) {
+  take_unread(
+      data, repairs_,
+      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
+      [&](std::string_view) { fail_with(lost_chunk()); });
+}
+
+// An end of other APIs, without the status that ends an answer here.
+void QwenWebDecoder::take_done(ChoiceSinks& sinks) {
+  if (!said_) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream ended its answer without saying anything"});
+  }
+  count(Repair::finish_reason_missing);
+  end(FinishReason::stop, sinks);
 }
 
 void QwenWebDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
@@ -34,7 +49,7 @@ void QwenWebDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (!reader_.read(document) || reader_.frame().failed || !reader_.frame().spoken) {
     return fail_with(decode_qwen_web_error(0, document));
   }
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
   apply(reader_.frame(), sinks.choice(0));
   end(FinishReason::stop, sinks);
 }
@@ -66,10 +81,10 @@ void QwenWebDecoder::apply(const QwenWebFrame& frame, EventSink& sink) {
     switch (phase_) {
       case Phase::reasoning:
         say_summary(frame, sink);
-        if (!text.empty()) sink.accept(ReasoningDelta{text});
+        think(reasoning_halves_.push(text, joined_), sink);
         break;
       case Phase::answer:
-        if (!text.empty()) sink.accept(TextDelta{text});
+        answer(answer_halves_.push(text, joined_), sink);
         break;
       case Phase::builtin:
         break;
@@ -79,6 +94,18 @@ void QwenWebDecoder::apply(const QwenWebFrame& frame, EventSink& sink) {
     usage_ = frame.usage;
     sink.accept(UsageReported{*usage_});
   }
+}
+
+void QwenWebDecoder::think(std::string_view text, EventSink& sink) {
+  if (text.empty()) return;
+  said_ = true;
+  sink.accept(ReasoningDelta{text});
+}
+
+void QwenWebDecoder::answer(std::string_view text, EventSink& sink) {
+  if (text.empty()) return;
+  said_ = true;
+  sink.accept(TextDelta{text});
 }
 
 // Titles and thoughts belong together by their position: a title is a line before its thought.
@@ -98,6 +125,9 @@ void QwenWebDecoder::say_item(std::string_view item, std::size_t index,
                               EventSink& sink) {
   if (index >= said.size()) said.resize(index + 1);
   std::string& before = said[index];
+  // Half a surrogate pair at the end waits for the next frame, which has the whole item again.
+  SurrogateJoiner halves;
+  item = halves.push(item, joined_);
   // An item that was written anew cannot be unsaid, and one that is not longer adds nothing.
   if (item.size() <= before.size() || !item.starts_with(before)) return;
   piece_.clear();
@@ -106,13 +136,17 @@ void QwenWebDecoder::say_item(std::string_view item, std::size_t index,
   piece_.append(added);
   before.append(added);
   summary_begun_ = true;
-  sink.accept(ReasoningDelta{piece_});
+  think(piece_, sink);
 }
 
 void QwenWebDecoder::end(FinishReason reason, ChoiceSinks& sinks) {
   if (std::exchange(ended_, true)) return;
   finished_ = true;
-  sinks.choice(0).accept(TurnFinished{reason});
+  EventSink& sink = sinks.choice(0);
+  think(reasoning_halves_.finish(), sink);
+  answer(answer_halves_.finish(), sink);
+  count(Repair::utf8_invalid, reasoning_halves_.replaced() + answer_halves_.replaced());
+  sink.accept(TurnFinished{reason});
 }
 
 void QwenWebDecoder::fail_with(Error error) {

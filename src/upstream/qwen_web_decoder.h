@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/surrogate_joiner.h"
 #include "upstream/qwen_web_frame.h"
 #include "upstream/wire_format.h"
 
@@ -30,7 +31,11 @@ class QwenWebDecoder final : public ResponseDecoder {
  private:
   enum class Phase : std::uint8_t { reasoning, answer, builtin };
 
+  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
+  void take_done(ChoiceSinks& sinks);
   void apply(const QwenWebFrame& frame, EventSink& sink);
+  void think(std::string_view text, EventSink& sink);
+  void answer(std::string_view text, EventSink& sink);
   void say_summary(const QwenWebFrame& frame, EventSink& sink);
   void say_item(std::string_view item, std::size_t index, std::vector<std::string>& said,
                 std::string_view separator, EventSink& sink);
@@ -47,10 +52,14 @@ class QwenWebDecoder final : public ResponseDecoder {
   std::vector<std::string> thoughts_;
   std::string piece_;
   bool summary_begun_ = false;
+  SurrogateJoiner answer_halves_;
+  SurrogateJoiner reasoning_halves_;
+  std::string joined_;
   std::optional<Usage> usage_;
   std::optional<Error> error_;
   RepairCounts repairs_{};
   bool begun_ = false;  // some of the turn was seen
+  bool said_ = false;   // some text of it
   bool finished_ = false;
   bool ended_ = false;
 };

@@ -1,5 +1,6 @@
 #include "upstream/qwen_web_frame.h"
 
+#include "upstream/openai_usage.h"
 #include "upstream/read_text.h"
 #include "upstream/repaired_read.h"
 
@@ -22,7 +23,7 @@ bool QwenWebFrameReader::read(std::string_view document) {
     document_ = text;
     return read_document();
   };
-  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
+  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
   frame_.clear();
   return false;
 }
@@ -79,7 +80,7 @@ void QwenWebFrameReader::read_choices() {
 void QwenWebFrameReader::read_delta() {
   for (std::string_view key; in_.next_member(key);) {
     if (key == "content") {
-      read_text(in_, document_, frame_.content);
+      read_fragment(in_, frame_.content);
     } else if (key == "phase") {
       read_text(in_, document_, frame_.phase);
     } else if (key == "status") {
@@ -111,17 +112,19 @@ void QwenWebFrameReader::read_extra() {
 
 void QwenWebFrameReader::read_list(ReusedList<Text>& list) {
   list.clear();
-  while (in_.next_element()) read_text(in_, document_, list.add());
+  while (in_.next_element()) read_fragment(in_, list.add());
 }
 
 void QwenWebFrameReader::read_usage() {
   Usage usage;
+  std::optional<std::int64_t> prompt;
+  std::optional<std::int64_t> completion;
   std::optional<std::int64_t> total;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "input_tokens") {
-      usage.prompt_tokens = read_count(usage.prompt_tokens);
+      prompt = read_count(prompt.value_or(0));
     } else if (key == "output_tokens") {
-      usage.completion_tokens = read_count(usage.completion_tokens);
+      completion = read_count(completion.value_or(0));
     } else if (key == "total_tokens") {
       total = read_count(0);
     } else if (key == "cached_tokens") {
@@ -134,7 +137,8 @@ void QwenWebFrameReader::read_usage() {
       in_.skip();
     }
   }
-  usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
+  if (!prompt && !completion && !total) return;
+  set_counts(usage, prompt, completion, total);
   frame_.usage = usage;
 }
 

@@ -14,6 +14,7 @@
 #include "callgate/event.h"
 #include "json/reader.h"
 #include "upstream/openai_answer.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -33,12 +34,12 @@ struct QwenWebFrame {
 
 class QwenWebFrameReader {
  public:
-  // False: not a JSON object; the frame is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as frame() is used.
   bool read(std::string_view document);
   const QwenWebFrame& frame() const { return frame_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
 
  private:
   bool read_document();
@@ -54,7 +55,7 @@ class QwenWebFrameReader {
   json::Reader in_;
   std::string_view document_;
   std::string sanitized_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
   QwenWebFrame frame_;
 };
 

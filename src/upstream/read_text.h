@@ -26,6 +26,25 @@ inline void read_text(json::Reader& in, std::string_view document, Text& text) {
   }
 }
 
+// The inside of a string, escapes as they are. REQUIRES: a string comes next.
+inline std::string_view read_escaped(json::Reader& in) {
+  const std::string_view quoted = in.raw();
+  return quoted.empty() ? quoted : quoted.substr(1, quoted.size() - 2);
+}
+
+// A piece of what the model writes. One may end with half a surrogate pair and the next begin with the other half: halves
+// stay, for a SurrogateJoiner. Otherwise as read_text().
+inline void read_fragment(json::Reader& in, Text& text) {
+  text.clear();
+  if (in.peek() != json::Kind::string) return in.skip();
+  const std::string_view escaped = read_escaped(in);
+  if (escaped.find('\\') == std::string_view::npos) {
+    text = escaped;
+  } else {
+    text.append_unescaped(escaped);
+  }
+}
+
 // Larger ones are nonsense, and their sums would not fit.
 inline std::optional<std::int64_t> read_count(json::Reader& in) {
   constexpr std::int64_t kMax = std::int64_t{1} << 60;

@@ -1,5 +1,5 @@
-// Reading a JSON document of an upstream whose bytes may be no UTF-8: what cannot be read as it is gets its invalid bytes
-// replaced and is read again.
+// Reading a JSON document of an upstream that does not write JSON quite right: what cannot be read as it is gets its invalid
+// UTF-8 replaced and its unescaped control characters escaped, and is read again.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "base/utf8.h"
+#include "callgate/pipeline.h"
+#include "json/escape.h"
 
 namespace callgate::upstream {
 
@@ -18,17 +20,40 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-// `read` reads a document and tells whether it could. `sanitized` holds the second one for as long as the caller looks into
-// it; `replaced` is how many bytes were replaced.
+// What was changed in a document before it could be read.
+struct Mended {
+  std::size_t replaced = 0;  // invalid bytes, by U+FFFD
+  std::size_t escaped = 0;   // control characters in strings
+};
+
+inline Mended mend_document(std::string_view document, std::string& mended) {
+  Mended changes;
+  std::string valid;
+  if (!utf8::is_valid(document)) {
+    changes.replaced = utf8::append_sanitized(valid, document);
+    document = valid;
+  }
+  mended.clear();
+  changes.escaped = json::append_escaping_controls(mended, document);
+  return changes;
+}
+
+// `read` reads a document and returns whether it could. `sanitized` holds the second one for as long as the caller looks into
+// it; `mended` says what was changed.
 template <class Read>
-bool read_repaired(std::string_view document, std::string& sanitized, std::size_t& replaced,
-                   Read read) {
-  replaced = 0;
+bool read_repaired(std::string_view document, std::string& sanitized, Mended& mended, Read read) {
+  mended = {};
   if (read(document)) return true;
-  if (utf8::is_valid(document)) return false;
-  sanitized.clear();
-  replaced = utf8::append_sanitized(sanitized, document);
-  return read(std::string_view(sanitized));
+  mended = mend_document(document, sanitized);
+  const bool changed = mended.replaced + mended.escaped > 0;
+  return changed && read(std::string_view(sanitized));
+}
+
+inline void count_mended(const Mended& mended, RepairCounts& repairs) {
+  repairs[static_cast<std::size_t>(Repair::utf8_invalid)] +=
+      static_cast<std::uint32_t>(mended.replaced);
+  repairs[static_cast<std::size_t>(Repair::control_unescaped)] +=
+      static_cast<std::uint32_t>(mended.escaped);
 }
 
 }  // namespace callgate::upstream

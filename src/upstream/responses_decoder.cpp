@@ -5,6 +5,7 @@
 #include "upstream/finish_word.h"
 #include "upstream/repaired_read.h"
 #include "upstream/responses_error.h"
+#include "upstream/unread.h"
 
 namespace callgate::upstream {
 namespace {
@@ -26,14 +27,18 @@ void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (type == "error" || (!type.starts_with("response.") && !read.response.error.empty())) {
     return fail_with(decode_responses_error(0, data));
   }
-  if (!readable) return count(Repair::frame_invalid);
-  count(Repair::utf8_invalid, reader_.replaced());
+  if (!readable) return push_unread(frame, data, sinks);
+  count_mended(reader_.mended(), repairs_);
+  tracker_.next_document(reader_.mended().escaped > 0);
   if (type.empty() && read.response.has_output) {  // a response where a stream was asked for
     seen_ = true;
     return apply_end(read.response.status.view(), read.response, sink);
   }
   constexpr std::string_view kPrefix = "response.";
-  if (!type.starts_with(kPrefix)) return;
+  if (!type.starts_with(kPrefix)) {
+    if (is_error_answer(data)) fail_with(decode_responses_error(0, data));
+    return;
+  }
   type.remove_prefix(kPrefix.size());
   if (repeats_last(type, data, read)) return;
   apply(type, read, sink);
@@ -43,15 +48,27 @@ void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   }
 }
 
+void ResponsesDecoder::push_unread(const SseFrame& frame, std::string_view data,
+                                   ChoiceSinks& sinks) {
+  take_unread(
+      data, repairs_,
+      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
+      [&](std::string_view) { fail_with(lost_chunk()); });
+}
+
 void ResponsesDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (finished_) return;
   if (!reader_.read(trimmed(body))) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream answered with a body that is not a JSON object"});
   }
-  count(Repair::utf8_invalid, reader_.replaced());
+  count_mended(reader_.mended(), repairs_);
+  tracker_.next_document(reader_.mended().escaped > 0);
   const ResponsesBody& read = reader_.frame().response;
   if (!read.error.empty()) return fail_with(decode_responses_error(0, body));
+  if (!read.has_output && is_error_answer(trimmed(body))) {
+    return fail_with(decode_responses_error(0, body));
+  }
   if (!read.has_output) {
     return fail_with({.code = ErrorCode::upstream_failed,
                       .message = "upstream answered with a body that has no output"});
@@ -72,7 +89,7 @@ bool ResponsesDecoder::repeats_last(std::string_view type, std::string_view data
 }
 
 void ResponsesDecoder::apply(std::string_view type, const ResponsesFrame& frame, EventSink& sink) {
-  seen_ = true;
+  seen_ = seen_ || (type != "created" && type != "queued" && type != "in_progress");
   if (apply_prose(type, frame, sink) || apply_call(type, frame, sink)) return;
   if (type == "output_item.added") {
     if (frame.has_item) start_item(frame, sink);
@@ -128,10 +145,10 @@ bool ResponsesDecoder::apply_call(std::string_view type, const ResponsesFrame& f
   OutputItem* state = items_.speaking(function ? Kind::call : Kind::custom_call, frame);
   if (state == nullptr) return true;
   if (type.ends_with(".delta")) {
-    push_arguments(*state, frame.delta.view(), false, sink);
+    const std::string_view delta = state->text_halves.push(frame.delta.view(), joined_);
+    push_arguments(*state, delta, frame.delta_object, sink);
   } else if (type.ends_with(".done")) {
-    const std::string_view rest = state->text.rest_of(frame.whole.view());
-    push_arguments(*state, rest, frame.whole_object, sink);
+    push_rest(*state, frame.whole.view(), frame.whole_object, sink);
   }
   return true;
 }
@@ -148,6 +165,7 @@ void ResponsesDecoder::start_part(const ResponsesFrame& frame) {
 }
 
 void ResponsesDecoder::say_delta(const Lane& lane, const ResponsesFrame& frame, EventSink& sink) {
+  if (frame.delta_object) return;
   OutputItem* item = items_.speaking(lane.kind, frame);
   if (item == nullptr) return;
   const std::int64_t index = frame.part_index.value_or(item->part_index.value_or(0));
@@ -157,7 +175,7 @@ void ResponsesDecoder::say_delta(const Lane& lane, const ResponsesFrame& frame, 
     item->part = {};
   }
   if (!frame.logprobs.empty()) report_logprobs(frame.logprobs, sink);
-  speak(lane, *item, index, frame.delta.view(), sink);
+  speak(lane, *item, index, halves_of(lane, *item).push(frame.delta.view(), joined_), sink);
 }
 
 // A part that ended. An earlier one than the last has been heard.
@@ -173,7 +191,9 @@ void ResponsesDecoder::say_done(const Lane& lane, const ResponsesFrame& frame, E
     item->part_is_other = lane.other;
     item->part = {};
   }
-  speak(lane, *item, index, item->part.rest_of(frame.whole.view()), sink);
+  const std::string_view rest = item->part.rest_of(frame.whole.view());
+  if (!rest.empty()) halves_of(lane, *item).drop();
+  speak(lane, *item, index, rest, sink);
 }
 
 void ResponsesDecoder::say_rest(const Lane& lane, OutputItem& item,
@@ -191,7 +211,30 @@ void ResponsesDecoder::say_rest(const Lane& lane, OutputItem& item,
     if (&lane == &kText && !text.empty() && !part.logprobs.empty()) {
       report_logprobs(part.logprobs, sink);
     }
+    if (!text.empty()) halves_of(lane, item).drop();
     speak(lane, item, index++, text, sink);
+  }
+  end_text(lane, item, sink);
+}
+
+// Half a surrogate pair whose other half did not come.
+void ResponsesDecoder::end_text(const Lane& lane, OutputItem& item, EventSink& sink) {
+  speak(lane, item, item.part_index.value_or(0), halves_of(lane, item).finish(), sink);
+}
+
+void ResponsesDecoder::end_texts(OutputItem& item, EventSink& sink) {
+  switch (item.kind) {
+    case OutputItem::Kind::message:
+      end_text(kText, item, sink);
+      return end_text(kRefusal, item, sink);
+    case OutputItem::Kind::reasoning:
+      end_text(kSummary, item, sink);
+      return end_text(kThought, item, sink);
+    case OutputItem::Kind::call:
+    case OutputItem::Kind::custom_call:
+      return push_arguments(item, item.text_halves.finish(), false, sink);
+    case OutputItem::Kind::other:
+      return;
   }
 }
 
@@ -243,6 +286,10 @@ void ResponsesDecoder::end(Ending ending, EventSink& sink) {
   finished_ = true;
   if (error_) ending = Ending::failure;
   const bool cut = ending != Ending::end || said_ == FinishReason::length;
+  for (OutputItem& item : items_.all()) {
+    end_texts(item, sink);
+    count(Repair::utf8_invalid, item.text_halves.replaced() + item.other_halves.replaced());
+  }
   finish_open_calls(said_ && !cut, sink);
   tracker_.finish(cut, sink);
   sink.accept(TurnFinished{reason_of(ending)});
@@ -254,6 +301,13 @@ FinishReason ResponsesDecoder::reason_of(Ending ending) {
   if (end.repair && !said_) count(*end.repair);
   if (end.error) fail_with(std::move(*end.error));
   return end.reason;
+}
+
+// The name of a call without what models and servers put around it.
+std::string_view ResponsesDecoder::name_of(std::string_view name) {
+  const std::string_view cleaned = names_.cleaned(name);
+  if (cleaned != name) count(Repair::name_broken);
+  return cleaned;
 }
 
 void ResponsesDecoder::fail_with(Error error) {

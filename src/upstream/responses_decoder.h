@@ -12,12 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "upstream/call_tracker.h"
 #include "upstream/responses_frame.h"
 #include "upstream/responses_items.h"
+#include "upstream/tool_names.h"
 #include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
@@ -25,6 +27,9 @@ namespace callgate::upstream {
 
 class ResponsesDecoder final : public ResponseDecoder {
  public:
+  // REQUIRES: `tools`, the declared ones, outlive the decoder.
+  explicit ResponsesDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
   void finish(ChoiceSinks& sinks) override { end(Ending::closed, sinks.choice(0)); }
@@ -34,6 +39,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   bool complete() const override { return said_.has_value() && !error_; }
   const std::optional<Error>& error() const override { return error_; }
   const RepairCounts& repairs() const override { return repairs_; }
+  std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
   // The texts that an item has: which kind of item speaks, and how it is heard.
@@ -47,6 +53,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   static constexpr Lane kSummary{OutputItem::Kind::reasoning, Prose::reasoning, false};
   static constexpr Lane kThought{OutputItem::Kind::reasoning, Prose::reasoning, true};
 
+  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
   void apply(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool apply_prose(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool apply_call(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
@@ -59,12 +66,18 @@ class ResponsesDecoder final : public ResponseDecoder {
                 EventSink& sink);
   void speak(const Lane& lane, OutputItem& item, std::int64_t part, std::string_view text,
              EventSink& sink);
+  static SurrogateJoiner& halves_of(const Lane& lane, OutputItem& item) {
+    return lane.other ? item.other_halves : item.text_halves;
+  }
+  void end_text(const Lane& lane, OutputItem& item, EventSink& sink);
+  void end_texts(OutputItem& item, EventSink& sink);
 
   void start_item(const ResponsesFrame& frame, EventSink& sink);
   void finish_item(OutputItem& state, const ResponsesItem& item, EventSink& sink);
   void start_call(OutputItem& state, const ResponsesItem& item, EventSink& sink);
   void finish_call(OutputItem& state, const ResponsesItem& item, EventSink& sink);
   void push_arguments(OutputItem& state, std::string_view text, bool object, EventSink& sink);
+  void push_rest(OutputItem& state, std::string_view whole, bool object, EventSink& sink);
   void finish_open_calls(bool whole, EventSink& sink);
   void push_raw(const OutputItem& state, std::string_view json, bool object, EventSink& sink);
   void report_annotation(std::string_view json, EventSink& sink);
@@ -74,6 +87,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   void end(Ending ending, EventSink& sink);
   FinishReason reason_of(Ending ending);
   void fail_with(Error error);
+  std::string_view name_of(std::string_view name);
   void count(Repair repair, std::size_t times = 1) {
     repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
   }
@@ -83,6 +97,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   CallTracker tracker_;
   CallPiece piece_;
   std::string escaped_;
+  std::string joined_;
   // Who spoke last, by Prose.
   struct Speaker {
     std::size_t item = 0;
@@ -94,9 +109,10 @@ class ResponsesDecoder final : public ResponseDecoder {
   bool counts_up_ = false;  // sequence numbers do what they should
   std::string last_delta_;
   std::optional<FinishReason> said_;
-  bool seen_ = false;
+  bool seen_ = false;  // something of the output
   std::optional<Error> error_;
   RepairCounts repairs_{};
+  ToolNames names_;
   bool finished_ = false;
   bool ended_ = false;
 };

@@ -1,5 +1,6 @@
 #include "upstream/responses_frame.h"
 
+#include "upstream/openai_usage.h"
 #include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
@@ -15,6 +16,8 @@ void ResponsesItem::clear() {
     each->clear();
   }
   arguments_object = false;
+  arguments_renamed = false;
+  input_object = false;
   content.clear();
   summary.clear();
 }
@@ -34,6 +37,7 @@ void ResponsesFrame::clear() {
   sequence.reset();
   output_index.reset();
   part_index.reset();
+  delta_object = false;
   whole_object = false;
   logprobs = {};
   annotation = {};
@@ -47,7 +51,7 @@ bool ResponsesFrameReader::read(std::string_view document) {
     document_ = text;
     return read_document();
   };
-  if (read_repaired(document, sanitized_, replaced_, read_text_of)) return true;
+  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
   frame_.clear();
   return false;
 }
@@ -63,7 +67,9 @@ void ResponsesFrameReader::read_member(std::string_view key) {
   if (key == "type") {
     read_text(frame_.type);
   } else if (key == "delta") {
-    read_text(frame_.delta);
+    frame_.delta_object = in_.peek() == json::Kind::object || in_.peek() == json::Kind::array;
+    if (!frame_.delta_object) return read_fragment(in_, frame_.delta);
+    frame_.delta = in_.raw();
   } else if (key == "item_id") {
     read_text(frame_.item_id);
   } else if (key == "output_index") {
@@ -130,10 +136,11 @@ void ResponsesFrameReader::read_item(ResponsesItem& item) {
       read_text(item.name);
     } else if (key == "status") {
       read_text(item.status);
-    } else if (key == "arguments") {
+    } else if (key == "arguments" || key == "parameters") {
+      item.arguments_renamed = key != "arguments";
       read_arguments(item.arguments, item.arguments_object);
     } else if (key == "input") {
-      read_text(item.input);
+      read_arguments(item.input, item.input_object);
     } else if (key == "encrypted_content") {
       read_text(item.encrypted);
     } else if (key == "content") {
@@ -144,6 +151,10 @@ void ResponsesFrameReader::read_item(ResponsesItem& item) {
       in_.skip();
     }
   }
+  const std::string_view type = item.type.view();
+  const bool known = type == "message" || type == "function_call" || type == "custom_tool_call" ||
+                     type == "reasoning";
+  if (!known) dropped_.add(type);
 }
 
 void ResponsesFrameReader::read_parts(ReusedList<ResponsesPart>& parts) {
@@ -192,9 +203,7 @@ void ResponsesFrameReader::read_usage() {
     }
   }
   if (!input && !output) return;
-  usage.prompt_tokens = input.value_or(0);
-  usage.completion_tokens = output.value_or(0);
-  usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
+  set_counts(usage, input, output, total);
   frame_.response.usage = usage;
 }
 

@@ -15,8 +15,10 @@
 
 #include "callgate/event.h"
 #include "json/reader.h"
+#include "upstream/dropped_members.h"
 #include "upstream/openai_answer.h"
 #include "upstream/read_text.h"
+#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 
@@ -39,7 +41,9 @@ struct ResponsesItem {
   Text status;
   Text arguments;  // JSON; of a string its content
   bool arguments_object = false;
-  Text input;      // of a custom call
+  bool arguments_renamed = false;  // they came under another name
+  Text input;  // of a custom call; of other calls some servers name their arguments so
+  bool input_object = false;
   Text encrypted;  // of reasoning
   ReusedList<ResponsesPart> content;
   ReusedList<ResponsesPart> summary;
@@ -66,6 +70,7 @@ struct ResponsesFrame {
   std::optional<std::int64_t> part_index;  // content_index or summary_index
   Text item_id;
   Text delta;
+  bool delta_object = false;  // it came as a JSON value instead of a string
   Text whole;  // text, refusal, arguments or input of an event that says it all once more
   bool whole_object = false;
   std::string_view logprobs;
@@ -79,12 +84,14 @@ struct ResponsesFrame {
 
 class ResponsesFrameReader {
  public:
-  // False: not a JSON object; the frame is then empty. Invalid UTF-8 is replaced and read again.
+  // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
   // REQUIRES: `document` lives as long as frame() is used.
   bool read(std::string_view document);
   const ResponsesFrame& frame() const { return frame_; }
-  // U+FFFD that replaced invalid bytes of the last document.
-  std::size_t replaced() const { return replaced_; }
+  // What was mended in the last document.
+  const Mended& mended() const { return mended_; }
+  // Of all documents so far.
+  const DroppedMembers& dropped() const { return dropped_; }
 
  private:
   bool read_document();
@@ -102,9 +109,10 @@ class ResponsesFrameReader {
   std::string_view read_list();
 
   json::Reader in_;
+  DroppedMembers dropped_;
   std::string_view document_;
   std::string sanitized_;
-  std::size_t replaced_ = 0;
+  Mended mended_;
   ResponsesFrame frame_;
 };
 

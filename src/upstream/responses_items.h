@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/surrogate_joiner.h"
 #include "upstream/responses_frame.h"
 
 namespace callgate::upstream {
@@ -87,11 +88,14 @@ struct OutputItem {
 
   Said text;   // of a message, its reasoning summary, its arguments or its input
   Said other;  // refusal, or reasoning text
-  Said part;   // of the part that came last
+  SurrogateJoiner text_halves;
+  SurrogateJoiner other_halves;
+  Said part;  // of the part that came last
   bool part_is_other = false;
   std::optional<std::int64_t> part_index;
   std::size_t annotations = 0;
   std::string early;  // arguments that came with the start
+  bool early_object = false;
 };
 
 OutputItem::Kind item_kind_of(std::string_view type);

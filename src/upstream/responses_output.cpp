@@ -13,6 +13,19 @@ namespace {
 constexpr std::string_view kInputStart = R"({"input":")";
 constexpr std::string_view kInputEnd = R"("})";
 
+struct Arguments {
+  std::string_view text;
+  bool object = false;   // they came as a JSON value instead of a string
+  bool renamed = false;  // they came under another name
+};
+
+Arguments arguments_of(OutputItem::Kind kind, const ResponsesItem& item) {
+  const bool custom = kind == OutputItem::Kind::custom_call;
+  if (custom) return {.text = item.input.view()};
+  if (item.arguments.empty()) return {item.input.view(), item.input_object, !item.input.empty()};
+  return {item.arguments.view(), item.arguments_object, item.arguments_renamed};
+}
+
 }  // namespace
 
 void ResponsesDecoder::start_item(const ResponsesFrame& frame, EventSink& sink) {
@@ -24,8 +37,10 @@ void ResponsesDecoder::start_item(const ResponsesFrame& frame, EventSink& sink) 
   if (state == nullptr || (kind != Kind::call && kind != Kind::custom_call)) return;
   if (!frame.output_index && !state->named) count(Repair::index_missing);
   start_call(*state, frame.item, sink);
-  const Text& early = kind == Kind::call ? frame.item.arguments : frame.item.input;
-  if (!state->done && state->early.empty()) state->early = early.view();
+  const Arguments early = arguments_of(kind, frame.item);
+  if (state->done || !state->early.empty()) return;
+  state->early = early.text;
+  state->early_object = early.object;
 }
 
 void ResponsesDecoder::finish_item(OutputItem& state, const ResponsesItem& item, EventSink& sink) {
@@ -73,7 +88,7 @@ void ResponsesDecoder::start_call(OutputItem& state, const ResponsesItem& item, 
   piece_.clear();
   piece_.index = static_cast<std::int64_t>(state.number);
   piece_.id = item.call_id.view();
-  piece_.name = item.name.view();
+  piece_.name = name_of(item.name.view());
   tracker_.push_call(piece_, false, repairs_, sink);
 }
 
@@ -81,9 +96,11 @@ void ResponsesDecoder::finish_call(OutputItem& state, const ResponsesItem& item,
   if (state.done) return;
   start_call(state, item, sink);
   const bool custom = state.kind == OutputItem::Kind::custom_call;
-  const std::string_view whole = (custom ? item.input : item.arguments).view();
-  const std::string_view given = whole.empty() ? std::string_view(state.early) : whole;
-  push_arguments(state, state.text.rest_of(given), item.arguments_object, sink);
+  Arguments whole = arguments_of(state.kind, item);
+  if (whole.renamed) count(Repair::arguments_misplaced);
+  if (whole.text.empty()) whole = {.text = state.early, .object = state.early_object};
+  push_rest(state, whole.text, whole.object, sink);
+  end_texts(state, sink);
   if (item.status.view() == "incomplete") return;
   if (custom) {
     if (state.text.length() == 0) push_raw(state, kInputStart, false, sink);
@@ -91,6 +108,14 @@ void ResponsesDecoder::finish_call(OutputItem& state, const ResponsesItem& item,
   } else if (state.text.length() == 0) {
     push_raw(state, "{}", false, sink);
   }
+}
+
+// The part of all arguments, or of all input, that is new.
+void ResponsesDecoder::push_rest(OutputItem& state, std::string_view whole, bool object,
+                                 EventSink& sink) {
+  const std::string_view rest = state.text.rest_of(whole);
+  if (!rest.empty()) state.text_halves.drop();
+  push_arguments(state, rest, object, sink);
 }
 
 void ResponsesDecoder::push_arguments(OutputItem& state, std::string_view text, bool object,
@@ -145,7 +170,7 @@ void ResponsesDecoder::finish_open_calls(bool whole, EventSink& sink) {
   for (OutputItem& item : items_.all()) {
     if (item.done) continue;
     if (item.text.length() == 0 && !item.early.empty()) {
-      push_arguments(item, item.early, false, sink);
+      push_arguments(item, item.early, item.early_object, sink);
     }
     const bool open = item.kind == OutputItem::Kind::custom_call && item.text.length() > 0;
     if (whole && open) push_raw(item, kInputEnd, false, sink);

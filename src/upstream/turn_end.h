@@ -2,10 +2,12 @@
 //
 //   the word      | the answer stopped | no calls       | last call complete | last call cut
 //   known         | in any way         | settle(), chat/finish_reason.h
-//   unknown       | in any way         | stop           | tool_calls         | tool_calls
-//   none or empty | at its end         | stop           | tool_calls         | tool_calls
+//   unknown       | in any way         | stop           | tool_calls         | length
+//   none or empty | at its end         | stop           | tool_calls         | length
 //   none or empty | closed             | upstream_error | tool_calls         | upstream_error
 //   none or empty | with a failure     | upstream_error
+//
+// A call that never got a name makes it upstream_error in any case; so does an end without a word and without an answer.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,7 @@ struct TurnWord {
 struct TurnEnd {
   FinishReason reason = FinishReason::stop;
   std::optional<Repair> repair;
-  std::optional<Error> error;  // closed too early
+  std::optional<Error> error;  // closed too early, a call without a name, or nothing was said
 };
 
 // `answered`: there was an answer at all.

@@ -45,11 +45,15 @@ class ResponseDecoder {
   // Every choice has its TurnFinished (or an error was reported) and nothing that matters can follow. For OpenAI:
   // [DONE] was seen.
   virtual bool finished() const = 0;
-  // Every choice that began has said how it ends: a connection that fails now costs the usage at most.
+  // Every choice that began has said how it ends, and no arguments are open: a connection that fails now costs the usage at
+  // most. An owner that does not want to wait may call finish() now. It is not certain that nothing follows: there are servers
+  // that say so after each call. Arguments that come later make it false again until they end.
   virtual bool complete() const = 0;
   // The failure that the upstream reported inside its answer, or that its answer amounts to.
   virtual const std::optional<Error>& error() const = 0;
   virtual const RepairCounts& repairs() const = 0;
+  // What the answer said so far that no event can carry, by name: `citations, server_tool_use`.
+  virtual std::string dropped() const { return {}; }
 };
 
 // A field of the request that a wire format cannot carry.

@@ -64,6 +64,27 @@ describe('an upstream that fails at first is tried again', () => {
       `data: ${error_text({ type: 'server_error' })}\n\n`,
       kEventStream,
     ),
+    'with nothing but [DONE]': fail_with(200, 'data: [DONE]\n\n', kEventStream),
+    'with a chunk that is cut short': fail_with(
+      200,
+      'data: {"choices":[{"index":0,"delta":{"content":"gh\n\ndata: [DONE]\n\n',
+      kEventStream,
+    ),
+    'with a code and a message': fail_with(
+      200,
+      'data: {"code":"InternalError.Algo","message":"no"}\n\ndata: [DONE]\n\n',
+      kEventStream,
+    ),
+    'with a status in base_resp': fail_with(
+      200,
+      '{"choices":null,"base_resp":{"status_code":1000,"status_msg":"no"}}',
+    ),
+    'with a call that has no name': fail_with(
+      200,
+      'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":' +
+        '{"arguments":"{}"}}]},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n',
+      kEventStream,
+    ),
   };
   for (const [what, fail] of Object.entries(kOnce)) {
     for (const [way, stream] of kBoth) {
@@ -135,7 +156,7 @@ describe('an upstream that keeps failing gives a real status', () => {
       fail_with(404, error_text({ code: 'model_not_found' })),
       404,
       1,
-      { code: 'model_not_found' },
+      { code: 'model_not_found', message: /no \(upstream "main", POST http:\S+\/v1\/chat\/\w+\)/ },
     ],
     'with 401 for our key': [fail_with(401, error_text({})), 502, 1, {}],
     'with resets': [reset, 502, 3, {}],
@@ -256,6 +277,15 @@ describe('an upstream that fails in the middle ends the stream in an orderly way
   }
 });
 
+test('a 404 says what the URL of the upstream may lack', async (t) => {
+  const upstream = await start_upstream(t, fail_with(404, 'Not Found'));
+  const gateway = await start_gateway(t, one_upstream(upstream.url));
+  const answer = await post(`${gateway.v1}/chat/completions`, ask('x'));
+  assert.equal(answer.status, 404, answer.text);
+  const message = /upstream "main", POST http:\S+\/chat\/completions; its URL may lack \/v1/;
+  check_error(answer.json(), { message });
+});
+
 describe('another upstream takes over', () => {
   for (const [what, fail] of Object.entries({
     'for one that resets': reset,
@@ -285,11 +315,14 @@ describe('TLS to the upstream', () => {
 
   test('a certificate that nobody vouches for is refused', async (t) => {
     const upstream = await start_upstream(t, answer_well, { tls: certificate });
-    const gateway = await start_gateway(t, one_upstream(upstream.v1, { model: { retries: 0 } }));
+    let connections = 0;
+    upstream.server.on('connection', () => ++connections);
+    const gateway = await start_gateway(t, one_upstream(upstream.v1, { model: { retries: 2 } }));
     const answer = await post(`${gateway.v1}/chat/completions`, ask('x'));
     assert.equal(answer.status, 502, answer.text);
-    check_error(answer.json(), { message: /certificate|TLS/i });
+    check_error(answer.json(), { message: /upstream "main".*certificate/ });
     assert.equal(upstream.requests.length, 0);
+    assert.equal(connections, 1, 'trying again does not help');
   });
 
   test('a certificate from ca_file is trusted', async (t) => {

@@ -49,7 +49,7 @@ test('values follow calls, gaps, faults and refusals', async (t) => {
     if (turn === 1) return response.writeHead(500).end('{}');
     response.writeHead(200, kEventStream);
     response.write(kHead);
-    response.write('data: {"choices"\n\ndata: nonsense\n\n');
+    response.write('data: [1, 2]\n\ndata: nonsense\n\n');
     response.write(say('a'));
     response.write(Buffer.from(say('b?c').replace('?', '\xff'), 'latin1'));
     setTimeout(() => {

@@ -69,6 +69,7 @@ const kFaults = {
   legacy_function_call: ['call_made', 'finish_reason_known', 'no_legacy_call'],
   finish_twice: ['finish_once', 'nothing_after_finish'],
   empty_finish: ['finish_reason_known'],
+  finish_null: ['finish_once', 'finish_reason_known', 'nothing_after_finish'],
   no_finish_key: ['finish_reason_present'],
   no_done: ['done_once'],
   text_after_done: ['nothing_after_done'],
@@ -120,6 +121,11 @@ const kHarmless = [
   'multi_line',
   'bom',
   'comments',
+  'gzip',
+  'deflate',
+  'bare_deflate',
+  'br',
+  'zstd',
   'finish=length',
 ];
 // What no fault does: scripts of their own.

@@ -38,7 +38,11 @@ class GemmaText {
     }
     if (text_[at_] != '{' || call.name.empty()) throw Odd{};
     call.arguments = object();
-    return {.what = What::calls, .end = at_, .calls = {call}};
+    Reading reading{.what = What::calls, .end = at_, .calls = {call}};
+    // Another call in the same block.
+    const std::size_t next = skip_space(text_, at_);
+    if (text_.substr(next).starts_with(',') || text_.substr(next).starts_with('c')) throw Odd{};
+    return reading;
   }
 
  private:
@@ -132,6 +136,8 @@ bool gemma4(const ReferenceCase& turn, EventLog& log) {
   grammar.call_open = {{"<|tool_call>"}};
   grammar.call_close = {"<tool_call|>", "<|tool_response>"};
   grammar.tail = {"<turn|>", "<end_of_turn>", "<eos>"};
+  grammar.special = {"<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>",
+                     R"(<|"|>)"};
   return read(turn, log, grammar, "<|\"|>");
 }
 
@@ -140,6 +146,7 @@ bool functiongemma(const ReferenceCase& turn, EventLog& log) {
   grammar.call_open = {{"<start_function_call>"}};
   grammar.call_close = {"<end_function_call>", "<start_function_response>"};
   grammar.tail = {"<end_of_turn>", "<eos>"};
+  grammar.special = {"<start_function_call>", "<end_function_call>", "<start_function_response>"};
   return read(turn, log, grammar, "<escape>");
 }
 

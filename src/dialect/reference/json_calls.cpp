@@ -36,12 +36,13 @@ class CallText {
         if (call_.name.empty() || (opener_.declared && !in_arguments_)) {
           return {.what = What::no_call, .end = text_.size()};
         }
+        if (!in_arguments_ && !members_.empty()) call_.arguments = "{" + members_;
         return call(CallOutcome::truncated);
       case Stop::whole:
         break;
     }
     if (call_.name.empty()) return {.what = What::no_call};
-    if (!has_arguments_) call_.arguments = "{}";
+    if (!has_arguments_) call_.arguments = "{" + members_ + "}";
     return call(CallOutcome::complete);
   }
 
@@ -69,7 +70,9 @@ class CallText {
         if (key.empty()) return Stop::no_call;
         call_.name = key;
       }
-      if (opener_.declared && !may_have(key)) return Stop::no_call;
+      if (opener_.declared && !may_have(key)) {
+        return has_parameters() ? Stop::no_opinion : Stop::no_call;
+      }
       at_ = skip_space(text_, at_);
       if (at_ == text_.size()) return Stop::cut;
       if (text_[at_++] != ':') return back(Stop::broken);
@@ -92,7 +95,16 @@ class CallText {
   bool may_have(std::string_view key) const {
     const bool known = !call_.name.empty() && has_arguments_;
     return known || is_one_of(key, {"name", "tool_name", "function_name", "function", "arguments",
-                                    "parameters", "args", "type", "id", "index"});
+                                    "parameters", "args", "input", "type", "id", "index", "call_id",
+                                    "tool_call_id"});
+  }
+
+  // Its parameters may be members of the call.
+  bool has_parameters() const {
+    return std::any_of(turn_.tools.begin(), turn_.tools.end(), [&](const ToolSpec& tool) {
+      return tool.name == call_.name &&
+             tool.parameters.text.find("properties") != std::string::npos;
+    });
   }
 
   Stop back(Stop stop) {
@@ -125,15 +137,29 @@ class CallText {
   Stop read_member(const std::string& key, bool nested) {
     if (shape_.name_is_key) return read_arguments();
     if (key == shape_.id_key && !key.empty()) return read_id();
-    if (is_one_of(key, {"arguments", "parameters", "args"})) {
-      return has_arguments_ ? Stop::no_opinion : read_arguments();
+    if (is_one_of(key, {"arguments", "parameters", "args", "input"})) {
+      if (has_parameters() && key != "arguments") return Stop::no_opinion;
+      return has_arguments_ || !members_.empty() ? Stop::no_opinion : read_arguments();
     }
     if (key == "function" && text_[at_] == '{' && !nested) {
       ++at_;
       return read_members(true);
     }
     if (is_one_of(key, {"name", "tool_name", "function_name", "function"})) return read_name();
-    return to_stop(skip_json(text_, at_));
+    return read_other(key);
+  }
+
+  // Without arguments, the members are the arguments.
+  Stop read_other(const std::string& key) {
+    if (has_parameters()) return Stop::no_opinion;
+    const std::size_t from = at_;
+    const Stop stop = to_stop(skip_json(text_, at_));
+    if (stop != Stop::whole || is_one_of(key, {"type", "id", "index", "call_id", "tool_call_id"})) {
+      return stop;
+    }
+    if (!members_.empty()) members_ += ", ";
+    members_ += json_quoted(key) + ": " + escaped_json(text_.substr(from, at_ - from));
+    return stop;
   }
 
   Stop read_name() {
@@ -142,6 +168,7 @@ class CallText {
     std::string name;
     if (const Stop stop = read_string(name); stop != Stop::whole) return stop;
     if (name.empty()) return Stop::no_call;
+    name = declared_name(turn_, name);
     if (opener_.declared && !may_be_called(turn_, name)) return Stop::no_call;
     call_.name = name;
     return Stop::whole;
@@ -193,6 +220,7 @@ class CallText {
   const CallShape& shape_;
   std::size_t at_;
   LoggedCall call_;
+  std::string members_;  // beside the arguments
   bool in_arguments_ = false;
   bool has_arguments_ = false;
 };

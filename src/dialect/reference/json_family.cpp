@@ -23,6 +23,7 @@ JsonFamily tagged(std::string_view open, std::string_view close, Texts tail) {
   family.turn.call_open = {{open}};
   family.turn.call_close = {close};
   family.turn.tail = std::move(tail);
+  family.turn.empty_blocks = true;
   return family;
 }
 
@@ -61,6 +62,7 @@ bool granite(const ReferenceCase& turn, EventLog& log) {
       {"<|tool_call|>"}, {"<tool_call>"}, {.text = "[", .first = true, .declared = true}};
   family.turn.call_close = {"</tool_call>", "<|/tool_call|>"};
   family.turn.tail = {"<|end_of_text|>"};
+  family.turn.special = {"<|tool_call|>", "<|/tool_call|>"};
   return read(turn, log, family);
 }
 
@@ -73,11 +75,20 @@ bool phi4_mini(const ReferenceCase& turn, EventLog& log) {
   family.turn.call_open = {{"functools["}, {"functools ["}, {"<|tool_call|>"}};
   family.turn.call_close = {"<|/tool_call|>"};
   family.turn.tail = {"<|end|>", "<|endoftext|>", "<|eot_id|>"};
+  family.turn.special = {"<|tool_call|>", "<|/tool_call|>"};
   return read(turn, log, family);
 }
 
 bool jamba(const ReferenceCase& turn, EventLog& log) {
   return read(turn, log, tagged("<tool_calls>", "</tool_calls>", {"<|eom|>", "<|endoftext|>"}));
+}
+
+bool apriel(const ReferenceCase& turn, EventLog& log) {
+  JsonFamily family = tagged("<tool_calls>", "</tool_calls>", {"<|end|>", "</s>"});
+  family.turn.reasoning = {{"Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"},
+                           {"<thinking>", "</thinking>"}};
+  family.turn.answer = {{"", "[END FINAL RESPONSE]"}};
+  return read(turn, log, family);
 }
 
 bool minimax_m1(const ReferenceCase& turn, EventLog& log) {
@@ -100,6 +111,7 @@ bool internlm2(const ReferenceCase& turn, EventLog& log) {
   family.turn.call_open = {{"<|plugin|>"}};
   family.turn.section_close = {"<|action_end|>"};
   family.turn.tail = {"<|im_end|>"};
+  family.turn.special = {"<|action_start|>", "<|action_end|>", "<|plugin|>"};
   return read(turn, log, family);
 }
 
@@ -123,6 +135,7 @@ bool cohere_command_r7b(const ReferenceCase& turn, EventLog& log) {
   family.turn.call_open = {{"<|START_ACTION|>"}, {"Action:\n```json"}, {"Action: ```json"}};
   family.turn.call_close = {"<|END_ACTION|>"};
   family.turn.tail = {"<|END_OF_TURN_TOKEN|>"};
+  family.turn.special = {"<|START_ACTION|>", "<|END_ACTION|>"};
   family.shape.id_key = "tool_call_id";
   return read(turn, log, family);
 }
@@ -130,6 +143,7 @@ bool cohere_command_r7b(const ReferenceCase& turn, EventLog& log) {
 bool apertus(const ReferenceCase& turn, EventLog& log) {
   JsonFamily family = tagged("<|tools_prefix|>", "<|tools_suffix|>", {"<|assistant_end|>"});
   family.turn.reasoning = {{"<|inner_prefix|>", "<|inner_suffix|>"}, {"<think>", "</think>"}};
+  family.turn.special = {"<|tools_prefix|>", "<|tools_suffix|>"};
   family.shape.name_is_key = true;
   return read(turn, log, family);
 }
@@ -144,15 +158,17 @@ bool gigachat3(const ReferenceCase& turn, EventLog& log) {
 }
 
 bool dots(const ReferenceCase& turn, EventLog& log) {
-  return read(turn, log,
-              tagged("<dots_function_call>", "</dots_function_call>",
-                     {"<|endofresponse|>", "<|endoftext|>"}));
+  JsonFamily family = tagged("<dots_function_call>", "</dots_function_call>",
+                             {"<|endofresponse|>", "<|endoftext|>"});
+  family.turn.special = {"<dots_function_call>", "</dots_function_call>"};
+  return read(turn, log, family);
 }
 
 bool longcat(const ReferenceCase& turn, EventLog& log) {
   JsonFamily family =
       tagged("<longcat_tool_call>", "</longcat_tool_call>", {"</longcat_s>", "<|endoftext|>"});
   family.turn.reasoning = {{"<think>", "</think>"}, {"<longcat_think>", "</longcat_think>"}};
+  family.turn.special = {"<longcat_tool_call>", "</longcat_tool_call>"};
   const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
     // The newer form is another family's.
     const std::size_t first = skip_space(of.text, at);

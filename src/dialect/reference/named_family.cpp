@@ -33,6 +33,7 @@ Reading read_rest(std::string_view text, std::size_t at, LoggedCall call, const 
     call.arguments = "{}";
     return whole_call(std::move(call), at);
   }
+  if (text[at] == '"') return kNoOpinion;
   if (text[at] != '{') {
     const bool plain =
         find_marker(text, at, enders) == text.npos && text.find('{', at) == text.npos;
@@ -73,6 +74,7 @@ bool mistral(const ReferenceCase& turn, EventLog& log, bool bare_list) {
   if (bare_list) grammar.call_open.push_back({.text = "[", .first = true, .declared = true});
   grammar.call_close = {"[/TOOL_CALLS]"};
   grammar.tail = {"</s>"};
+  grammar.special = {"[TOOL_CALLS]", "[/TOOL_CALLS]"};
   const Texts enders = enders_of(grammar);
   const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
     const std::string_view text = of.text;
@@ -129,6 +131,15 @@ LoggedCall kimi_call(const ReferenceCase& turn, std::string_view id) {
   return call;
 }
 
+// An id that leaves open which of the tools is meant.
+bool is_opaque(const ReferenceCase& turn, const std::string& name) {
+  if (turn.tools.empty() || is_declared(turn, name)) return false;
+  if (name.find(':') != std::string::npos) return true;
+  const auto starts = [&](std::string_view prefix) { return name.starts_with(prefix); };
+  return name.find_first_not_of("0123456789") == std::string::npos || starts("call_") ||
+         starts("call-") || starts("toolu_") || starts("chatcmpl-");
+}
+
 }  // namespace
 
 bool mistral_old(const ReferenceCase& turn, EventLog& log) { return mistral(turn, log, true); }
@@ -142,14 +153,26 @@ bool kimi_k2(const ReferenceCase& turn, EventLog& log) {
   grammar.call_close = {"<|tool_call_end|>"};
   grammar.section_close = {"<|tool_calls_section_end|>", "<|tool_call_section_end|>"};
   grammar.tail = {"<|im_end|>"};
+  grammar.special = {"<|tool_calls_section_begin|>", "<|tool_call_section_begin|>",
+                     "<|tool_calls_section_end|>",   "<|tool_call_section_end|>",
+                     "<|tool_call_begin|>",          "<|tool_call_end|>"};
   grammar.call_ends_reasoning = true;
+  // What stands before it may be a header without its opener.
+  grammar.odd = {"<|tool_call_argument_begin|>"};
   return read_named(turn, log, grammar, [&](std::size_t at, const Texts& enders) {
     constexpr std::string_view kArguments = "<|tool_call_argument_begin|>";
     const Part part = next_part(turn.text, at, {kArguments}, enders);
     if (part.marker.empty()) return kNoCall;
     const std::string_view id = trimmed(turn.text.substr(at, part.at - at));
     const LoggedCall call = kimi_call(turn, id);
-    if (!is_name(call.name)) return kNoCall;
+    if (id.empty() && part.marker != kArguments && part.marker != "{") return kNoCall;
+    if (is_opaque(turn, call.name) ||
+        (turn.tools.empty() && call.name.find(':') != call.name.npos)) {
+      return kNoOpinion;
+    }
+    if (!is_name(call.name) || call.name.find_first_of("*#!?~|\\") != call.name.npos) {
+      return kNoCall;
+    }
     if (id.find('\n') != id.npos && id.find(' ') != id.npos) return kNoOpinion;
     // Words with spaces between them are no id; around its parts they are noise.
     for (std::size_t i = 0; i < id.size(); ++i) {
@@ -178,8 +201,20 @@ bool deepseek(const ReferenceCase& turn, EventLog& log) {
   grammar.section_close = Texts{"<｜tool▁calls▁end｜>", "<|tool▁calls▁end|>", "<|tool_calls_end|>",
                                 "<｜tool_calls_end｜>"};
   grammar.tail = {"<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>"};
-  const Texts separators =
-      Texts{"<｜tool▁sep｜>", "<|tool▁sep|>", "<|tool_sep|>", "<｜tool_sep｜>"};
+  grammar.hidden = {{"<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>"},
+                    {"<|tool▁outputs▁begin|>", "<|tool▁outputs▁end|>"},
+                    {"<|tool_outputs_begin|>", "<|tool_outputs_end|>"},
+                    {"<｜tool_outputs_begin｜>", "<｜tool_outputs_end｜>"}};
+  Texts separators = Texts{"<｜tool▁sep｜>", "<|tool▁sep|>", "<|tool_sep|>", "<｜tool_sep｜>"};
+  grammar.special =
+      Texts{"<｜tool▁output▁begin｜>", "<|tool▁output▁begin|>", "<|tool_output_begin|>",
+            "<｜tool_output_begin｜>", "<｜tool▁output▁end｜>", "<|tool▁output▁end|>",
+            "<|tool_output_end|>",     "<｜tool_output_end｜>"};
+  for (const Texts* list :
+       {&grammar.section_open, &grammar.call_close, &grammar.section_close, &separators}) {
+    grammar.special.insert(grammar.special.end(), list->begin(), list->end());
+  }
+  for (const CallOpener& opener : grammar.call_open) grammar.special.push_back(opener.text);
   return read_named(turn, log, grammar, [&](std::size_t at, const Texts& enders) {
     const std::string_view text = turn.text;
     Part part = next_part(text, at, separators, enders);
@@ -253,6 +288,8 @@ bool solar_open(const ReferenceCase& turn, EventLog& log) {
   grammar.call_close = {"<|tool_call:end|>"};
   grammar.section_close = {"<|calls|>"};
   grammar.tail = {"<|flush|>"};
+  grammar.special = {"<|tool_calls|>",    "<|calls|>",          "<|tool_call:begin|>",
+                     "<|tool_call:end|>", "<|tool_call:name|>", "<|tool_call:args|>"};
   return read_named(turn, log, grammar, [&](std::size_t at, const Texts& enders) {
     constexpr std::string_view kName = "<|tool_call:name|>";
     constexpr std::string_view kArguments = "<|tool_call:args|>";

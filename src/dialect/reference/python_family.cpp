@@ -36,6 +36,7 @@ class PythonText {
     LoggedCall call{.name = name, .arguments = "{"};
     const std::vector<std::string> names = parameters(name);
     std::size_t position = 0;
+    bool named = false;
     for (space(); peek() != ')'; space()) {
       if (position > 0) call.arguments += ',';
       const std::size_t from = at_;
@@ -48,7 +49,9 @@ class PythonText {
       }
       if (!key.empty()) {
         ++at_;
+        named = true;
       } else {
+        if (named) throw Odd{};
         at_ = from;
         key = position < names.size() ? names[position] : "arg" + std::to_string(position);
       }
@@ -65,6 +68,12 @@ class PythonText {
     ++at_;
     call.arguments += '}';
     return call;
+  }
+
+  // A dict as a JSON object.
+  std::string dict() {
+    if (peek() != '{') throw Odd{};
+    return value();
   }
 
   void space() { at_ = skip_space(text_, at_); }
@@ -214,6 +223,7 @@ class PythonText {
         at_ = behind;
         return all;
       }
+      if (at_ == behind) throw Odd{};  // no white space between: it may be a quote in a string
     }
   }
 
@@ -266,6 +276,16 @@ class PythonText {
   std::size_t at_;
 };
 
+// The quote before the call's last parenthesis may be one inside a string: what follows is none of a call's.
+bool may_go_on(std::string_view text, std::size_t at, bool list) {
+  const std::size_t last = text.substr(0, at - 1).find_last_not_of(" \t\r\n");
+  if (text[last] != '"' && text[last] != '\'') return false;
+  const std::size_t next = list ? skip_space(text, at) : at;
+  if (next == text.size() || std::string_view("],;<").find(text[next]) != text.npos) return false;
+  return list ||
+         !(begins_word(text[next]) || is_digit(text[next]) || skip_space(text, next) > next);
+}
+
 // Well-formed calls and prose; of broken ones there is no opinion.
 Reading read_python_calls(const ReferenceCase& turn, const CallOpener& opener, std::size_t at) {
   const std::string_view text = turn.text;
@@ -282,13 +302,13 @@ Reading read_python_calls(const ReferenceCase& turn, const CallOpener& opener, s
   while (true) {
     const std::size_t here = in.at();
     const bool closes = list && text.substr(here).starts_with(']');
-    if (closes && !all.calls.empty()) {
+    if (closes && (!all.calls.empty() || !opener.declared)) {
       all.end = here + 1;
       return all;
     }
     const bool begins =
         here < text.size() && begins_word(text[here]) && (all.calls.empty() || comma || !list);
-    const std::string name = begins ? in.word() : "";
+    const std::string name = begins ? declared_name(turn, in.word()) : "";
     in.space();
     const bool called = !name.empty() && text.substr(in.at()).starts_with('(');
     if (!called || (opener.declared && !may_be_called(turn, name))) {
@@ -302,6 +322,7 @@ Reading read_python_calls(const ReferenceCase& turn, const CallOpener& opener, s
     in.skip();
     all.calls.push_back(in.call(name));
     all.end = in.at();
+    if (may_go_on(text, in.at(), list)) return {.what = What::no_opinion};
     in.space();
     comma = text.substr(in.at()).starts_with(',') || text.substr(in.at()).starts_with(';');
     if (comma) {
@@ -311,11 +332,58 @@ Reading read_python_calls(const ReferenceCase& turn, const CallOpener& opener, s
   }
 }
 
+// A dict that is a call; others are odd.
+LoggedCall call_of(const std::string& dict) {
+  LoggedCall call;
+  json::Reader in(dict);
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "name" && in.peek() == json::Kind::string && call.name.empty()) {
+      call.name = in.string();
+    } else if (key == "arguments" && in.peek() == json::Kind::object && call.arguments.empty()) {
+      call.arguments = in.raw();
+    } else {
+      throw Odd{};
+    }
+  }
+  if (call.name.empty() || call.arguments.empty()) throw Odd{};
+  return call;
+}
+
+// `at` is behind the opener, or at the bracket with which it ends.
+Reading read_dict_calls(const ReferenceCase& turn, const CallOpener& opener, std::size_t at) {
+  at = skip_space(turn.text, at);
+  const bool list = turn.text.substr(at).starts_with('[');
+  const std::size_t first = skip_space(turn.text, list ? at + 1 : at);
+  if (first == turn.text.size()) throw Odd{};
+  if (turn.text[first] != '{') {
+    if (turn.text[first] == ']' && !opener.declared) throw Odd{};
+    return {.what = What::no_call};
+  }
+  PythonText in(turn, first);
+  Reading all{.what = What::calls};
+  for (bool more = true; more;) {
+    all.calls.push_back(call_of(in.dict()));
+    if (opener.declared && !is_declared(turn, all.calls.back().name)) throw Odd{};
+    all.end = in.at();
+    if (!list) return all;
+    in.space();
+    more = in.peek() == ',';
+    if (!more && in.peek() != ']') throw Odd{};
+    in.skip();
+    if (more) in.space();
+  }
+  all.end = in.at();
+  return all;
+}
+
 bool read(const ReferenceCase& turn, EventLog& log, const TurnGrammar& grammar, bool also_json) {
   const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
     const std::string_view rest = of.text.substr(skip_space(of.text, at));
     const std::string_view inner = rest.substr(skip_space(rest, rest.starts_with('[') ? 1 : 0));
-    if (also_json && inner.starts_with('{')) return read_json_calls(of, opener, at, {});
+    const bool bracket = opener.text.ends_with('[') || opener.text == "{";
+    if (opener.text == "{" || (also_json && inner.starts_with('{'))) {
+      return read_json_calls(of, opener, bracket ? at - 1 : at, {});
+    }
     try {
       return read_python_calls(of, opener, at);
     } catch (const Odd&) {
@@ -329,17 +397,35 @@ bool read(const ReferenceCase& turn, EventLog& log, const TurnGrammar& grammar, 
 
 bool pythonic(const ReferenceCase& turn, EventLog& log) {
   TurnGrammar grammar;
-  grammar.call_open = {{.text = "[", .declared = true}, {"<|python_start|>"}};
+  grammar.call_open = {{.text = "[", .declared = true},
+                       {"<|python_start|>"},
+                       {.text = "{", .first = true, .declared = true}};
   grammar.call_close = {"<|python_end|>"};
   grammar.tail = {"<|eot|>", "<|eom|>", "<|eot_id|>", "<|eom_id|>"};
-  return read(turn, log, grammar, false);
+  grammar.special = {"<|python_start|>", "<|python_end|>"};
+  return read(turn, log, grammar, true);
+}
+
+bool sarashina(const ReferenceCase& turn, EventLog& log) {
+  TurnGrammar grammar;
+  grammar.call_open = {{"<|tool_calls|>"}, {.text = "[", .first = true, .declared = true}};
+  grammar.tail = {"</s>", "<|end|>"};
+  const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
+    try {
+      return read_dict_calls(of, opener, opener.declared ? at - 1 : at);
+    } catch (const Odd&) {
+      return Reading{.what = What::no_opinion};
+    }
+  };
+  return read_turn(turn, grammar, read_calls, log);
 }
 
 bool lfm2(const ReferenceCase& turn, EventLog& log) {
   TurnGrammar grammar;
-  grammar.call_open = {{"<|tool_call_start|>"}};
+  grammar.call_open = {{"<|tool_call_start|>"}, {.text = "[", .declared = true, .line = true}};
   grammar.call_close = {"<|tool_call_end|>"};
   grammar.tail = {"<|im_end|>", "<|endoftext|>"};
+  grammar.special = {"<|tool_call_start|>", "<|tool_call_end|>"};
   return read(turn, log, grammar, true);
 }
 
@@ -348,6 +434,7 @@ bool olmo3(const ReferenceCase& turn, EventLog& log) {
   grammar.call_open = {{"<function_calls>"}};
   grammar.call_close = {"</function_calls>"};
   grammar.tail = {"<|im_end|>", "<|endoftext|>"};
+  grammar.empty_blocks = true;
   return read(turn, log, grammar, false);
 }
 

@@ -14,6 +14,7 @@ struct ReferenceCase {
   std::string_view text;
   std::span<const ToolSpec> tools;
   bool reasoning_open = false;  // the prompt opened the reasoning
+  bool cut_off = false;         // the upstream did not end the turn normally
 };
 
 // Writes the turn's events, as an eager parser would. False: no opinion on this turn, the log is worth nothing.

@@ -58,8 +58,7 @@ bool read_qwen3_coder(const ReferenceCase& turn, EventLog& log) {
                         .value_close = "</parameter>",
                         .section_closes = {"</tool_call>"},
                         .tails = {"<|im_end|>", "<|endoftext|>"},
-                        .newlines = true,
-                        .json_calls = true};
+                        .newlines = true};
   return read(turn, {.call_ends_reasoning = true},
               {{"<tool_call>", &markers}, {"<function=", &markers}}, log);
 }
@@ -84,10 +83,14 @@ bool read_glm(const ReferenceCase& turn, EventLog& log) {
       .value_open = "<arg_value>",
       .value_close = "</arg_value>",
       .tails = {"<|observation|>", "<|user|>", "<|endoftext|>"}};
-  return read(turn, {.closers = {"</tool_call>"}}, {{"<tool_call>", &markers}}, log);
+  if (may_hold_bare_json(turn.text)) return false;
+  return read(turn, {.closers = {"</tool_call>"}, .empty_blocks = true},
+              {{"<tool_call>", &markers}}, log);
 }
 
 bool read_hunyuan(const ReferenceCase& turn, EventLog& log) {
+  // The suffixed markers are the same with other names.
+  if (turn.text.find(":opensource") != std::string_view::npos) return false;
   const Markers markers{
       .leads = {"<tool_calls>"},
       .call = {.open = "<tool_call>", .style = Tag::Style::bare},
@@ -98,12 +101,13 @@ bool read_hunyuan(const ReferenceCase& turn, EventLog& log) {
       .fillers = {"<tool_sep>"},
       .section_closes = {"</tool_calls>"},
       .tails = {"<|eos|>", "<|endoftext|>"}};
-  return read(turn, {.closers = {"</tool_call>"}},
+  return read(turn, {.closers = {"</tool_call>"}, .empty_blocks = true},
               {{"<tool_calls>", &markers}, {"<tool_call>", &markers}}, log);
 }
 
 bool read_dsml(const ReferenceCase& turn, EventLog& log) {
   const std::string_view bars[] = {"｜DSML｜", "｜DSML｜ ", "‖DSML‖", "｜｜DSML｜｜", "|DSML|"};
+  TurnGrammar grammar{.call_ends_reasoning = true, .special = true};
   std::vector<Markers> all;
   for (const std::string_view spelled : bars) {
     Texts opens;
@@ -114,12 +118,15 @@ bool read_dsml(const ReferenceCase& turn, EventLog& log) {
     }
     all.push_back(invokes(std::string(spelled), opens, closes, {"<｜end▁of▁sentence｜>"}));
     all.back().type_key = "string";
+    for (const std::string_view tag : {"invoke>", "parameter>"}) {
+      grammar.strays.push_back(std::string("</").append(spelled).append(tag));
+    }
   }
   std::vector<Spelling> spellings;
   for (std::size_t i = 0; i < all.size(); ++i) {
     spellings.push_back({std::string("<").append(bars[i]), &all[i]});
   }
-  return read(turn, {.call_ends_reasoning = true}, spellings, log);
+  return read(turn, grammar, spellings, log);
 }
 
 bool read_minimax_m2(const ReferenceCase& turn, EventLog& log) {
@@ -144,7 +151,7 @@ bool read_step3(const ReferenceCase& turn, EventLog& log) {
   const Markers markers = invokes(
       "steptml:", {"<｜tool_calls_begin｜>", "<｜tool_call_begin｜>", "function", "<｜tool_sep｜>"},
       {"<｜tool_call_end｜>", "<｜tool_calls_end｜>"}, {"<|EOT|>", "<｜end▁of▁sentence｜>"});
-  return read(turn, {},
+  return read(turn, {.special = true, .strays = {"<｜tool_sep｜>"}},
               {{"<｜tool_calls_begin｜>", &markers},
                {"<｜tool_call_begin｜>", &markers},
                {"<steptml:invoke", &markers}},
@@ -164,14 +171,25 @@ bool read_kimi_k3(const ReferenceCase& turn, EventLog& log) {
                         .parameter = element("<|open|>argument", "key"),
                         .value_close = "<|close|>argument<|sep|>",
                         .type_key = "type",
+                        .fillers = {"<|open|>json type=\"object\"<|sep|>", "<|open|>json<|sep|>",
+                                    "<|close|>json<|sep|>"},
                         .section_closes = {"<|close|>tools<|sep|>"},
-                        .tails = {"<|end|>", "<|im_end|>"}};
-  return read(turn,
-              {.think_open = "<|open|>think<|sep|>",
-               .think_close = "<|close|>think<|sep|>",
-               .answer_open = "<|open|>response<|sep|>",
-               .answer_close = "<|close|>response<|sep|>"},
-              {{"<|open|>tools<|sep|>", &markers}, {"<|open|>call", &markers}}, log);
+                        .tails = {"<|end|>", "<|im_end|>"},
+                        .hides_cut_tag = true};
+  return read(
+      turn,
+      {.think_open = "<|open|>think<|sep|>",
+       .think_close = "<|close|>think<|sep|>",
+       .answer_open = "<|open|>response<|sep|>",
+       .answer_close = "<|close|>response<|sep|>",
+       .special = true,
+       .strays = {"<|close|>call<|sep|>", "<|close|>argument<|sep|>", "<|close|>json<|sep|>",
+                  "<|close|>call", "<|close|>tools", "<|open|>", "<|close|>", "<|sep|>"},
+       .oddities = {"<|open|>think", "<|close|>think", "<|open|>response", "<|close|>response",
+                    "<|open|> think <|sep|>", "<|close|> think <|sep|>",
+                    "<|open|> response <|sep|>", "<|close|> response <|sep|>", "<|close|>message",
+                    "<|close|> message <|sep|>", "<|end_of_msg|>"}},
+      {{"<|open|>tools<|sep|>", &markers}, {"<|open|>call", &markers}}, log);
 }
 
 bool read_minicpm5(const ReferenceCase& turn, EventLog& log) {
@@ -187,6 +205,24 @@ bool read_minicpm5(const ReferenceCase& turn, EventLog& log) {
                         .raw_close = "]]>"};
   return read(turn, {}, {{"<tool_call>", &markers}, {"<function", &markers}}, log);
 }
+
+}  // namespace
+
+// Its JSON form is another family's.
+bool read_dots(const ReferenceCase& turn, EventLog& log) {
+  constexpr std::string_view kOpen = "<dots_function_call>";
+  for (std::size_t at = turn.text.find(kOpen); at != std::string_view::npos;
+       at = turn.text.find(kOpen, at + 1)) {
+    const std::size_t body = skip_space(turn.text, at + kOpen.size());
+    if (body < turn.text.size() && turn.text[body] == '[') return false;
+  }
+  const Markers markers = invokes("", {std::string(kOpen)}, {"</dots_function_call>"},
+                                  {"<|endofresponse|>", "<|endoftext|>"});
+  return read(turn, {.special = true}, {{std::string(kOpen), &markers}, {"<invoke", &markers}},
+              log);
+}
+
+namespace {
 
 struct Row {
   std::string_view dialect;

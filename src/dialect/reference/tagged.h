@@ -10,6 +10,7 @@ namespace callgate::dialect::reference::tagged {
 // The reference of a tagged dialect; nullptr: there is none.
 Reference find_reference(std::string_view dialect);
 
+bool read_dots(const ReferenceCase& turn, EventLog& log);
 // tagged_prefixed.cpp
 bool read_minimax_m3(const ReferenceCase& turn, EventLog& log);
 // tagged_xml.cpp

@@ -1,6 +1,7 @@
 #include "dialect/reference/tagged_call.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -17,7 +18,7 @@ const CallRead kText{.found = Found::text};
 class Reading {
  public:
   Reading(const ReferenceCase& turn, const Markers& markers)
-      : text_(turn.text), tools_(turn.tools), markers_(markers) {}
+      : text_(turn.text), tools_(turn.tools), cut_off_(turn.cut_off), markers_(markers) {}
 
   CallRead read(std::size_t at) {
     std::string last;
@@ -28,17 +29,26 @@ class Reading {
       last = lead;
       at = skip_space(text_, at + lead.size());
     }
-    if (at == text_.size()) return kText;
+    if (at == text_.size()) return markers_.hides_cut_tag ? CallRead{} : kText;
     if (!last.empty() && !longest_at(text_, at, markers_.section_closes).empty()) {
       return {.found = Found::empty_section, .end = at};
     }
-    if (!last.empty() && markers_.json_calls && text_[at] == '{') return read_json_call(at);
+    if (!last.empty() && text_[at] == '{') return read_json_call(at);
+    if (!last.empty() && text_[at] == '[') return {};
+    if (markers_.hides_cut_tag && begins_any(at, body_markers())) return {};
     if (!stands_at(text_, at, markers_.call.open)) return kText;
+    if (is_bare()) {
+      const std::size_t body = skip_space(text_, at + markers_.call.open.size());
+      if (body < text_.size() && text_[body] == '{') return read_json_call(body);
+      if (body < text_.size() && text_[body] == '[') return {};
+    }
     const TagRead tag = read_tag(markers_.call, text_, at + markers_.call.open.size());
     switch (tag.state) {
       case TagRead::State::no_opinion:
         return {};
       case TagRead::State::ends:
+        if (markers_.hides_cut_tag) return {};
+        return kText;
       case TagRead::State::bad:
         return kText;
       case TagRead::State::whole:
@@ -62,6 +72,20 @@ class Reading {
     return call(arguments_.empty() ? "{}" : arguments_ + "}", CallOutcome::complete, end);
   }
   CallRead truncated() const { return call(arguments_, CallOutcome::truncated, text_.size()); }
+  // The turn ends, and the call's close marker did not come.
+  CallRead unclosed(std::size_t end, bool cut_off) const {
+    if (!cut_off && !Schema(tools_, name_).misses(keys_)) return complete(end);
+    return call(arguments_, CallOutcome::truncated, end);
+  }
+  bool is_bare() const { return markers_.call.style == Tag::Style::bare; }
+  // k=v, f(...), or the end of a key that has no beginning.
+  bool is_odd_body(std::size_t at) const {
+    if (!is_bare()) return false;
+    if (text_[at] == '(' || stands_at(text_, at, markers_.parameter.end)) return true;
+    if (begins_any(at, {markers_.parameter.end})) return true;
+    const std::size_t end = text_.find_first_of("=<\n ", at);
+    return end != std::string_view::npos && text_[end] == '=';
+  }
 
   // The turn ends inside one of these.
   bool begins_any(std::size_t at, const Texts& list) const {
@@ -81,9 +105,10 @@ class Reading {
   CallRead read_body(std::size_t at) {
     for (;;) {
       at = skip_space(text_, at);
-      if (at == text_.size()) return arguments_.empty() ? truncated() : complete(at);
+      if (at == text_.size()) return arguments_.empty() ? truncated() : unclosed(at, cut_off_);
       const std::string filler = longest_at(text_, at, markers_.fillers);
       if (text_[at] == '{' && arguments_.empty()) return read_json_body(at);
+      if (is_odd_body(at)) return {};
       if (stands_at(text_, at, markers_.parameter.open)) {
         if (CallRead end; !read_argument(at, end)) return end;
       } else if (stands_at(text_, at, markers_.call_close)) {
@@ -91,6 +116,7 @@ class Reading {
       } else if (!longest_at(text_, at, markers_.section_closes).empty()) {
         return complete(at);
       } else if (stands_at(text_, at, markers_.value_close)) {
+        if (arguments_.empty()) return {};
         at += markers_.value_close.size();
       } else if (!filler.empty()) {
         at += filler.size();
@@ -104,9 +130,9 @@ class Reading {
                  begins_any(at, body_markers())) {
         return {};
       } else if (begins_any(at, body_markers())) {
-        return complete(text_.size());
+        return unclosed(text_.size(), cut_off_);
       } else if (ends_turn(at)) {
-        return complete(at);
+        return unclosed(at, false);
       } else {
         const bool odd = !arguments_.empty() || !longest_at(text_, at, body_markers()).empty() ||
                          !longest_at(text_, at, markers_.tails).empty();
@@ -126,6 +152,8 @@ class Reading {
     const TagRead tag = read_tag(markers_.parameter, text_, at + markers_.parameter.open.size());
     if (tag.state == TagRead::State::ends) end = truncated();
     if (tag.state != TagRead::State::whole || tag.name.empty()) return false;
+    if (arguments_.empty() && Schema(tools_, name_).is_wrapped_by(tag.name)) return false;
+    keys_.insert(tag.name);
     arguments_ += arguments_.empty() ? '{' : ',';
     json::append_string(arguments_, tag.name);
     arguments_ += ':';
@@ -204,7 +232,7 @@ class Reading {
         value = value.substr(0, i);
         break;
       }
-      if (begins_any(at, body_markers())) return {};
+      if (begins_any(at, body_markers()) || begins_any(at, {markers_.raw_open})) return {};
     }
     const bool text = !json_ && (kinds_.empty() || kinds_.contains("string"));
     if (!text && value.find_first_of("\"\n\r\t\x01") != std::string_view::npos) return {};
@@ -245,14 +273,25 @@ class Reading {
         } else if (verdict != Verdict::data) {
           return verdict;
         }
+      } else if (is_bare() && shown == 0 && closes_like_a_key(at)) {
+        return Verdict::no_opinion;
       } else if (shows_call(at)) {
         ++shown;
       } else if (stands_at(text_, at, markers_.parameter.open) && shown == 0 &&
-                 (text_[at - 1] == '\n' || text_[at - 1] == '>')) {
+                 std::string_view(" \t\"'`([").find(text_[at - 1]) == std::string_view::npos) {
         return Verdict::no_opinion;
       }
     }
     return shown == 0 ? Verdict::data : Verdict::no_opinion;
+  }
+
+  // The close marker of a key, and what may stand behind a value.
+  bool closes_like_a_key(std::size_t at) const {
+    const std::string& end = markers_.parameter.end;
+    if (begins_any(at, {end})) return true;
+    if (!stands_at(text_, at, end)) return false;
+    const std::size_t next = skip_space(text_, at + end.size());
+    return next == text_.size() || text_[next] == '<';
   }
 
   // Only close markers follow, the last one perhaps cut.
@@ -359,14 +398,18 @@ class Reading {
     }
     if (in.failed() || name_.empty() || arguments.empty()) return {};
     at = skip_space(text_, at + in.offset());
-    const std::string close = longest_at(text_, at, markers_.section_closes);
+    Texts closes = markers_.section_closes;
+    closes.push_back(markers_.call_close);
+    const std::string close = longest_at(text_, at, closes);
     if (close.empty()) return {};
     return call(arguments, CallOutcome::complete, at + close.size());
   }
 
   std::string_view text_;
   std::span<const ToolSpec> tools_;
+  bool cut_off_;
   const Markers& markers_;
+  std::set<std::string, std::less<>> keys_;
   std::string name_;
   std::string arguments_;
   Kinds kinds_;

@@ -27,8 +27,8 @@ struct Markers {
   Texts tails;
   std::string raw_open;
   std::string raw_close;
-  bool newlines = false;    // one at each end of a value is structure
-  bool json_calls = false;  // behind a lead a call may be JSON
+  bool newlines = false;       // one at each end of a value is structure
+  bool hides_cut_tag = false;  // a call's tag that the turn ends in may be hidden
 };
 
 // Reads from an opener at `at`.

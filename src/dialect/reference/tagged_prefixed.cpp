@@ -1,4 +1,5 @@
 // MiniMax-M3: every tag carries a prefix, the tag of an argument is its name, tags inside tags are members.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct Element {
 
 class Reading {
  public:
-  explicit Reading(const ReferenceCase& turn) : text_(turn.text), tools_(turn.tools) {}
+  explicit Reading(const ReferenceCase& turn)
+      : text_(turn.text), tools_(turn.tools), cut_off_(turn.cut_off) {}
 
   CallRead read(std::size_t at) {
     if (stands_at(text_, at, kSection)) at = skip_space(text_, at + kSection.size());
@@ -61,11 +63,13 @@ class Reading {
   CallRead read_body(std::size_t at) {
     const Schema schema(tools_, name_);
     std::string arguments;
+    std::set<std::string, std::less<>> keys;
     for (;;) {
       at = skip_space(text_, at);
       const std::string all = arguments.empty() ? "{}" : arguments + "}";
       if (at == text_.size()) {
         if (arguments.empty()) return call("", CallOutcome::truncated, at);
+        if (cut_off_ || schema.misses(keys)) return call(arguments, CallOutcome::truncated, at);
         return call(all, CallOutcome::complete, at);
       }
       if (stands_at(text_, at, kCallClose)) {
@@ -75,6 +79,8 @@ class Reading {
       std::string key;
       std::size_t from = 0;
       if (!read_name(text_, at, key, from)) return {};
+      if (arguments.empty() && schema.is_wrapped_by(key)) return {};
+      keys.insert(key);
       arguments += arguments.empty() ? '{' : ',';
       json::append_string(arguments, key);
       arguments += ':';
@@ -90,6 +96,7 @@ class Reading {
         return call(arguments + cut(rest, kinds), CallOutcome::truncated, text_.size());
       }
       const std::string_view value = text_.substr(from, end - from);
+      if (begins_argument(value, schema)) return {};
       if (kinds.contains("string")) {
         arguments += typed(value, kinds).value_or("");
       } else if (!append(arguments, value, place)) {
@@ -97,6 +104,18 @@ class Reading {
       }
       at = end + close.size();
     }
+  }
+
+  // The tag of an argument in a text, whose own close tag may be missing.
+  static bool begins_argument(std::string_view value, const Schema& schema) {
+    const std::string open = kPrefix + "<";
+    for (std::size_t at = value.find(open); at != std::string_view::npos;
+         at = value.find(open, at + 1)) {
+      std::string key;
+      std::size_t end = 0;
+      if (read_name(value, at, key, end) && !schema.member(key).says_nothing()) return true;
+    }
+    return false;
   }
 
   // `<key>` behind a prefix.
@@ -211,6 +230,7 @@ class Reading {
 
   std::string_view text_;
   std::span<const ToolSpec> tools_;
+  bool cut_off_;
   std::string name_;
 };
 
@@ -223,7 +243,8 @@ bool read_minimax_m3(const ReferenceCase& turn, EventLog& log) {
        .think_close = "</mm:think>",
        .openers = {kSection, kCall},
        .closers = {kSectionClose},
-       .tails = {"[e~["}},
+       .tails = {"[e~["},
+       .special = true},
       [&](std::size_t at) { return Reading(turn).read(at); }, log);
 }
 

@@ -228,6 +228,23 @@ bool Schema::lists_members() const {
   return false;
 }
 
+bool Schema::is_wrapped_by(std::string_view name) const {
+  constexpr std::string_view kNames[] = {"arguments", "parameters", "input", "args", "params"};
+  const bool fits = std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  return fits && lists_members() && member(name).says_nothing();
+}
+
+bool Schema::misses(const std::set<std::string, std::less<>>& names) const {
+  for (const JsonTree* part : parts(node_, 0)) {
+    const JsonTree* required = part->find("required");
+    if (required == nullptr) continue;
+    for (const auto& [none, each] : required->members) {
+      if (!names.contains(each.text)) return true;
+    }
+  }
+  return false;
+}
+
 std::optional<std::string> typed(std::string_view text, const Kinds& kinds) {
   if (kinds.empty() || kinds.contains("string")) {
     return kinds.contains("null") && text == "null" ? "null" : as_string(text);
@@ -246,6 +263,12 @@ std::optional<std::string> typed(std::string_view text, const Kinds& kinds) {
   const bool container = (kinds.contains("object") && core.starts_with('{')) ||
                          (kinds.contains("array") && core.starts_with('['));
   if (container && is_json(core)) return core;
+  // Whether it is a literal of Python is not for a reference to say.
+  const bool wants_container = kinds.contains("object") || kinds.contains("array");
+  if (wants_container && core.find_first_of("{[(") == 0 &&
+      core.find_last_of("}])") == core.size() - 1 && !is_json(core)) {
+    return std::nullopt;
+  }
   // Whether 5e3 is an integer, TRUE a boolean, and a raw newline allowed in a JSON string is not said anywhere.
   const std::string lower = lower_case(core);
   const bool odd = (container && has_raw_control(core)) || (power && kinds.contains("integer")) ||

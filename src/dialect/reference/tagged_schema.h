@@ -49,6 +49,10 @@ class Schema {
   Schema element() const;
   bool says_nothing() const { return node_ == nullptr; }
   bool lists_members() const;
+  // All arguments may stand in a member of this name.
+  bool is_wrapped_by(std::string_view name) const;
+  // A member that is required is not among `names`.
+  bool misses(const std::set<std::string, std::less<>>& names) const;
 
  private:
   Schema(std::shared_ptr<const JsonTree> root, const JsonTree* node)

@@ -57,7 +57,8 @@ TagRead read_bare(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && is_name_byte(text[end])) ++end;
   if (end == text.size()) return {.state = State::ends};
-  const bool whole = end > at && (text[end] == '<' || is_space(text[end]));
+  const bool ends = text[end] == '<' || text[end] == '{' || text[end] == '(' || is_space(text[end]);
+  const bool whole = end > at && ends;
   if (!whole) return {.state = State::bad, .end = end};
   return {.state = State::whole, .end = end, .name = std::string(text.substr(at, end - at))};
 }

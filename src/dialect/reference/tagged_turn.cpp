@@ -46,7 +46,8 @@ class Turn {
                             &grammar_.answer_close}) {
       look(*one);
     }
-    for (const auto* list : {&grammar_.openers, &grammar_.closers, &grammar_.tails}) {
+    for (const auto* list : {&grammar_.openers, &grammar_.closers, &grammar_.tails,
+                             &grammar_.strays, &grammar_.oddities}) {
       for (const std::string& marker : *list) look(marker);
     }
     return longest;
@@ -58,7 +59,15 @@ class Turn {
     if (has(grammar_.closers, marker)) {
       const bool behind_call = before_ == Before::call && is_blank(stretch_);
       if (calls_ > 0 && !behind_call) return false;
-      behind_call ? stretch_.clear() : void(stretch_ += marker);
+      if (behind_call) {
+        stretch_.clear();
+      } else if (!grammar_.special || shows_markup_) {
+        stretch_ += marker;
+      }
+    } else if (has(grammar_.strays, marker)) {
+      if (shows_markup_) stretch_ += marker;
+    } else if (has(grammar_.oddities, marker)) {
+      return false;
     } else if (has(grammar_.tails, marker)) {
       if (ends_turn(end)) {
         at_ = text_.size();
@@ -99,6 +108,8 @@ class Turn {
       case CallRead::Found::no_opinion:
         return false;
       case CallRead::Found::text:
+        if (take_empty_block(opener)) return true;
+        shows_markup_ = true;
         stretch_ += opener;
         at_ += opener.size();
         return true;
@@ -106,6 +117,7 @@ class Turn {
         leave(After::call, Before::call);
         break;
       case CallRead::Found::call:
+        shows_markup_ = false;
         leave(After::call, Before::call);
         if (grammar_.call_ends_reasoning) reasoning_ = false;
         log_.accept(CallStarted{.call = calls_, .name = call.name});
@@ -117,6 +129,19 @@ class Turn {
     }
     at_ = call.end;
     return true;
+  }
+
+  // An opener with its closer.
+  bool take_empty_block(const std::string& opener) {
+    const std::size_t next = skip_space(text_, at_ + opener.size());
+    for (const std::string& closer : grammar_.closers) {
+      if (!stands_at(text_, next, closer)) continue;
+      if (!grammar_.empty_blocks && !grammar_.special) continue;
+      leave(After::call, Before::call);
+      at_ = next + closer.size();
+      return true;
+    }
+    return false;
   }
 
   void leave(After after, Before next) {
@@ -155,6 +180,7 @@ class Turn {
   bool reasoning_;
   bool in_answer_ = false;
   bool odd_ = false;
+  bool shows_markup_ = false;
   CallIndex calls_ = 0;
 };
 
@@ -163,6 +189,18 @@ class Turn {
 bool read_turn(const ReferenceCase& turn, const TurnGrammar& grammar, const ReadCall& read_call,
                EventLog& log) {
   return Turn(turn, grammar, log).read(read_call);
+}
+
+bool may_hold_bare_json(std::string_view text) {
+  if (text.find("\"name\"") == std::string_view::npos) return false;
+  if (text.find("```json") != std::string_view::npos) return true;
+  for (std::size_t at = text.find_first_of("{["); at != std::string_view::npos;
+       at = text.find_first_of("{[", at + 1)) {
+    const std::size_t before = text.substr(0, at).find_last_not_of(" \t\r");
+    const bool begins = before == std::string_view::npos || text[before] == '\n';
+    if (begins || text[before] == '>') return true;
+  }
+  return false;
 }
 
 bool stands_at(std::string_view text, std::size_t at, std::string_view what) {

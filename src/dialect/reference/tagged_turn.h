@@ -23,6 +23,10 @@ struct TurnGrammar {
   std::vector<std::string> tails;    // structure at the end of a turn
   bool call_ends_reasoning = false;
   bool drops_space_before_calls = false;
+  bool special = false;       // openers and closers are special tokens
+  bool empty_blocks = false;  // an opener and its closer with nothing between them are structure
+  std::vector<std::string> strays;    // special tokens that mean nothing on their own
+  std::vector<std::string> oddities;  // too odd to have an opinion on
 };
 
 // What stands behind an opener.
@@ -42,6 +46,8 @@ using ReadCall = std::function<CallRead(std::size_t at)>;
 bool read_turn(const ReferenceCase& turn, const TurnGrammar& grammar, const ReadCall& read_call,
                EventLog& log);
 
+// A line, or what stands behind a tag, may begin like a JSON call without any marker.
+bool may_hold_bare_json(std::string_view text);
 bool stands_at(std::string_view text, std::size_t at, std::string_view what);
 std::size_t skip_space(std::string_view text, std::size_t at);
 bool is_blank(std::string_view text);

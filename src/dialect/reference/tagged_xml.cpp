@@ -30,7 +30,8 @@ bool read_open_tag(std::string_view text, std::size_t at, std::string& name, std
   return !name.empty();
 }
 
-// All of `text` as elements: an element ends at its first close tag that nothing or a tag which the parent knows follows.
+// All of `text` as elements: an element ends at its first close tag that nothing or a tag which the parent knows follows,
+// or, where there is none, at the first one that any tag follows.
 bool read_elements(std::string_view text, const Schema& parent, Elements& elements) {
   const std::size_t at = skip_space(text, 0);
   if (at == text.size()) return true;
@@ -38,16 +39,18 @@ bool read_elements(std::string_view text, const Schema& parent, Elements& elemen
   std::size_t from = 0;
   if (!read_open_tag(text, at, name, from)) return false;
   const std::string close = "</" + name + ">";
-  for (std::size_t end = text.find(close, from); end != std::string_view::npos;
-       end = text.find(close, end + 1)) {
-    const std::string_view rest = text.substr(end + close.size());
-    std::string next;
-    std::size_t behind = 0;
-    const bool tag = read_open_tag(rest, skip_space(rest, 0), next, behind) &&
-                     (!parent.lists_members() || !parent.member(next).says_nothing());
-    if (!tag && !is_blank(rest)) continue;
-    elements.push_back({name, text.substr(from, end - from)});
-    return read_elements(rest, parent, elements);
+  for (const bool any_tag : {false, true}) {
+    for (std::size_t end = text.find(close, from); end != std::string_view::npos;
+         end = text.find(close, end + 1)) {
+      const std::string_view rest = text.substr(end + close.size());
+      std::string next;
+      std::size_t behind = 0;
+      const bool tag = read_open_tag(rest, skip_space(rest, 0), next, behind) &&
+                       (any_tag || !parent.lists_members() || !parent.member(next).says_nothing());
+      if (!tag && !is_blank(rest)) continue;
+      elements.push_back({name, text.substr(from, end - from)});
+      return read_elements(rest, parent, elements);
+    }
   }
   return false;
 }
@@ -141,7 +144,7 @@ class Reading {
   CallRead call(std::string_view body, std::size_t end) {
     CallRead read{.end = end, .name = name_};
     if (trim(body).starts_with('{')) {
-      if (name_inside_ || !is_json(body)) return {};
+      if (name_inside_ || !is_json(body) || body.find("\"arg") != std::string_view::npos) return {};
       read.arguments = trim(body);
       read.found = Found::call;
       return read;
@@ -156,6 +159,9 @@ class Reading {
     const Schema schema(turn_.tools, read.name);
     Elements elements;
     if (read.name.empty() || !read_elements(body, schema, elements)) return {};
+    const bool wrapped = elements.size() == 1 && (schema.is_wrapped_by(elements[0].name) ||
+                                                  elements[0].name.starts_with("arg"));
+    if (wrapped) return {};
     if (!append_object(read.arguments, elements, schema)) return {};
     read.arguments.pop_back();
     for (const auto& [key, value] : attributes_) {
@@ -180,6 +186,7 @@ class Reading {
 
 bool read(const ReferenceCase& turn, const std::vector<std::string>& tags, bool name_inside,
           EventLog& log) {
+  if (may_hold_bare_json(turn.text)) return false;
   TurnGrammar grammar{.drops_space_before_calls = true};
   for (const std::string& tag : tags) grammar.openers.push_back("<" + tag);
   const auto read_call = [&](std::size_t at) -> CallRead {

@@ -21,6 +21,10 @@ enum class Role : std::uint8_t {
   call_close,
   section_close,
   tail,
+  hidden_open,
+  hidden_close,
+  stray,
+  odd,
 };
 
 struct Found {
@@ -75,7 +79,18 @@ class Turn {
     for (std::string_view text : grammar_.section_close)
       consider(text, Role::section_close, nullptr);
     for (std::string_view text : grammar_.tail) consider(text, Role::tail, nullptr);
+    for (const auto& [open, close] : grammar_.hidden) {
+      consider(open, Role::hidden_open, nullptr);
+      consider(close, Role::hidden_close, nullptr);
+    }
+    for (std::string_view text : grammar_.special) consider(text, Role::stray, nullptr);
+    for (std::string_view text : grammar_.odd) consider(text, Role::odd, nullptr);
     return best;
+  }
+
+  bool is_special(std::string_view text) const {
+    return std::find(grammar_.special.begin(), grammar_.special.end(), text) !=
+           grammar_.special.end();
   }
 
   void take(const Found& found) {
@@ -94,8 +109,9 @@ class Turn {
       case Role::section_open:
         return take_section(found);
       case Role::call_open:
-        if (found.opener->first && !is_blank(stretch_)) return say(found.text);
-        if (!take_call(found, at_ + found.text.size(), false)) say(found.text);
+        if (!may_open(*found.opener)) return say(found.text);
+        if (take_call(found, at_ + found.text.size(), false)) return;
+        if (!take_empty_block(found, at_ + found.text.size())) show(found.text);
         return;
       case Role::call_close:
         return take_close(found, call_close_owed_);
@@ -103,9 +119,69 @@ class Turn {
         return take_close(found, section_close_owed_);
       case Role::tail:
         return take_tail(found);
+      case Role::hidden_open:
+        return take_hidden(found);
+      case Role::hidden_close:
+        at_ += found.text.size();
+        return;
+      case Role::stray:
+        return take_odd(found.text);
+      case Role::odd:
+        no_opinion_ = true;
+        return;
       case Role::none:
         return;
     }
+  }
+
+  bool may_open(const CallOpener& opener) const {
+    const bool line_start = at_ == 0 || text_[at_ - 1] == '\n';
+    const bool fresh = is_blank(stretch_) && !(opener.line && lead_ == Lead::call);
+    return fresh || (!opener.first && (!opener.line || line_start));
+  }
+
+  void take_odd(std::string_view text) {
+    if (!is_special(text) || shows_markup_) return say(text);
+    at_ += text.size();
+  }
+
+  // Up to its close, or to something that opens.
+  void take_hidden(const Found& found) {
+    at_ += found.text.size();
+    for (Found next; at_ < text_.size(); at_ += std::max<std::size_t>(next.text.size(), 1)) {
+      next = marker_here(at_);
+      switch (next.role) {
+        case Role::reasoning_open:
+        case Role::answer_open:
+        case Role::section_open:
+        case Role::call_open:
+          return;
+        case Role::hidden_close:
+          at_ += next.text.size();
+          return;
+        default:
+          break;
+      }
+    }
+  }
+
+  // An opener that is no call, and its closer. `from` is behind the opener.
+  bool take_empty_block(const Found& found, std::size_t from) {
+    const bool special = is_special(found.text);
+    if (found.opener->declared || !(special || grammar_.empty_blocks)) return false;
+    const std::size_t next = skip_space(text_, from);
+    const Role behind = marker_here(next).role;
+    if (behind != Role::call_close && behind != Role::section_close) return false;
+    end_stretch();
+    at_ = next + marker_here(next).text.size();
+    lead_ = Lead::call;
+    return true;
+  }
+
+  // Markup that is no call is shown, and so are the markers that belong to it.
+  void show(std::string_view text) {
+    shows_markup_ = shows_markup_ || is_special(text);
+    say(text);
   }
 
   void say(std::string_view text) {
@@ -138,9 +214,13 @@ class Turn {
       const std::string before = stretch_;
       if (!is_blank(between)) stretch_ += between;
       if (take_call(behind, next + behind.text.size(), true)) return;
+      if (take_empty_block(behind, next + behind.text.size())) {
+        section_close_owed_ = true;
+        return;
+      }
       stretch_ = before;
     }
-    say(found.text);
+    show(found.text);
     say(between);
     // `<section>prose</section>` is prose, its end too.
     if (behind.role == Role::section_close) say(behind.text);
@@ -161,7 +241,11 @@ class Turn {
         break;
     }
     end_stretch();
-    for (const LoggedCall& call : reading.calls) log_call(call, log_);
+    shows_markup_ = false;
+    for (LoggedCall call : reading.calls) {
+      call.name = declared_name(turn_, call.name);
+      log_call(call, log_);
+    }
     if (!reading.calls.empty() && grammar_.call_ends_reasoning) reasoning_ = false;
     at_ = reading.end;
     lead_ = Lead::call;
@@ -174,7 +258,7 @@ class Turn {
 
   void take_close(const Found& found, bool& owed) {
     const bool behind_call = lead_ == Lead::call && is_blank(stretch_);
-    if (!owed && !behind_call) return say(found.text);
+    if (!owed && !behind_call) return take_odd(found.text);
     owed = false;
     end_stretch();
     at_ += found.text.size();
@@ -239,6 +323,7 @@ class Turn {
   bool in_answer_ = false;
   bool call_close_owed_ = false;
   bool section_close_owed_ = false;
+  bool shows_markup_ = false;
   bool no_opinion_ = false;
 };
 
@@ -272,9 +357,18 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(kSpace, at), text.size());
 }
 
+std::string declared_name(const ReferenceCase& turn, const std::string& name) {
+  const std::string bare = name.starts_with("functions.") ? name.substr(10) : name;
+  return is_declared(turn, bare) && !is_declared(turn, name) ? bare : name;
+}
+
 bool may_be_called(const ReferenceCase& turn, std::string_view name) {
-  return turn.tools.empty() || std::any_of(turn.tools.begin(), turn.tools.end(),
-                                           [&](const ToolSpec& tool) { return tool.name == name; });
+  return turn.tools.empty() || is_declared(turn, name);
+}
+
+bool is_declared(const ReferenceCase& turn, std::string_view name) {
+  return std::any_of(turn.tools.begin(), turn.tools.end(),
+                     [&](const ToolSpec& tool) { return tool.name == name; });
 }
 
 std::string_view marker_at(std::string_view text, std::size_t at, const Texts& markers) {

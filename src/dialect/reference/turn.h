@@ -21,6 +21,7 @@ struct CallOpener {
   std::string_view text;
   bool first = false;     // opens only at the start of a stretch of prose
   bool declared = false;  // only the name of a declared tool makes it a call
+  bool line = false;      // opens only at the start of a line
 };
 
 struct TurnGrammar {
@@ -33,6 +34,11 @@ struct TurnGrammar {
   Texts tail = {};
   bool call_ends_reasoning = false;
   bool begins_in_call = false;  // the prompt ends with the first call opener
+  // Special tokens: hidden when they have no partner, or where they are markers of no other list.
+  Texts special = {};
+  std::vector<std::pair<std::string_view, std::string_view>> hidden = {};
+  Texts odd = {};             // in prose, too odd to have an opinion on
+  bool empty_blocks = false;  // an opener and its closer with nothing between them are structure
 };
 
 // What stands behind a call opener.
@@ -63,7 +69,11 @@ bool is_space(char c);
 bool is_blank(std::string_view text);
 std::string_view trimmed(std::string_view text);
 std::size_t skip_space(std::string_view text, std::size_t at);
+bool is_declared(const ReferenceCase& turn, std::string_view name);
+// It is declared, or nobody said which tools there are.
 bool may_be_called(const ReferenceCase& turn, std::string_view name);
+// Without `functions.`, if only that is declared.
+std::string declared_name(const ReferenceCase& turn, const std::string& name);
 
 // The longest of `markers` that stands at `at`, or empty.
 std::string_view marker_at(std::string_view text, std::size_t at, const Texts& markers);
