@@ -90,6 +90,7 @@ class NamedJsonReader final : public CallReader {
 
   static std::vector<std::string_view> marker_texts(const Prose& prose, const NamedJson& grammar);
   Step push_header(std::string_view bytes, Output& out);
+  void explain_header(Output& out) const;
   Step push_arguments(std::string_view bytes, Output& out);
   Step push_quoted(std::string_view bytes, Output& out);
   Step begin_arguments(Output& out);
@@ -175,13 +176,18 @@ Step NamedJsonReader::push(std::string_view bytes, Output& out) {
     }
     step.used += at;
     at = step.used;
-    if (step.next == Step::Next::rejected && state_ == State::header) {
-      out.expected("the name of a function and its arguments",
-                   text_.empty() ? Found{} : Found::word(trimmed(text_)));
-    }
+    if (step.next == Step::Next::rejected && state_ == State::header) explain_header(out);
     if (step.next != Step::Next::more || state_ == State::fence) return step;
   }
   return {.used = at};
+}
+
+// How much of a header without its marker was read depends on how the stream is cut.
+void NamedJsonReader::explain_header(Output& out) const {
+  const bool stripped = !stripped_.empty();
+  out.expected("the name of a function and its arguments",
+               text_.empty() || stripped ? Found{} : Found::word(trimmed(text_)));
+  if (stripped && out.doubt() != nullptr) out.doubt()->at -= header_size_;
 }
 
 Step NamedJsonReader::push_header(std::string_view bytes, Output& out) {
