@@ -81,6 +81,7 @@ struct PipelineOptions {
   std::string protocol = "openai_chat";          // what the client speaks
   const Dialect* dialect = nullptr;              // nullptr: native calls only, text is text
   bool dialect_is_default = false;               // nobody chose it: what it finds is a repair
+  bool text_calls = true;                        // false: the dialect finds reasoning, and no call
   std::optional<Commit> commit;                  // default: the dialect's own
   bool reasoning_open = false;                   // the prompt already opened reasoning
   std::string model;                             // what the client is told; default: the request's

@@ -73,8 +73,6 @@ constexpr Sign kSigns[] = {
     {"<|start|>assistant", "harmony", Kind::turn},
     {"<|start|>assistant to=functions.", "harmony", Kind::turn},
     {"<|start|>assistant to=", "muse_glimmer", Kind::turn},
-    {" to=self<|message|>", "muse_glimmer", Kind::turn},
-    {" to=user<|message|>", "muse_glimmer", Kind::turn},
     {"<|message_model|>", "inkling", Kind::turn},
     {"<|content_thinking|>", "inkling", Kind::turn},
     {"<|content_text|>", "inkling", Kind::turn},

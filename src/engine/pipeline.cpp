@@ -172,7 +172,8 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
         .commit = options.commit.value_or(options.dialect->commit),
         .max_held_back = options.max_held_back,
         .explain = options.explain};
-    const bool tools = !request.tools.empty() || !request.other_tools.empty();
+    const bool tools =
+        options.text_calls && (!request.tools.empty() || !request.other_tools.empty());
     add(std::make_unique<engine::DialectStage>(
         *options.dialect, dialect,
         tools ? engine::DialectStage::Tools::declared : engine::DialectStage::Tools::none, markup,

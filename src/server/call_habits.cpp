@@ -7,10 +7,9 @@ bool is_auto(const Dialect* dialect) { return dialect != nullptr && dialect->nam
 
 }  // namespace
 
-const Dialect* dialect_for(const Dialect* chosen, const CallHabits& habits,
-                           std::string_view upstream, std::string_view model, bool as_text) {
-  if (!is_auto(chosen) || as_text) return chosen;
-  return habits.structured.has(upstream, model) ? nullptr : chosen;
+bool may_write_calls(const Dialect* dialect, const CallHabits& habits, std::string_view upstream,
+                     std::string_view model, bool as_text) {
+  return !is_auto(dialect) || as_text || !habits.structured.has(upstream, model);
 }
 
 void learn_calls(const Dialect* dialect, const TurnSummary& summary, std::string_view upstream,

@@ -1,5 +1,5 @@
 // How the calls of a model arrive, learned from its turns while a configuration is in force: an upstream that reports
-// calls as such is taken for native, so that text of its models is not searched any more.
+// calls as such is taken for native, so that text of its models is not searched for calls any more. Reasoning is still found.
 #pragma once
 
 #include <string_view>
@@ -15,10 +15,10 @@ struct CallHabits {
   LearnedPairs written;     // `auto` read a call of the model from text, and the log said so
 };
 
-// The dialect that reads the model's text from this upstream. Only `auto` gives way to what was learned.
+// Whether text of the model from this upstream may hold calls. Only `auto` gives way to what was learned.
 // `as_text`: the upstream was asked to leave calls in the text.
-const Dialect* dialect_for(const Dialect* chosen, const CallHabits& habits,
-                           std::string_view upstream, std::string_view model, bool as_text);
+bool may_write_calls(const Dialect* dialect, const CallHabits& habits, std::string_view upstream,
+                     std::string_view model, bool as_text);
 
 // Learns from a turn that `dialect` read. The first call that `auto` reads from a model's text is logged, with the
 // lines of configuration that settle what the model writes.

@@ -147,8 +147,9 @@ PipelineOptions LoopRun::round_options(const Round& round, const WireFormat& wir
   PipelineOptions options =
       reading_options(wire, model(), work_.snapshot->config.limits, call, mint_);
   options.protocol = "openai_chat";
-  options.dialect = dialect_for(work_.dialect.dialect, work_.snapshot->habits, upstream_,
-                                model().name, round.as_text);
+  options.dialect = work_.dialect.dialect;
+  options.text_calls = may_write_calls(work_.dialect.dialect, work_.snapshot->habits, upstream_,
+                                       model().name, round.as_text);
   options.dialect_is_default = work_.dialect.is_default;
   const PolicyOptions& asked = work_.options.policy;
   options.policy.stop_after_tools = asked.stop_after_tools;

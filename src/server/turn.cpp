@@ -168,8 +168,9 @@ PipelineOptions Turn::pipeline_options(const WireFormat& wire, UpstreamCall& cal
   PipelineOptions options =
       reading_options(wire, model_, ask_.snapshot->config.limits, call, gateway_.mint_);
   options.protocol = protocol_.name;
-  options.dialect =
-      dialect_for(dialect_, ask_.snapshot->habits, upstream_, model_.name, text_.has_value());
+  options.dialect = dialect_;
+  options.text_calls =
+      may_write_calls(dialect_, ask_.snapshot->habits, upstream_, model_.name, text_.has_value());
   options.dialect_is_default = dialect_is_default_;
   options.policy = options_.policy;
   if (options_.timing) {

@@ -60,7 +60,8 @@ test('values follow calls, gaps, faults and refusals', async (t) => {
   });
   const model = { dialect: 'hermes', retries: 0 };
   const gateway = await start_gateway(t, one_upstream(upstream.v1, { model }));
-  assert.equal((await stream_chat(gateway.url, ask('hi'))).status, 200);
+  const tools = [{ type: 'function', function: { name: 'find' } }];
+  assert.equal((await stream_chat(gateway.url, ask('hi', { tools }))).status, 200);
   const once = (name, ...labels) =>
     eventually(`${name} is 1`, async () => {
       const page = await metrics_of(gateway);

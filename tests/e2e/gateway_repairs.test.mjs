@@ -22,6 +22,7 @@ const as_text = ({ name, arguments: text }) =>
   `<tool_call>\n{"name": "${name}", "arguments": ${text}}\n</tool_call>`;
 
 // What an upstream does wrong, and the repairs that are counted for it.
+const kTools = ['find', 'add'].map((name) => ({ type: 'function', function: { name } }));
 const kRepairs = {
   finish_stop: { fault: 'finish=stop', repairs: { finish_reason_wrong: 1 } },
   finish_missing: { fault: 'finish=none', repairs: { finish_reason_missing: 1 } },
@@ -31,7 +32,7 @@ const kRepairs = {
   id_missing: { fault: 'no_id', repairs: { id_missing: 2 } },
   arguments_object: { fault: 'object_arguments', repairs: { arguments_object: 2 } },
   call_as_text: {
-    said: [`text ${JSON.stringify(kText + kCalls.map(as_text).join('\n'))}`],
+    said: [`text ${JSON.stringify([kText, ...kCalls.map(as_text)].join('\n'))}`],
     repairs: { markup_in_text: undefined },
   },
   reasoning_as_text: {
@@ -176,7 +177,7 @@ function check_calls(calls, wanted, keep_ids) {
 }
 
 async function streamed(model) {
-  const body = ask('x', { model, stream_options: { include_usage: true } });
+  const body = ask('x', { model, tools: kTools, stream_options: { include_usage: true } });
   const turn = check_stream((await stream_chat(gateway.url, body)).data, { include_usage: true });
   return {
     ...turn,
@@ -185,7 +186,7 @@ async function streamed(model) {
 }
 
 async function whole(model) {
-  const answer = await post(`${gateway.v1}/chat/completions`, ask('x', { model }));
+  const answer = await post(`${gateway.v1}/chat/completions`, ask('x', { model, tools: kTools }));
   assert.equal(answer.status, 200, answer.text);
   const {
     choices: [{ message, finish_reason }],

@@ -151,7 +151,7 @@ describe('the form of a turn', () => {
 
   test('text after the last call of a round is withheld', async () => {
     const kept = await get('tail', {});
-    assert.equal(deltas(kept.data).join(''), 'a tailend');
+    assert.equal(deltas(kept.data).join(''), 'a  tailend');
     for (const headers of [
       { 'x-callgate-suppress-tail-after-tools': 'true' },
       { 'x-callgate-output': 'json' },
