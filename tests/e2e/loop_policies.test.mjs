@@ -157,7 +157,7 @@ describe('the form of a turn', () => {
       { 'x-callgate-output': 'json' },
     ]) {
       const { data } = await get('tail', headers);
-      assert.equal(deltas(data).join(''), 'aend');
+      assert.equal(deltas(data).join(''), 'a end');
     }
   });
 
