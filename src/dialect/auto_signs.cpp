@@ -103,4 +103,31 @@ std::span<const Sign> auto_signs() { return kSigns; }
 std::span<const Envelope> auto_reasoning() { return kReasoning; }
 std::span<const std::string_view> auto_tails() { return kTails; }
 
+WatchList::WatchList() : set(texts()) {}
+
+std::vector<std::string_view> WatchList::texts() {
+  std::vector<std::string_view> all;
+  const auto add = [&](std::string_view text, Watched::Role role, std::size_t index) {
+    if (text.empty()) return;
+    all.push_back(text);
+    watched.push_back({role, index});
+  };
+  for (std::size_t i = 0; i < auto_signs().size(); ++i) {
+    add(auto_signs()[i].text, Watched::Role::sign, i);
+  }
+  for (std::size_t i = 0; i < auto_reasoning().size(); ++i) {
+    add(auto_reasoning()[i].open, Watched::Role::reasoning_open, i);
+    add(auto_reasoning()[i].close, Watched::Role::reasoning_close, i);
+  }
+  for (std::size_t i = 0; i < auto_tails().size(); ++i) {
+    add(auto_tails()[i], Watched::Role::tail, i);
+  }
+  return all;
+}
+
+const WatchList& watch_list() {
+  thread_local const WatchList list;
+  return list;
+}
+
 }  // namespace callgate::dialect

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "dialect/marker_set.h"
 #include "dialect/turn_parser.h"
 
 namespace callgate::dialect {
@@ -41,5 +43,26 @@ std::span<const Envelope> auto_reasoning();
 
 // Tokens that end a turn: structure when nothing follows them.
 std::span<const std::string_view> auto_tails();
+
+// What a marker is: an index into the signs, the envelopes or the tails.
+struct Watched {
+  enum class Role : std::uint8_t { sign, reasoning_open, reasoning_close, tail };
+  Role role;
+  std::size_t index;
+};
+
+// All of the above as one set of markers; watched[i] says what marker i is.
+struct WatchList {
+  WatchList();
+
+  std::vector<Watched> watched;
+  MarkerSet set;
+
+ private:
+  std::vector<std::string_view> texts();
+};
+
+// One per thread, so that nothing is locked.
+const WatchList& watch_list();
 
 }  // namespace callgate::dialect
