@@ -120,8 +120,9 @@ std::string_view SseDecoder::skip_bom(std::string_view bytes) {
 
 void SseDecoder::take_buffered_line(FrameFn on_frame) {
   constexpr std::string_view kData = "data:";
-  if (held_ == Held::none &&
-      line_.starts_with(kData)) {  // the buffer becomes the data: no second copy
+  const bool has_data = line_.starts_with(kData);
+  if (has_data && bare_) deliver(on_frame);
+  if (has_data && held_ == Held::none) {  // the buffer becomes the data: no second copy
     data_.swap(line_);
     data_start_ = kData.size();
     if (data_.size() > data_start_ && data_[data_start_] == ' ') ++data_start_;

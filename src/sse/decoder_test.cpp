@@ -111,6 +111,7 @@ const Case kCases[] = {
     {"a longer name", "dataset: a\ndat: b\ndata: c\n\n", "||c\n"},
     {"colons in the value", "data: a:b: c\n\n", "||a:b: c\n"},
     {"a value that starts with a colon", "data::\n\n", "||:\n"},
+    {"data after a line without a name", "{\"a\": 1\ndata: b\n\n", "||{\"a\": 1\n||b\n"},
     {"BOM",
      "\xEF\xBB\xBF"
      "data: a\n\n",
