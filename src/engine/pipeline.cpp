@@ -411,7 +411,11 @@ Pipeline::~Pipeline() = default;
 void Pipeline::push(std::string_view upstream_bytes, std::string& out) {
   if (parts_->finished && !parts_->cut_short) return;
   parts_->encoder->bind(out);
-  parts_->framing.push(upstream_bytes, [this](const SseFrame& frame) { parts_->feed(frame); });
+  // Bound for each frame: what an encoder joins must not depend on how the bytes are cut.
+  parts_->framing.push(upstream_bytes, [this, &out](const SseFrame& frame) {
+    parts_->encoder->bind(out);
+    parts_->feed(frame);
+  });
   if (const std::optional<Error> overflow = parts_->framing.overflow()) {
     return parts_->conclude_with(*overflow);
   }
