@@ -271,7 +271,9 @@ void AutoParser::give_up(std::size_t text_to) {
     next_call_ = block_.next_call();
     out_.begin_stretch(prose_channel(), Lead::call);
   }
-  if (in_block && channel_changed_) text_to = std::max(text_to, block_before_change_);
+  if (in_block && channel_changed_) {
+    text_to = std::max(text_to, std::min(block_before_change_, bytes.size()));
+  }
   const int readings = in_block ? block_readings_ : readings_;
   state_ = json ? State::json : State::prose;
   const std::string_view all(bytes);
