@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "capture/capture_format.h"
+#include "capture/capture_mask.h"
 #include "cli/replay_case.h"
-#include "server/capture_format.h"
-#include "server/capture_mask.h"
 
 namespace {
 

@@ -1,24 +1,30 @@
 #!/usr/bin/env python3
-"""Checks the dependency rule between rooms and the landlord of each third-party library."""
+"""Checks the dependency rule between modules and the landlord of each third-party library."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Rooms from left to right; rooms in one group never see each other.
+# Modules from left to right; modules in one group never see each other.
 ORDER = [
     ["base"],
     ["json", "sse", "compress"],
     ["chat"],
     ["upstream", "dialect", "policy", "client", "script"],
     ["engine", "loop"],
+    ["capture"],
     ["net"],
     ["tool", "store", "telemetry"],
+    ["config"],
+    ["session"],
+    ["access", "admin", "dial"],
+    ["recorder"],
     ["server"],
+    ["mock"],
     ["cli"],
 ]
-RANK = {room: rank for rank, group in enumerate(ORDER) for room in group}
+RANK = {module: rank for rank, group in enumerate(ORDER) for module in group}
 IO_LINE = RANK["net"]
 
 LANDLORDS = [
@@ -26,7 +32,7 @@ LANDLORDS = [
     (re.compile(r"^sqlite3\.h|^libpq"), {"store"}),
     (re.compile(r"^zstd\.h|^brotli/"), {"compress"}),
     (re.compile(r"^(spdlog|fmt)/"), {"telemetry"}),
-    (re.compile(r"^toml\+\+/"), {"server"}),
+    (re.compile(r"^toml\+\+/"), {"config"}),
     (re.compile(r"^CLI/"), {"cli"}),
     (re.compile(r"^unicode/"), {"policy"}),
     (re.compile(r"^valijson/"), {"tool"}),
@@ -50,20 +56,20 @@ def check_public(path):
             yield f"{path}:{number}: public headers include only std, tl/expected and callgate/: {name}"
 
 
-def check_room(path, room):
+def check_module(path, module):
     is_test = path.name.endswith("_test.cpp") or path.name.endswith("_testing.h")
     for number, quote, name in includes(path):
         where = f"{path}:{number}"
         first = name.split("/")[0]
-        if quote == '"' and first in RANK and first != room and RANK[first] >= RANK[room]:
-            yield f"{where}: {room} may not include {name}"
+        if quote == '"' and first in RANK and first != module and RANK[first] >= RANK[module]:
+            yield f"{where}: {module} may not include {name}"
         if quote == '"' and "/" in name and first not in RANK and first != "callgate":
-            yield f"{where}: unknown room in {name}"
+            yield f"{where}: unknown module in {name}"
         for pattern, landlords in LANDLORDS:
-            if pattern.match(name) and room not in landlords:
+            if pattern.match(name) and module not in landlords:
                 yield f"{where}: only {', '.join(sorted(landlords))} may include {name}"
-        if RANK[room] < IO_LINE and not is_test and FORBIDDEN_ABOVE.match(name):
-            yield f"{where}: {room} is above the I/O line and may not include <{name}>"
+        if RANK[module] < IO_LINE and not is_test and FORBIDDEN_ABOVE.match(name):
+            yield f"{where}: {module} is above the I/O line and may not include <{name}>"
 
 
 def main():
@@ -75,11 +81,11 @@ def main():
     for path in sorted((ROOT / "src").rglob("*")):
         if path.suffix not in (".h", ".cpp"):
             continue
-        room = path.relative_to(ROOT / "src").parts[0]
-        if room not in RANK:
-            faults.append(f"{path}: {room} is not a room")
+        module = path.relative_to(ROOT / "src").parts[0]
+        if module not in RANK:
+            faults.append(f"{path}: {module} is not a module")
             continue
-        faults += check_room(path, room)
+        faults += check_module(path, module)
         checked += 1
     for fault in faults:
         print(fault)

@@ -39,8 +39,9 @@ part_dev() { say "dev: build and test"; build dev; run_ctest dev; }
 part_asan() { say "asan: build and test"; build asan; run_ctest asan; }
 part_tsan() {
   say "tsan: rooms with threads"
-  build tsan callgate_net_test callgate_tool_test callgate_store_test callgate_telemetry_test callgate_server_test
-  run_ctest tsan -R '^(net|tool|store|telemetry|server)/'
+  build tsan callgate_net_test callgate_tool_test callgate_store_test callgate_telemetry_test \
+    callgate_access_test callgate_dial_test callgate_mock_test callgate_recorder_test callgate_server_test
+  run_ctest tsan -R '^(net|tool|store|telemetry|access|dial|mock|recorder|server)/'
 }
 part_e2e() {
   say "e2e: real SDK clients"

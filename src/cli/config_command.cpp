@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "server/config.h"
+#include "config/config.h"
 
 namespace callgate::cli {
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "admin/log_json.h"
+#include "base/url_query.h"
 #include "cli/commands.h"
 #include "cli/log_source.h"
 #include "cli/log_view.h"
-#include "server/log_json.h"
-#include "server/url_query.h"
 
 namespace callgate::cli {
 namespace {
@@ -50,12 +50,12 @@ std::string query_of(const LogArguments& arguments) {
   for (const auto& [name, value] : arguments.filters) {
     if (value.empty()) continue;
     query.append(query.empty() ? "" : "&").append(name).append("=");
-    query.append(server::percent_encoded(value));
+    query.append(percent_encoded(value));
   }
   std::string words;
   for (const std::string& word : arguments.words) words.append(words.empty() ? "" : " ") += word;
   if (!words.empty()) {
-    query.append(query.empty() ? "" : "&").append("text=") += server::percent_encoded(words);
+    query.append(query.empty() ? "" : "&").append("text=") += percent_encoded(words);
   }
   return query;
 }
@@ -70,7 +70,7 @@ Result<std::vector<LogPage::Row>> fetch(LogSource& source, const std::string& qu
   do {
     std::string asked = "limit=" + std::to_string(std::min(limit - rows.size(), kPage));
     if (!query.empty()) asked += "&" + query;
-    if (!cursor.empty()) asked += "&cursor=" + server::percent_encoded(cursor);
+    if (!cursor.empty()) asked += "&cursor=" + percent_encoded(cursor);
     auto answer = source.ask("/v1/requests", asked);
     if (!answer) return tl::unexpected(std::move(answer.error()));
     auto page = read_log_page(*answer);
@@ -100,7 +100,7 @@ int show(const LogArguments& arguments, LogSource& source) {
     if (rows->empty()) return give_up({.message = "the log is empty"});
     id = rows->front().id;
   }
-  const auto answer = source.ask("/v1/requests/" + server::percent_encoded(id), "");
+  const auto answer = source.ask("/v1/requests/" + percent_encoded(id), "");
   if (!answer) return give_up(answer.error());
   std::cout << (arguments.as_json ? *answer + "\n" : print_log_turn(*answer, has_colours()));
   return 0;
@@ -108,7 +108,7 @@ int show(const LogArguments& arguments, LogSource& source) {
 
 int capture(const LogArguments& arguments, LogSource& source) {
   const auto answer =
-      source.ask("/v1/requests/" + server::percent_encoded(arguments.id) + "/capture", "");
+      source.ask("/v1/requests/" + percent_encoded(arguments.id) + "/capture", "");
   if (!answer) return give_up(answer.error());
   std::cout << *answer << std::flush;
   return 0;
@@ -134,7 +134,7 @@ class Tail {
   }
 
   Result<void> poll() {
-    const std::string since = "since=" + server::percent_encoded(since_);
+    const std::string since = "since=" + percent_encoded(since_);
     auto rows = fetch(source_, query_.empty() ? since : query_ + "&" + since, 100'000);
     if (!rows) return tl::unexpected(std::move(rows.error()));
     accept(*rows);

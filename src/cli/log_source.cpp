@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "admin/log_query.h"
 #include "callgate/version.h"
 #include "json/reader.h"
 #include "net/client.h"
 #include "net/loop.h"
-#include "server/log_query.h"
 #include "store/request_log.h"
 
 namespace callgate::cli {

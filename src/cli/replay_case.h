@@ -11,8 +11,8 @@
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
 #include "callgate/result.h"
+#include "capture/capture_format.h"
 #include "cli/parse_case.h"
-#include "server/capture_format.h"
 
 namespace callgate::cli {
 

@@ -1,9 +1,11 @@
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
 #include "cli/commands.h"
-#include "server/mock.h"
-#include "server/mock_stdio.h"
+#include "mock/demo.h"
+#include "mock/mock.h"
+#include "mock/mock_stdio.h"
 #include "server/serve.h"
 
 namespace callgate::cli {
@@ -13,6 +15,11 @@ int report(const Result<void>& result) {
   if (result) return 0;
   std::cerr << "callgate: " << result.error().message << '\n';
   return 1;
+}
+
+void add_all_demos(server::Config& config) {
+  server::add_codex_demo(config, std::filesystem::read_symlink("/proc/self/exe"));
+  server::add_demo(config);
 }
 
 }  // namespace
@@ -25,9 +32,16 @@ void add_serve(CLI::App& app, int& exit_code) {
       "--listen", options->listen,
       "address instead of the configuration's: host:port or unix:/path (repeatable)");
   command->add_option("--set", options->source.sets, "override a key: a.b=c (repeatable)");
-  command->add_flag("--demo", options->demo, "add the scripted demo models");
+  auto demo = std::make_shared<bool>(false);
+  command->add_flag("--demo", *demo, "add the scripted demo models");
   command->footer("SIGHUP reloads the file. SIGTERM drains; a second one stops at once.");
-  command->callback([options, &exit_code] { exit_code = report(server::run_serve(*options)); });
+  command->callback([options, demo, &exit_code] {
+    if (*demo) {
+      options->amend = add_all_demos;
+      options->greet = server::demo_greeting;
+    }
+    exit_code = report(server::run_serve(*options));
+  });
 }
 
 void add_mock(CLI::App& app, int& exit_code) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "server/config.h"
+#include "config/config.h"
 #include "store/export.h"
 #include "store/migration.h"
 

@@ -5,10 +5,11 @@
 #include <chrono>
 
 #include "compress/content_decoder.h"
+#include "config/server_kind.h"
+#include "dial/text_tools.h"
 #include "net/url.h"
-#include "server/conversation_claims.h"
 #include "server/gateway.h"
-#include "server/text_tools.h"
+#include "session/conversation_claims.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::server {
@@ -126,7 +127,8 @@ Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelCon
 bool learn_text_only(World& world, const Snapshot& snapshot, const Asked& asked,
                      const Error& refusal) {
   const bool can_help = !asked.as_text && asked.dialect != "native" &&
-                        asked.model.tools == "native" && can_leave_calls_in_text(asked.upstream);
+                        asked.model.tools == "native" &&
+                        can_leave_calls_in_text(asked.upstream.wire);
   if (!can_help || !lacks_call_parser(refusal)) return false;
   if (snapshot.text_only.add(asked.upstream.name, asked.model.name)) {
     world.log.warning(

@@ -11,10 +11,10 @@
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
 #include "callgate/result.h"
+#include "config/config.h"
+#include "dial/upstream_call.h"
 #include "engine/prepare_request.h"
 #include "net/task.h"
-#include "server/config.h"
-#include "server/upstream_call.h"
 
 namespace callgate::server {
 

@@ -4,21 +4,21 @@
 #include <array>
 #include <chrono>
 
+#include "access/shared_limits.h"
+#include "admin/log_query.h"
+#include "base/url_query.h"
+#include "config/config_text.h"
+#include "config/secrets.h"
 #include "dialect/render.h"
 #include "json/writer.h"
-#include "server/capture_mask.h"
-#include "server/config_text.h"
-#include "server/log_query.h"
 #include "server/loop_choice.h"
 #include "server/loop_turn.h"
 #include "server/observe.h"
 #include "server/request_options.h"
 #include "server/room_socket.h"
-#include "server/shared_limits.h"
 #include "server/turn.h"
 #include "server/turn_record.h"
 #include "server/turn_trace.h"
-#include "server/url_query.h"
 #include "tool/host.h"
 
 namespace callgate::server {
@@ -92,17 +92,6 @@ Error unknown_model(const Config& config, std::string_view name) {
           .param = "model",
           .upstream_code = "model_not_found"};
 }
-
-}  // namespace
-
-bool listens_on_loopback_only(const Config& config) {
-  return std::all_of(config.listen.begin(), config.listen.end(), [](const std::string& text) {
-    const auto address = parse_listen(text);
-    return address && address->is_loopback();
-  });
-}
-
-namespace {
 
 engine::CallIdForm call_ids_of(const ModelConfig& model, std::string_view dialect) {
   if (model.upstream_call_ids.empty()) return engine::call_ids_of(dialect);

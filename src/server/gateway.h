@@ -9,30 +9,30 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "access/access.h"
+#include "admin/query_pool.h"
 #include "base/ids.h"
 #include "callgate/dialect.h"
+#include "capture/secret_mask.h"
 #include "client/protocol.h"
+#include "config/config.h"
+#include "dial/call_habits.h"
+#include "dial/child_host.h"
+#include "dial/qwen_web_upstream.h"
+#include "dial/text_tools.h"
+#include "dial/upstream_call.h"
 #include "engine/prepare_request.h"
 #include "net/client.h"
 #include "net/loop.h"
 #include "net/server.h"
 #include "net/task.h"
-#include "server/access.h"
-#include "server/call_habits.h"
-#include "server/capture.h"
-#include "server/capture_writer.h"
-#include "server/child_host.h"
-#include "server/config.h"
+#include "recorder/capture.h"
+#include "recorder/capture_writer.h"
+#include "recorder/recent_captures.h"
 #include "server/loop_memories.h"
 #include "server/loop_states.h"
-#include "server/query_pool.h"
-#include "server/qwen_web_upstream.h"
-#include "server/recent_captures.h"
 #include "server/rooms.h"
 #include "server/running_loops.h"
-#include "server/secret_mask.h"
-#include "server/text_tools.h"
-#include "server/upstream_call.h"
 #include "store/request_log.h"
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
@@ -205,8 +205,5 @@ class Gateway {
   std::shared_ptr<const Snapshot> snapshot_;
   std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets_;
 };
-
-// Listeners' addresses decide whether loopback pages may call.
-bool listens_on_loopback_only(const Config& config);
 
 }  // namespace callgate::server

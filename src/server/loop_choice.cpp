@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "config/tool_config.h"
 #include "json/reader.h"
-#include "server/tool_config.h"
 
 namespace callgate::server {
 namespace {

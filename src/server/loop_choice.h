@@ -17,8 +17,8 @@
 #include "callgate/policy.h"
 #include "callgate/request.h"
 #include "callgate/result.h"
+#include "config/config.h"
 #include "net/http.h"
-#include "server/config.h"
 #include "tool/host.h"
 
 namespace callgate::server {

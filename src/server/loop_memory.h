@@ -18,8 +18,8 @@
 #include "callgate/result.h"
 #include "net/loop.h"
 #include "net/task.h"
-#include "server/conversation_claims.h"
 #include "server/loop_memories.h"
+#include "session/conversation_claims.h"
 
 namespace callgate::server {
 

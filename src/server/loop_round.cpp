@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "chat/usage.h"
+#include "dial/grace_timer.h"
+#include "dial/silence.h"
 #include "engine/answer_notes.h"
 #include "engine/client_stages.h"
 #include "server/attempt.h"
-#include "server/grace_timer.h"
 #include "server/observe.h"
-#include "server/silence.h"
 
 // After every wait the run may be gone: `round->run` says so, and nothing of it is touched then.
 namespace callgate::server {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "dial/upstream_call.h"
 #include "server/loop_run.h"
-#include "server/upstream_call.h"
 #include "tool/cancel.h"
 
 namespace callgate::server {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "callgate/loop.h"
-#include "server/config.h"
+#include "config/config.h"
 
 namespace callgate::server {
 

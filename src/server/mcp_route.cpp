@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/glob.h"
+#include "config/tool_config.h"
 #include "server/event_stream.h"
 #include "server/gateway.h"
 #include "server/observe.h"
-#include "server/tool_config.h"
 #include "tool/host.h"
 #include "tool/mcp_server.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "callgate/pipeline.h"
-#include "server/error_word.h"
+#include "chat/error_word.h"
 #include "server/gateway.h"
 #include "store/request_log.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "server/url_query.h"
+#include "base/url_query.h"
 
 namespace callgate::server {
 namespace {

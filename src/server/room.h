@@ -15,7 +15,7 @@
 #include "callgate/error.h"
 #include "callgate/loop.h"
 #include "callgate/request.h"
-#include "server/config.h"
+#include "config/config.h"
 #include "server/room_frame.h"
 #include "server/room_sentences.h"
 #include "server/room_subscriber.h"

@@ -1,9 +1,9 @@
 // GET /v1/rooms/{room}: joins a room over WebSocket.
 #include <charconv>
 
+#include "base/url_query.h"
 #include "server/gateway.h"
 #include "server/room_socket.h"
-#include "server/url_query.h"
 
 namespace callgate::server {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "callgate/result.h"
-#include "server/config.h"
+#include "config/config.h"
 #include "server/room.h"
 
 namespace callgate::server {

@@ -4,18 +4,16 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <random>
 #include <thread>
 
+#include "access/shared_limits.h"
 #include "callgate/version.h"
 #include "client/protocol.h"
+#include "config/tool_config.h"
 #include "net/loop.h"
 #include "net/server.h"
-#include "server/demo.h"
 #include "server/gateway.h"
-#include "server/shared_limits.h"
-#include "server/tool_config.h"
 #include "telemetry/span_exporter.h"
 
 namespace callgate::server {
@@ -289,7 +287,7 @@ class Service {
   std::vector<net::Endpoint> endpoints_;
 };
 
-void announce(const std::vector<net::Endpoint>& endpoints, bool tls, bool demo) {
+void announce(const std::vector<net::Endpoint>& endpoints, bool tls, const ServeOptions& options) {
   for (const net::Endpoint& endpoint : endpoints) {
     const bool is_unix = !endpoint.unix_path.empty();
     const std::string url = std::string(is_unix ? ""
@@ -297,9 +295,7 @@ void announce(const std::vector<net::Endpoint>& endpoints, bool tls, bool demo) 
                                                 : "http://") +
                             net::to_text(endpoint);
     std::printf("listening on %s\n", url.c_str());
-    if (demo && !is_unix)
-      std::printf("\nTry it in another terminal:\n\n%s\n\nCtrl-C stops.\n",
-                  demo_commands(url).c_str());
+    if (options.greet && !is_unix) std::printf("%s", options.greet(url).c_str());
   }
   std::fflush(stdout);
 }
@@ -311,10 +307,7 @@ Result<Config> load_serve_config(const ServeOptions& options) {
   auto config = load_config(source);
   if (!config) return config;
   if (!options.listen.empty()) config->listen = options.listen;
-  if (options.demo) {
-    add_codex_demo(*config, std::filesystem::read_symlink("/proc/self/exe"));
-    add_demo(*config);
-  }
+  if (options.amend) options.amend(*config);
   if (auto checked = check_config(*config); !checked) return tl::unexpected(checked.error());
   return config;
 }
@@ -342,7 +335,7 @@ Result<void> run_serve(const ServeOptions& options) {
   Service service(options, *config, log, metrics, **requests, sessions.get(), spans->get(),
                   tools->get());
   if (auto started = service.start(*config); !started) return started;
-  announce(service.endpoints(), !config->tls.cert.empty(), options.demo);
+  announce(service.endpoints(), !config->tls.cert.empty(), options);
   service.join();
   log.info("stopped");
   return {};

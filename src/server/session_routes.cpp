@@ -1,7 +1,7 @@
 // GET /v1/sessions, GET and DELETE /v1/sessions/ID.
+#include "admin/session_query.h"
+#include "base/url_query.h"
 #include "server/gateway.h"
-#include "server/session_query.h"
-#include "server/url_query.h"
 
 namespace callgate::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/text_tools.h"
+#include "dial/text_tools.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

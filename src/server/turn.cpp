@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "dial/grace_timer.h"
 #include "dialect/models.h"
 #include "server/attempt.h"
 #include "server/event_stream.h"
-#include "server/grace_timer.h"
 #include "server/observe.h"
 #include "server/turn_outcome.h"
 

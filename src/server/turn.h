@@ -9,12 +9,12 @@
 
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
+#include "dial/silence.h"
+#include "dial/upstream_call.h"
 #include "server/gateway.h"
 #include "server/request_options.h"
-#include "server/silence.h"
 #include "server/turn_record.h"
 #include "server/turn_trace.h"
-#include "server/upstream_call.h"
 
 namespace callgate::server {
 

@@ -10,8 +10,8 @@
 
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
-#include "server/config.h"
-#include "server/secret_mask.h"
+#include "capture/secret_mask.h"
+#include "config/config.h"
 #include "store/request_log.h"
 
 namespace callgate::server {

@@ -1,0 +1,46 @@
+#include "access/limits.h"
+
+#include <gtest/gtest.h>
+
+namespace callgate::server {
+namespace {
+
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+TEST(RateLimit, allows_a_burst_then_one_request_per_interval) {
+  RateLimit limit(60);
+  const nanoseconds now = seconds(1000);
+  for (int i = 0; i < 60; ++i) {
+    const auto verdict = limit.take(now);
+    EXPECT_TRUE(verdict.allowed);
+    EXPECT_EQ(verdict.remaining, 59 - i);
+  }
+  const auto refused = limit.take(now);
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_EQ(refused.retry_after, seconds(1));
+  EXPECT_EQ(refused.reset, seconds(60));
+  EXPECT_TRUE(limit.take(now + seconds(1)).allowed);
+  EXPECT_FALSE(limit.take(now + seconds(1)).allowed);
+}
+
+TEST(RateLimit, without_a_limit_allows_everything) {
+  RateLimit limit(0);
+  EXPECT_FALSE(limit.limited());
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(limit.take(seconds(1)).allowed);
+}
+
+TEST(ConcurrencyLimit, frees_a_slot_when_its_owner_is_gone) {
+  ConcurrencyLimit limit(1);
+  {
+    ConcurrencySlot first(limit);
+    EXPECT_TRUE(first);
+    EXPECT_FALSE(ConcurrencySlot(limit));
+    EXPECT_EQ(limit.running(), 1);
+  }
+  EXPECT_TRUE(ConcurrencySlot(limit));
+  EXPECT_EQ(limit.running(), 0);
+}
+
+}  // namespace
+}  // namespace callgate::server

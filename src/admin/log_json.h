@@ -1,0 +1,21 @@
+// Rows of the request log as JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admin/log_time.h"
+#include "store/request_log.h"
+
+namespace callgate::server {
+
+std::string print_page(const store::RequestPage& page);
+// One request with all that is kept of it.
+std::string print_request(const store::RequestRow& row, const std::vector<store::CallRow>& calls,
+                          const store::RequestContent& content);
+std::string print_events(const store::RequestContent& content);
+std::string print_usage(std::string_view group, const std::vector<store::UsageRow>& rows);
+std::string print_stats(const store::StoreStats& stats, const store::Health& health);
+
+}  // namespace callgate::server

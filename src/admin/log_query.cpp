@@ -1,0 +1,281 @@
+#include "admin/log_query.h"
+
+#include <charconv>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "admin/log_json.h"
+#include "admin/log_time.h"
+#include "base/url_query.h"
+#include "callgate/dialect.h"
+#include "chat/event_log.h"
+#include "config/config_text.h"
+
+namespace callgate::server {
+namespace {
+
+constexpr std::size_t kMostRows = 500;
+constexpr std::int64_t kUsageSpan = std::int64_t{30} * 24 * 3'600'000;
+constexpr std::string_view kEvents = "/events";
+
+using store::RequestFilter;
+using store::RequestState;
+using store::UsageGroup;
+
+Error wrong(std::string_view name, std::string_view value, std::string_view expected) {
+  return {.code = ErrorCode::invalid_request,
+          .message = std::string(name) + ": \"" + std::string(value) + "\", expected " +
+                     std::string(expected),
+          .param = std::string(name)};
+}
+
+std::optional<std::int64_t> to_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (fault != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+Result<std::int64_t> read_time(const UrlParameter& parameter, std::int64_t now_ms) {
+  if (const auto time = to_time(parameter.value, now_ms)) return *time;
+  return tl::unexpected(wrong(parameter.name, parameter.value,
+                              "a time as 2026-11-16T03:00:00Z, Unix milliseconds, or so long ago "
+                              "as 90s, 15m, 2h, 7d"));
+}
+
+Result<bool> read_bool(const UrlParameter& parameter) {
+  if (parameter.value == "true") return true;
+  if (parameter.value == "false") return false;
+  return tl::unexpected(wrong(parameter.name, parameter.value, "true|false"));
+}
+
+template <class Enum>
+Result<Enum> read_word(const UrlParameter& parameter, std::span<const Enum> values) {
+  std::string expected;
+  for (const Enum value : values) {
+    if (to_string(value) == parameter.value) return value;
+    expected.append(expected.empty() ? "" : "|").append(to_string(value));
+  }
+  return tl::unexpected(wrong(parameter.name, parameter.value, expected));
+}
+
+constexpr RequestState kStates[] = {RequestState::running, RequestState::completed,
+                                    RequestState::failed, RequestState::disconnected,
+                                    RequestState::interrupted};
+constexpr FinishReason kReasons[] = {FinishReason::stop, FinishReason::tool_calls,
+                                     FinishReason::length, FinishReason::content_filter,
+                                     FinishReason::upstream_error};
+constexpr std::string_view kFilters[] = {"since",         "until",          "model", "key",
+                                         "session",       "upstream",       "tool",  "state",
+                                         "finish_reason", "has_tool_calls", "error", "missed_call",
+                                         "text",          "limit",          "cursor"};
+
+Error unknown(const UrlParameter& parameter, std::span<const std::string_view> known) {
+  std::string message = "there is no parameter \"" + parameter.name + "\"";
+  if (known.empty()) {
+    message += " here";
+  } else {
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    message += ", did you mean \"" + std::string(nearest(parameter.name, names)) + "\"? Known: ";
+    for (const std::string_view name : known) {
+      message.append(name == known.front() ? "" : ", ").append(name);
+    }
+  }
+  return {
+      .code = ErrorCode::invalid_request, .message = std::move(message), .param = parameter.name};
+}
+
+// Puts a value where it belongs, or gives its fault.
+template <class To, class From>
+Result<void> take(To& to, Result<From> from) {
+  if (!from) return tl::unexpected(std::move(from.error()));
+  to = std::move(*from);
+  return {};
+}
+
+Result<void> read_error(RequestFilter& filter, const UrlParameter& parameter) {
+  if (const auto any = read_bool(parameter)) {
+    filter.has_error = *any;
+    return {};
+  }
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz_";
+  if (parameter.value.empty() || parameter.value.find_first_not_of(kLetters) != std::string::npos) {
+    return tl::unexpected(
+        wrong(parameter.name, parameter.value, "true, false or a code such as upstream_failed"));
+  }
+  filter.error_code = parameter.value;
+  return {};
+}
+
+Result<void> read_missed_call(RequestFilter& filter, const UrlParameter& parameter) {
+  if (const auto any = read_bool(parameter)) {
+    filter.has_missed_call = *any;
+    return {};
+  }
+  if (dialect::find(parameter.value) == nullptr) {
+    return tl::unexpected(
+        wrong(parameter.name, parameter.value, "true, false or a dialect such as hermes"));
+  }
+  filter.missed_call = parameter.value;
+  return {};
+}
+
+Result<void> read_limit(RequestFilter& filter, const UrlParameter& parameter) {
+  const auto number = to_number(parameter.value);
+  if (!number || *number < 1 || *number > static_cast<std::int64_t>(kMostRows)) {
+    return tl::unexpected(wrong(parameter.name, parameter.value, "1 to 500"));
+  }
+  filter.limit = static_cast<std::size_t>(*number);
+  return {};
+}
+
+Result<void> read_filter(RequestFilter& filter, const UrlParameter& parameter,
+                         std::int64_t now_ms) {
+  const std::pair<std::string_view, std::string*> texts[] = {
+      {"model", &filter.model},       {"key", &filter.key_name}, {"session", &filter.session},
+      {"upstream", &filter.upstream}, {"tool", &filter.tool},    {"text", &filter.text},
+      {"cursor", &filter.cursor}};
+  const std::string_view name = parameter.name;
+  for (const auto& [known, text] : texts) {
+    if (known != name) continue;
+    if (parameter.value.empty()) return tl::unexpected(wrong(name, "", "some text"));
+    *text = parameter.value;
+    return {};
+  }
+  if (name == "since") return take(filter.since, read_time(parameter, now_ms));
+  if (name == "until") return take(filter.until, read_time(parameter, now_ms));
+  if (name == "state") {
+    return take(filter.state, read_word(parameter, std::span<const RequestState>(kStates)));
+  }
+  if (name == "finish_reason") {
+    return take(filter.finish_reason,
+                read_word(parameter, std::span<const FinishReason>(kReasons)));
+  }
+  if (name == "has_tool_calls") return take(filter.has_calls, read_bool(parameter));
+  if (name == "error") return read_error(filter, parameter);
+  if (name == "missed_call") return read_missed_call(filter, parameter);
+  if (name == "limit") return read_limit(filter, parameter);
+  return tl::unexpected(unknown(parameter, kFilters));
+}
+
+Error no_request(std::string_view id) {
+  return {.code = ErrorCode::not_found,
+          .message = "there is no request \"" + std::string(id) + "\" in the log",
+          .param = "id"};
+}
+
+Result<void> refuse_parameters(std::string_view query) {
+  const auto parameters = read_url_query(query);
+  if (parameters.empty()) return {};
+  return tl::unexpected(unknown(parameters.front(), {}));
+}
+
+Result<std::string> answer_search(store::RequestLog& log, const LogQuery& query) {
+  const auto filter = read_request_filter(query.query, query.now_ms);
+  if (!filter) return tl::unexpected(filter.error());
+  const auto page = log.search(*filter);
+  if (page) return print_page(*page);
+  Error error = page.error();
+  if (error.message.starts_with("cursor: ")) {  // only the store can read one
+    error.code = ErrorCode::invalid_request;
+    error.param = "cursor";
+  }
+  return tl::unexpected(std::move(error));
+}
+
+Result<std::string> answer_request(store::RequestLog& log, const LogQuery& query) {
+  if (auto none = refuse_parameters(query.query); !none) return tl::unexpected(none.error());
+  std::string_view rest = std::string_view(query.path).substr(kRequestPath.size());
+  if (rest.ends_with(kCapturePath)) {
+    return fail(ErrorCode::invalid_request,
+                "captures are in the memory of the gateway, not in the store: ask the gateway");
+  }
+  const bool events = rest.ends_with(kEvents);
+  if (events) rest.remove_suffix(kEvents.size());
+  const std::string id = percent_decoded(rest);
+  const auto row = log.get(id);
+  if (!row) return tl::unexpected(row.error());
+  if (!*row) return tl::unexpected(no_request(id));
+  const auto content = log.content(id);
+  if (!content) return tl::unexpected(content.error());
+  if (events) return print_events(*content);
+  const auto calls = log.calls(id);
+  if (!calls) return tl::unexpected(calls.error());
+  return print_request(**row, *calls, *content);
+}
+
+struct UsageQuestion {
+  UsageGroup group = UsageGroup::day;
+  std::string word = "day";
+  std::int64_t since = 0;
+  std::int64_t until = 0;
+};
+
+Result<UsageQuestion> read_usage(const LogQuery& query) {
+  constexpr std::pair<std::string_view, UsageGroup> kGroups[] = {{"hour", UsageGroup::hour},
+                                                                 {"day", UsageGroup::day},
+                                                                 {"model", UsageGroup::model},
+                                                                 {"key", UsageGroup::key}};
+  constexpr std::string_view kKnown[] = {"group", "since", "until"};
+  UsageQuestion question{.since = query.now_ms - kUsageSpan, .until = query.now_ms + 1};
+  for (const UrlParameter& parameter : read_url_query(query.query)) {
+    Result<void> read;
+    if (parameter.name == "since") {
+      read = take(question.since, read_time(parameter, query.now_ms));
+    } else if (parameter.name == "until") {
+      read = take(question.until, read_time(parameter, query.now_ms));
+    } else if (parameter.name == "group") {
+      question.word.clear();
+      for (const auto& [word, group] : kGroups) {
+        if (word != parameter.value) continue;
+        question.word = word;
+        question.group = group;
+      }
+      if (question.word.empty()) {
+        read = tl::unexpected(wrong("group", parameter.value, "hour|day|model|key"));
+      }
+    } else {
+      read = tl::unexpected(unknown(parameter, kKnown));
+    }
+    if (!read) return tl::unexpected(std::move(read.error()));
+  }
+  return question;
+}
+
+Result<std::string> answer_usage(store::RequestLog& log, const LogQuery& query) {
+  const auto question = read_usage(query);
+  if (!question) return tl::unexpected(question.error());
+  const auto rows = log.usage(question->group, question->since, question->until);
+  if (!rows) return tl::unexpected(rows.error());
+  return print_usage(question->word, *rows);
+}
+
+Result<std::string> answer_stats(store::RequestLog& log, const LogQuery& query) {
+  if (auto none = refuse_parameters(query.query); !none) return tl::unexpected(none.error());
+  const auto stats = log.stats();
+  if (!stats) return tl::unexpected(stats.error());
+  return print_stats(*stats, log.health());
+}
+
+}  // namespace
+
+Result<RequestFilter> read_request_filter(std::string_view query, std::int64_t now_ms) {
+  RequestFilter filter;
+  for (const UrlParameter& parameter : read_url_query(query)) {
+    if (auto read = read_filter(filter, parameter, now_ms); !read) {
+      return tl::unexpected(std::move(read.error()));
+    }
+  }
+  return filter;
+}
+
+Result<std::string> answer_log_query(store::RequestLog& log, const LogQuery& query) {
+  if (query.path == "/v1/requests") return answer_search(log, query);
+  if (query.path == "/v1/usage") return answer_usage(log, query);
+  if (query.path == "/v1/stats") return answer_stats(log, query);
+  return answer_request(log, query);
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,507 @@
+// One row per configuration key: its name, its place in the struct, its help. Loading, printing, `nearest key` and
+// the check of docs/config.md all walk these tables.
+#pragma once
+
+#include <string_view>
+#include <tuple>
+
+#include "config/config.h"
+
+namespace callgate::server {
+
+template <class T, class M>
+struct Field {
+  std::string_view key;
+  M T::*member;
+  std::string_view help;
+  std::string_view env = {};  // an environment variable that gives the default
+};
+
+template <class T>
+struct Section;  // name, and fields as a tuple
+
+template <>
+struct Section<Config> {
+  static constexpr std::string_view name = "";
+  static constexpr auto fields = std::tuple{
+      Field{"listen", &Config::listen,
+            "address to listen on, host:port or unix:/path; a list listens on each"},
+      Field{"threads", &Config::threads, "event loops; 0 means one per core"},
+      Field{"maintenance", &Config::maintenance,
+            "answer model requests with 503 and a retry-after header"},
+      Field{"allow_open", &Config::allow_open,
+            "allow a gateway without keys on a non-loopback address"},
+      Field{"mcp", &Config::mcp, "serve the tools to other MCP clients at /mcp"},
+  };
+};
+template <>
+struct Section<TlsConfig> {
+  static constexpr std::string_view name = "tls";
+  static constexpr auto fields = std::tuple{
+      Field{"cert", &TlsConfig::cert, "PEM certificate chain; TCP listeners speak TLS when set"},
+      Field{"key", &TlsConfig::key, "PEM private key"},
+  };
+};
+template <>
+struct Section<LimitsConfig> {
+  static constexpr std::string_view name = "limits";
+  static constexpr auto fields = std::tuple{
+      Field{"max_body", &LimitsConfig::max_body, "request body; larger is answered with 413"},
+      Field{"max_header_bytes", &LimitsConfig::max_header_bytes,
+            "request head; larger is answered with 431"},
+      Field{"max_headers", &LimitsConfig::max_headers, "header fields of a request"},
+      Field{"header_timeout", &LimitsConfig::header_timeout,
+            "from the first byte of a request to the end of its head"},
+      Field{"body_timeout", &LimitsConfig::body_timeout, "silence within a request body"},
+      Field{"keep_alive_timeout", &LimitsConfig::keep_alive_timeout, "idle client connection"},
+      Field{"write_timeout", &LimitsConfig::write_timeout,
+            "client that takes no byte while something waits to be written"},
+      Field{"max_streams", &LimitsConfig::max_streams,
+            "model requests at a time; more are answered with 429; 0 means no limit"},
+      Field{"max_connections", &LimitsConfig::max_connections, "client connections at a time"},
+      Field{"max_upstream_frame", &LimitsConfig::max_upstream_frame,
+            "one frame or line of an upstream's answer"},
+      Field{"max_upstream_body", &LimitsConfig::max_upstream_body,
+            "an upstream's answer that is not streamed"},
+      Field{"max_held_back", &LimitsConfig::max_held_back, "bytes of one call that are held back"},
+      Field{"max_logged_answer", &LimitsConfig::max_logged_answer,
+            "an answer whose content the request log keeps; of a longer one none is kept"},
+      Field{"drain_timeout", &LimitsConfig::drain_timeout,
+            "how long open streams may go on after SIGTERM"},
+      Field{"keepalive_comment", &LimitsConfig::keepalive_comment,
+            "silence on a stream before a comment line is sent; 0 means never"},
+      Field{"conversations", &LimitsConfig::conversations,
+            "answers that are remembered for upstreams that keep conversations"},
+      Field{"conversation_ttl", &LimitsConfig::conversation_ttl,
+            "how long such an answer is remembered after its last use"},
+  };
+};
+template <>
+struct Section<LogConfig> {
+  static constexpr std::string_view name = "log";
+  static constexpr auto fields = std::tuple{
+      Field{"level", &LogConfig::level, "debug, info, warning, error or off"},
+      Field{"format", &LogConfig::format, "text or json"},
+  };
+};
+template <>
+struct Section<CorsConfig> {
+  static constexpr std::string_view name = "cors";
+  static constexpr auto fields = std::tuple{
+      Field{"origins", &CorsConfig::origins,
+            "origins that browsers may call from, `*` for any; empty means loopback origins on "
+            "loopback "
+            "listeners and none elsewhere"},
+  };
+};
+template <>
+struct Section<StoreConfig> {
+  static constexpr std::string_view name = "store";
+  static constexpr auto fields = std::tuple{
+      Field{"url", &StoreConfig::url,
+            "sqlite:PATH, postgresql://USER:PASSWORD@HOST/DATABASE, or none; see store.md"},
+      Field{"when_down", &StoreConfig::when_down,
+            "open or closed: whether requests are served while the store cannot be written"},
+      Field{"journal", &StoreConfig::journal,
+            "the file for records while the store cannot be written; empty means none"},
+      Field{"journal_bytes", &StoreConfig::journal_bytes,
+            "the largest journal; beyond it records wait in memory, then are dropped and counted"},
+      Field{"overflow", &StoreConfig::overflow,
+            "block or shed: whether a request waits before bodies are left out that come faster "
+            "than they are written"},
+      Field{"block_for", &StoreConfig::block_for, "how long such a request waits"},
+      Field{"queue_bytes", &StoreConfig::queue_bytes,
+            "bodies that may wait for the writer; more are left out and counted"},
+      Field{"keep", &StoreConfig::keep, "how long requests are kept; 0 means forever"},
+      Field{"keep_bytes", &StoreConfig::keep_bytes,
+            "the largest store, the oldest requests are deleted; 0 means no limit"},
+      Field{"connect_timeout", &StoreConfig::connect_timeout, "PostgreSQL: one connection"},
+      Field{"statement_timeout", &StoreConfig::statement_timeout, "PostgreSQL: one statement"},
+      Field{"synchronous", &StoreConfig::synchronous,
+            "normal survives a killed process, full also a power loss"},
+      Field{"queue", &StoreConfig::queue,
+            "records that may wait for the writer; more are dropped and counted"},
+      Field{"content", &StoreConfig::content,
+            "the request log keeps requests and answers, see log.md; false: only who, when, how "
+            "much"},
+  };
+};
+template <>
+struct Section<CaptureConfig> {
+  static constexpr std::string_view name = "capture";
+  static constexpr auto fields = std::tuple{
+      Field{"dir", &CaptureConfig::dir,
+            "folder for captures of requests, see capture.md; empty means none are made"},
+      Field{"models", &CaptureConfig::models,
+            "glob patterns of models whose requests are all captured"},
+      Field{"max_bytes", &CaptureConfig::max_bytes,
+            "one capture; what comes later is left out and the capture marked as truncated"},
+      Field{"max_files", &CaptureConfig::max_files,
+            "captures to keep, the oldest are deleted; 0 means no limit"},
+      Field{"max_memory", &CaptureConfig::max_memory,
+            "all captures that are not written yet; beyond it captures are truncated or dropped"},
+      Field{"recent", &CaptureConfig::recent,
+            "turns that failed or look suspicious whose captures stay in memory, for `callgate "
+            "log capture`; 0 means none"},
+      Field{"recent_bytes", &CaptureConfig::recent_bytes, "all of those together"},
+  };
+};
+template <>
+struct Section<OtlpConfig> {
+  static constexpr std::string_view name = "otlp";
+  static constexpr auto fields = std::tuple{
+      Field{"endpoint", &OtlpConfig::endpoint,
+            "where spans go, such as http://localhost:4318; /v1/traces is added; empty means "
+            "nowhere"},
+      Field{"headers", &OtlpConfig::headers,
+            "request headers for the receiver, a table of name and value"},
+      Field{"service_name", &OtlpConfig::service_name, "what the receiver calls this gateway"},
+      Field{"ca_file", &OtlpConfig::ca_file,
+            "PEM certificates to trust for the receiver instead of the system's"},
+      Field{"queue", &OtlpConfig::queue,
+            "spans that may wait to be sent; more are dropped and counted"},
+      Field{"batch", &OtlpConfig::batch, "spans of one request to the receiver"},
+      Field{"interval", &OtlpConfig::interval, "how long a batch that is not full waits"},
+      Field{"timeout", &OtlpConfig::timeout, "one request to the receiver"},
+      Field{"sample_ratio", &OtlpConfig::sample_ratio,
+            "share of traces that are recorded, 0 to 1; a caller's traceparent decides for itself"},
+  };
+};
+template <>
+struct Section<RoomsConfig> {
+  static constexpr std::string_view name = "rooms";
+  static constexpr auto fields = std::tuple{
+      Field{"max_rooms", &RoomsConfig::max_rooms,
+            "rooms at a time; beyond it the one that has been empty longest goes, else joining is "
+            "refused"},
+      Field{"max_subscribers", &RoomsConfig::max_subscribers, "connections of one room"},
+      Field{"backlog", &RoomsConfig::backlog,
+            "frames that wait for one slow subscriber; beyond it the subscriber is dropped"},
+      Field{"history_frames", &RoomsConfig::history_frames,
+            "frames that a room keeps for subscribers that come back"},
+      Field{"history_bytes", &RoomsConfig::history_bytes, "bytes of those"},
+      Field{"max_messages", &RoomsConfig::max_messages,
+            "messages of the conversation that a room keeps and the model gets"},
+      Field{"message_history", &RoomsConfig::message_history, "bytes of those"},
+      Field{"queue", &RoomsConfig::queue, "messages that may wait while a turn runs"},
+      Field{"idle_timeout", &RoomsConfig::idle_timeout,
+            "how long a room without subscribers is kept"},
+      Field{"ping_interval", &RoomsConfig::ping_interval,
+            "silence of a subscriber before it is pinged; 0 means never"},
+      Field{"pong_timeout", &RoomsConfig::pong_timeout,
+            "how long it may take to answer; then the connection is closed"},
+      Field{"max_frame", &RoomsConfig::max_frame, "one WebSocket frame of a subscriber"},
+      Field{"max_message", &RoomsConfig::max_message, "one message of a subscriber"},
+  };
+};
+template <>
+struct Section<LoopConfig> {
+  static constexpr std::string_view name = "loop";
+  static constexpr auto fields = std::tuple{
+      Field{"max_tool_rounds", &LoopConfig::max_tool_rounds,
+            "rounds that run tools; the calls of the turn after the last are not run"},
+      Field{"max_calls", &LoopConfig::max_calls, "calls of an answer; 0 means no limit"},
+      Field{"max_calls_per_tool", &LoopConfig::max_calls_per_tool,
+            "calls of one tool; 0 means no limit"},
+      Field{"calls_per_round", &LoopConfig::calls_per_round,
+            "calls of one turn of the model; 0 means no limit"},
+      Field{"parallel", &LoopConfig::parallel, "tools of a loop that run at the same time"},
+      Field{"loop_timeout", &LoopConfig::loop_timeout, "a whole loop; 0 means no limit"},
+      Field{"tool_timeout", &LoopConfig::tool_timeout,
+            "one run of a tool; a tool's own timeout may be shorter"},
+      Field{"approval_timeout", &LoopConfig::approval_timeout,
+            "how long a call waits for a person; then it counts as denied"},
+      Field{"on_limit", &LoopConfig::on_limit,
+            "stop or tell_model: the loop ends at a limit of calls, or the call gets an error"},
+      Field{"on_tool_error", &LoopConfig::on_tool_error,
+            "tell_model or stop: the error of a tool is its result, or ends the loop"},
+      Field{"show_tool_calls", &LoopConfig::show_tool_calls,
+            "clients see calls and results of tools that the gateway runs"},
+      Field{"repeated_calls", &LoopConfig::repeated_calls,
+            "this one of identical calls gets advice instead of a run; 0 means off"},
+      Field{"repeats_to_force", &LoopConfig::repeats_to_force,
+            "so many more such calls, and the model must answer without tools"},
+      Field{"repeated_results", &LoopConfig::repeated_results,
+            "from this one on identical results say that they are; 0 means off"},
+      Field{"empty_retries", &LoopConfig::empty_retries,
+            "how often an empty answer is asked for again"},
+      Field{"turn_retries", &LoopConfig::turn_retries,
+            "further tries of a turn that broke off before anything of it was sent"},
+      Field{"evict_bytes", &LoopConfig::evict_bytes,
+            "longer results are kept aside and shown in part; 0 means off"},
+      Field{"evict_preview_bytes", &LoopConfig::evict_preview_bytes,
+            "of such a result, half from its head, half from its tail"},
+      Field{"evicted_results", &LoopConfig::evicted_results, "such results that a loop keeps"},
+      Field{"evicted_bytes", &LoopConfig::evicted_bytes, "all of them together"},
+      Field{"find_tools_above", &LoopConfig::find_tools_above,
+            "more tools than this are hidden behind find_tools; 0 means never"},
+      Field{"find_tools_limit", &LoopConfig::find_tools_limit, "tools that one search shows"},
+      Field{"notice_preview_bytes", &LoopConfig::notice_preview_bytes,
+            "of arguments and results that clients see"},
+      Field{"return_reasoning", &LoopConfig::return_reasoning,
+            "the model gets its reasoning back with its calls"},
+      Field{"round_separator", &LoopConfig::round_separator, "put between the texts of two rounds"},
+      Field{"state_bytes", &LoopConfig::state_bytes,
+            "all loops that are kept while their clients run tools of their own"},
+      Field{"state_ttl", &LoopConfig::state_ttl, "how long such a loop is kept"},
+      Field{"memory", &LoopConfig::memory,
+            "outside, inside or none: what is remembered of a request that names its conversation"},
+      Field{"memory_messages", &LoopConfig::memory_messages,
+            "messages of a conversation; 0 means no limit"},
+      Field{"memory_bytes", &LoopConfig::memory_bytes,
+            "all messages of a conversation; 0 means no limit"},
+      Field{"memory_ttl", &LoopConfig::memory_ttl,
+            "how long a conversation is remembered after its last use"},
+      Field{
+          "memory_unstored_bytes", &LoopConfig::memory_unstored_bytes,
+          "without a store: all conversations; what was not used for the longest time goes first"},
+  };
+};
+template <>
+struct Section<ToolTable> {
+  static constexpr std::string_view name = "tool";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &ToolTable::name, "name of the tool, or of the MCP server"},
+      Field{"kind", &ToolTable::kind, "http, command, mcp or builtin"},
+      Field{"description", &ToolTable::description, "what models are told; not for mcp"},
+      Field{"parameters", &ToolTable::parameters,
+            "JSON schema of the arguments, a table or a string; not for mcp"},
+      Field{"timeout", &ToolTable::timeout, "the longest that a run may take"},
+      Field{"result_bytes", &ToolTable::result_bytes, "a longer result is cut"},
+      Field{"exclusive", &ToolTable::exclusive, "nothing else of a loop runs while it does"},
+      Field{"return_direct", &ToolTable::return_direct, "its result is the answer"},
+      Field{"approval", &ToolTable::approval, "a person must agree to every call"},
+      Field{"pinned", &ToolTable::pinned, "shown even where find_tools hides others"},
+      Field{"max_calls", &ToolTable::max_calls,
+            "calls of this tool per answer; 0 means loop.max_calls_per_tool"},
+      Field{"on_error", &ToolTable::on_error, "tell_model or stop; empty means loop.on_tool_error"},
+      Field{"pass_context", &ToolTable::pass_context,
+            "it is told request, key, model and session; models never are"},
+      Field{"url", &ToolTable::url,
+            "http: URL with {arguments}; mcp: a server that speaks Streamable HTTP"},
+      Field{"method", &ToolTable::method, "http: the method"},
+      Field{"headers", &ToolTable::headers,
+            "http, mcp: request headers, a table of name and value"},
+      Field{"query", &ToolTable::query,
+            "http: arguments in the query; * means all that the URL lacks for GET, HEAD and "
+            "DELETE, else none"},
+      Field{"body", &ToolTable::body,
+            "http: arguments in the JSON body; * means none for GET, HEAD and DELETE, else all"},
+      Field{"content_types", &ToolTable::content_types,
+            "http: patterns of answers that are text; empty means the usual ones"},
+      Field{"hosts", &ToolTable::hosts,
+            "http, mcp: patterns of servers that may be called; empty means any"},
+      Field{"addresses", &ToolTable::addresses,
+            "http, mcp: private ranges that are allowed, such as 10.1.0.0/16"},
+      Field{"ca_file", &ToolTable::ca_file,
+            "http, mcp: PEM certificates to trust instead of the system's"},
+      Field{"command", &ToolTable::command, "command, mcp: a program and its arguments"},
+      Field{"folder", &ToolTable::folder, "command, mcp: folder that it runs in"},
+      Field{"pass_environment", &ToolTable::pass_environment,
+            "command, mcp: variables of the gateway that it gets"},
+      Field{"environment", &ToolTable::environment, "command, mcp: variables that are set"},
+      Field{"cpu_seconds", &ToolTable::cpu_seconds, "command: then it is killed; 0: no limit"},
+      Field{"memory_bytes", &ToolTable::memory_bytes, "command: address space; 0: no limit"},
+      Field{"open_files", &ToolTable::open_files, "command: open files; 0: no limit"},
+      Field{"file_bytes", &ToolTable::file_bytes,
+            "command: the largest file that it may write; 0: no limit"},
+      Field{"output_bytes", &ToolTable::output_bytes,
+            "command: it may write so much, then it is killed"},
+      Field{"preview_bytes", &ToolTable::preview_bytes, "http, command: of a failure's text"},
+      Field{"revision", &ToolTable::revision, "mcp: automatic, 2025-11-25 or 2026-07-28"},
+      Field{"tools", &ToolTable::tools, "mcp: patterns of its tools that are taken; empty: all"},
+      Field{"qualify", &ToolTable::qualify,
+            "mcp: its tools are named server__tool; false: as the server names them"},
+      Field{"start_timeout", &ToolTable::start_timeout, "mcp: until it lists its tools"},
+      Field{"builtin", &ToolTable::builtin, "builtin: which one; time"},
+  };
+};
+template <>
+struct Section<HookTable> {
+  static constexpr std::string_view name = "hook";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &HookTable::name, "name in logs and metrics"},
+      Field{"url", &HookTable::url, "where the question is sent"},
+      Field{"when", &HookTable::when, "before, after or both: at what time of a call it is asked"},
+      Field{"tools", &HookTable::tools, "glob patterns of tools that it is asked about"},
+      Field{"keys", &HookTable::keys, "glob patterns of keys that it is asked about"},
+      Field{"headers", &HookTable::headers, "request headers, a table of name and value"},
+      Field{"timeout", &HookTable::timeout, "for its answer; the call's own time counts, too"},
+      Field{"on_failure", &HookTable::on_failure,
+            "deny or allow: what it means that the hook fails or answers nonsense"},
+      Field{"answer_bytes", &HookTable::answer_bytes, "a longer answer is a failure"},
+      Field{"addresses", &HookTable::addresses,
+            "private ranges that are allowed, such as 10.1.0.0/16"},
+      Field{"ca_file", &HookTable::ca_file, "PEM certificates to trust instead of the system's"},
+  };
+};
+template <>
+struct Section<KeyConfig> {
+  static constexpr std::string_view name = "key";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &KeyConfig::name, "name of the key in logs and metrics"},
+      Field{"secret", &KeyConfig::secret, "what the client sends as bearer token or x-api-key"},
+      Field{"requests_per_minute", &KeyConfig::requests_per_minute,
+            "rate limit with bursts up to it; 0 means no limit"},
+      Field{"max_streams", &KeyConfig::max_streams,
+            "model requests of this key at a time; 0 means no limit"},
+      Field{"models", &KeyConfig::models, "glob patterns of models that this key may use"},
+      Field{"admin", &KeyConfig::admin,
+            "may read the request log, see log.md, and capture requests with the header "
+            "x-callgate-capture, see capture.md"},
+      Field{"log_content", &KeyConfig::log_content,
+            "false: the request log keeps no content of this key's requests"},
+      Field{"tools", &KeyConfig::tools, "glob patterns of tools that loops of this key may use"},
+      Field{"deny_tools", &KeyConfig::deny_tools, "glob patterns of tools that they may not"},
+  };
+};
+template <>
+struct Section<UpstreamConfig> {
+  static constexpr std::string_view name = "upstream";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &UpstreamConfig::name, "name that models refer to"},
+      Field{"wire", &UpstreamConfig::wire,
+            "wire format of the upstream; script is openai_chat from the built-in model"},
+      Field{"url", &UpstreamConfig::url,
+            "base URL, such as https://host/v1; script: or script:FILE for the built-in model in "
+            "this "
+            "wire format"},
+      Field{"key", &UpstreamConfig::key, "credential sent to the upstream"},
+      Field{"auth", &UpstreamConfig::auth,
+            "bearer or x-api-key: how the key is sent; empty means the wire format's own way"},
+      Field{"server", &UpstreamConfig::server,
+            "vllm, sglang, llama_cpp, ollama or lm_studio: what kind of server it is, for models "
+            "with tools = \"text\", see recipes.md; empty means vllm"},
+      Field{"connect_timeout", &UpstreamConfig::connect_timeout, "name lookup and TCP connect"},
+      Field{"tls_timeout", &UpstreamConfig::tls_timeout, "TLS handshake"},
+      Field{"first_byte_timeout", &UpstreamConfig::first_byte_timeout,
+            "from the request sent to the first byte of the answer"},
+      Field{"idle_timeout", &UpstreamConfig::idle_timeout,
+            "silence within an answer; comments, pings and blank lines are silence"},
+      Field{"finish_grace", &UpstreamConfig::finish_grace,
+            "silence after the finish reason, when the upstream does not end its answer"},
+      Field{"total_timeout", &UpstreamConfig::total_timeout, "a whole answer; 0 means no limit"},
+      Field{"max_idle_connections", &UpstreamConfig::max_idle_connections,
+            "kept-alive connections per event loop"},
+      Field{"ca_file", &UpstreamConfig::ca_file,
+            "PEM certificates to trust instead of the system's"},
+      Field{"tls_verify", &UpstreamConfig::tls_verify, "check the upstream's certificate"},
+      Field{
+          "stream", &UpstreamConfig::stream,
+          "false: the upstream cannot stream; whoever wants a stream gets its whole answer as one"},
+      Field{"dropped_fields", &UpstreamConfig::dropped_fields,
+            "warn or refuse: what to do when the wire format cannot carry a field that matters"},
+      Field{"parent_rule", &UpstreamConfig::parent_rule,
+            "qwen_web: response_id or created_parent: what a message names as its parent"},
+      Field{"conversation_conflict", &UpstreamConfig::conversation_conflict,
+            "qwen_web: wait or refuse: a request while another one of its conversation runs"},
+      Field{"conversation_fallback", &UpstreamConfig::conversation_fallback,
+            "qwen_web: none or opening: whether a conversation that is not known is found by its "
+            "first question and first answer, for clients that leave out old messages"},
+      Field{"headers", &UpstreamConfig::headers,
+            "extra request headers, a table of name and value"},
+      Field{"command", &UpstreamConfig::command,
+            "codex_*: the program to run and its arguments, such as [\"codex\", \"app-server\"]"},
+      Field{"env", &UpstreamConfig::env,
+            "codex_*: environment of the program, beside PATH, HOME, language and the like"},
+      Field{"cwd", &UpstreamConfig::cwd, "codex_*: folder that the program runs and works in"},
+      Field{"start_timeout", &UpstreamConfig::start_timeout,
+            "codex_*: from the start of the program to its handshake, and for each of its answers"},
+      Field{"restart_backoff", &UpstreamConfig::restart_backoff,
+            "codex_*: first pause before the program is started again; doubled each time"},
+      Field{"restart_limit", &UpstreamConfig::restart_limit,
+            "codex_*: failures in a row after which the program is left alone for a minute"},
+      Field{"call_timeout", &UpstreamConfig::call_timeout,
+            "codex_app_server: how long a call waits for the client's next request"},
+      Field{"max_conversations", &UpstreamConfig::max_conversations,
+            "codex_*: conversations kept at a time; the oldest that is idle goes first"},
+      Field{"conversation_timeout", &UpstreamConfig::conversation_timeout,
+            "codex_*: how long an idle conversation is kept"},
+      Field{"codex_tools", &UpstreamConfig::codex_tools,
+            "hidden, text or annotations: what clients see of tools that codex runs itself"},
+      Field{"codex_sandbox", &UpstreamConfig::codex_sandbox,
+            "read-only, workspace-write or danger-full-access: what those tools may do"},
+  };
+};
+template <>
+struct Section<ModelConfig> {
+  static constexpr std::string_view name = "model";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &ModelConfig::name, "what clients ask for"},
+      Field{"upstream", &ModelConfig::upstream,
+            "upstream name, or a list that is tried in order before the first byte"},
+      Field{"aliases", &ModelConfig::aliases, "other names that clients may ask for"},
+      Field{"id", &ModelConfig::id, "what the upstream calls it; empty means the same name"},
+      Field{"tools", &ModelConfig::tools,
+            "native, text or prompt: tools go to the upstream as such; as such, but calls stay in "
+            "the text for the dialect to read, see recipes.md; or are written into the system "
+            "prompt in the model's dialect"},
+      Field{"system", &ModelConfig::system,
+            "pass, drop or first: which system prompts of the client reach the upstream"},
+      Field{"upstream_call_ids", &ModelConfig::upstream_call_ids,
+            "any, kimi or mistral: the form of call ids that the upstream takes; empty means by "
+            "dialect"},
+      Field{"params", &ModelConfig::params,
+            "request fields that replace what the client said, such as { temperature = 0.6 }"},
+      Field{
+          "dialect", &ModelConfig::dialect,
+          "native, auto or a name from `callgate dialects`; empty means by model name, else auto"},
+      Field{"commit", &ModelConfig::commit,
+            "eager or whole_call: when a call's events leave; empty means the dialect's default"},
+      Field{"reasoning_open", &ModelConfig::reasoning_open,
+            "the prompt template already opens reasoning"},
+      Field{"retries", &ModelConfig::retries,
+            "further tries while nothing has been sent to the client"},
+      Field{"retry_backoff", &ModelConfig::retry_backoff,
+            "first pause between tries; doubled each time, with jitter"},
+      Field{"stop_after_tools", &ModelConfig::stop_after_tools,
+            "off, first or burst: whether a turn is cut after its calls", "PROXY_STOP_AFTER_TOOLS"},
+      Field{"stop_after_tools_grace", &ModelConfig::stop_after_tools_grace,
+            "burst: how long to wait for another call after a finished one",
+            "PROXY_STOP_AFTER_TOOLS_GRACE_MS"},
+      Field{"suppress_tail_after_tools", &ModelConfig::suppress_tail_after_tools,
+            "withhold text after the last call", "PROXY_SUPPRESS_TAIL_AFTER_TOOLS"},
+      Field{"tool_call_max", &ModelConfig::tool_call_max,
+            "calls of a turn that pass, the rest is withheld; 0 means no limit",
+            "PROXY_TOOL_BLOCK_MAX"},
+      Field{"call_whitespace", &ModelConfig::call_whitespace,
+            "send no white space that stands directly before a call in the text"},
+      Field{"dedupe_calls", &ModelConfig::dedupe_calls,
+            "send calls with the same name and arguments once", "PROXY_TOOL_BLOCK_DEDUP"},
+      Field{"undeclared_tools", &ModelConfig::undeclared_tools,
+            "pass, text or drop_with_note: calls of tools that the request does not declare"},
+      Field{"invalid_arguments", &ModelConfig::invalid_arguments,
+            "pass, repair or raw: arguments that are not a whole JSON value"},
+      Field{"reasoning", &ModelConfig::reasoning,
+            "reasoning_content, reasoning, think_tags or hide: where clients find reasoning"},
+      Field{"reasoning_coalesce", &ModelConfig::reasoning_coalesce,
+            "how long streamed reasoning may wait to leave in larger pieces; 0 means not at all"},
+      Field{"reasoning_coalesce_bytes", &ModelConfig::reasoning_coalesce_bytes,
+            "reasoning leaves in pieces of this size; 0 means as it comes, or 64KiB where "
+            "reasoning_coalesce is set"},
+      Field{"call_id_style", &ModelConfig::call_id_style,
+            "native or random: ids of calls as the upstream gave them, or call_ and random "
+            "characters"},
+      Field{"output", &ModelConfig::output,
+            "tool_calls, json (no text after calls), xml (calls also as <use_tool> text) or "
+            "xml_only",
+            "PROXY_OUTPUT_MODE"},
+      Field{"error_after_tools", &ModelConfig::error_after_tools,
+            "report or tool_calls: how a turn ends whose upstream fails after complete calls"},
+      Field{"estimate_usage", &ModelConfig::estimate_usage,
+            "estimate token counts that the upstream does not state, marked as such"},
+      Field{"trailing_counters", &ModelConfig::trailing_counters,
+            "end streams with a comment line of counters"},
+      Field{"split", &ModelConfig::split,
+            "none or sentences: streamed text leaves in whole sentences, one delta each"},
+      Field{"split_min_characters", &ModelConfig::split_min_characters,
+            "shorter sentences join the next, white space not counted"},
+      Field{"log_content", &ModelConfig::log_content,
+            "false: the request log keeps no content of this model's requests"},
+      Field{"loop", &ModelConfig::loop, "the gateway runs tools for every request, see loop.md"},
+      Field{"loop_tools", &ModelConfig::loop_tools,
+            "glob patterns of tools that loops of this model may use"},
+  };
+};
+
+}  // namespace callgate::server

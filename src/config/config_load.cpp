@@ -1,0 +1,382 @@
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include "config/config.h"
+#include "config/config_fields.h"
+#include "config/config_text.h"
+#include "json/reader.h"
+#include "json/writer.h"
+
+namespace callgate::server {
+namespace {
+
+// Collects the first fault, with its place.
+class Loader {
+ public:
+  explicit Loader(std::string_view file) : file_(file) {}
+
+  void fail(const toml::node& node, std::string message) {
+    if (error_) return;
+    const toml::source_position at = node.source().begin;
+    std::string where(file_);
+    if (at.line > 0) where += ":" + std::to_string(at.line);
+    error_ = Error{.code = ErrorCode::invalid_request, .message = where + ": " + message};
+  }
+  const std::optional<Error>& error() const { return error_; }
+
+  template <class T>
+  void read_section(T& into, const toml::table& table, std::string_view path) {
+    for (const auto& [key, node] : table) {
+      if (is_subsection<T>(key.str())) continue;
+      bool known = false;
+      std::apply(
+          [&](const auto&... field) {
+            ((field.key == key.str()
+                  ? (known = true, read(into.*(field.member), node, path, field.key))
+                  : void()),
+             ...);
+          },
+          Section<T>::fields);
+      if (!known) unknown_key<T>(node, key.str(), path);
+    }
+    std::apply([&](const auto&... field) { (read_default(into, table, field), ...); },
+               Section<T>::fields);
+  }
+
+  template <class T>
+  void read_table(T& into, const toml::table& root) {
+    const toml::node* node = root.get(Section<T>::name);
+    if (node == nullptr) return;
+    if (!node->is_table())
+      return fail(*node, std::string(Section<T>::name) + ": expected a table, written [" +
+                             std::string(Section<T>::name) + "]");
+    read_section(into, *node->as_table(), Section<T>::name);
+  }
+
+  template <class T>
+  void read_list(std::vector<T>& into, const toml::table& root) {
+    const std::string name(Section<T>::name);
+    const toml::node* node = root.get(name);
+    if (node == nullptr) return;
+    if (!node->is_array())
+      return fail(*node, name + ": expected a list of tables, written [[" + name + "]]");
+    for (const toml::node& item : *node->as_array()) {
+      if (!item.is_table())
+        return fail(item, name + ": expected a list of tables, written [[" + name + "]]");
+      read_section(into.emplace_back(), *item.as_table(), name);
+    }
+  }
+
+ private:
+  // A key that the file does not have may get its default from an environment variable.
+  template <class T, class F>
+  void read_default(T& into, const toml::table& table, const F& field) {
+    if (field.env.empty() || table.contains(field.key)) return;
+    const char* value = std::getenv(std::string(field.env).c_str());
+    if (value == nullptr || *value == '\0') return;
+    toml::table given;
+    put_variable(given, value, into.*(field.member));
+    read(into.*(field.member), *given.get("v"), "", field.env);
+  }
+  // Variables have no types: what a key's own type takes is made of the text.
+  template <class M>
+  static void put_variable(toml::table& given, std::string_view text, const M&) {
+    std::int64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = fault == std::errc() && end == text.data() + text.size();
+    const bool on = text == "1" || text == "true" || text == "yes" || text == "on";
+    const bool off = text == "0" || text == "false" || text == "no" || text == "off";
+    if (std::is_same_v<M, bool> && (on || off)) {
+      given.insert("v", on);
+    } else if (std::is_same_v<M, Milliseconds> && is_number) {
+      given.insert("v", std::string(text) + "ms");
+    } else if (std::is_same_v<M, std::int64_t> && is_number) {
+      given.insert("v", number);
+    } else {
+      given.insert("v", std::string(text));
+    }
+  }
+
+  template <class T>
+  static bool is_subsection(std::string_view key) {
+    if constexpr (!std::is_same_v<T, Config>) return false;
+    return std::find(kSections.begin(), kSections.end(), key) != kSections.end();
+  }
+
+  template <class T>
+  void unknown_key(const toml::node& node, std::string_view key, std::string_view path) {
+    std::vector<std::string_view> valid;
+    std::apply([&](const auto&... field) { (valid.push_back(field.key), ...); },
+               Section<T>::fields);
+    if constexpr (std::is_same_v<T, Config>)
+      valid.insert(valid.end(), kSections.begin(), kSections.end());
+    std::string message = "unknown key `" + join_path(path, key) + "`";
+    message += ", did you mean `" + join_path(path, nearest(key, valid)) + "`?";
+    fail(node, std::move(message));
+  }
+
+  static std::string join_path(std::string_view path, std::string_view key) {
+    return path.empty() ? std::string(key) : std::string(path) + "." + std::string(key);
+  }
+  void expected(const toml::node& node, std::string_view path, std::string_view key,
+                std::string_view what) {
+    fail(node, join_path(path, key) + ": expected " + std::string(what));
+  }
+
+  // ${NAME} -> the environment's value.
+  std::optional<std::string> text(const toml::node& node, std::string_view path,
+                                  std::string_view key) {
+    if (!node.is_string()) {
+      expected(node, path, key, "a string");
+      return std::nullopt;
+    }
+    std::string out;
+    std::string_view in = node.as_string()->get();
+    for (std::size_t open; (open = in.find("${")) != std::string_view::npos;) {
+      const std::size_t close = in.find('}', open);
+      if (close == std::string_view::npos) break;
+      const std::string name(in.substr(open + 2, close - open - 2));
+      const char* value = std::getenv(name.c_str());
+      if (value == nullptr) {
+        fail(node, join_path(path, key) + ": environment variable " + name + " is not set");
+        return std::nullopt;
+      }
+      out.append(in, 0, open).append(value);
+      in.remove_prefix(close + 1);
+    }
+    out.append(in);
+    return out;
+  }
+
+  void read(std::string& into, const toml::node& node, std::string_view path,
+            std::string_view key) {
+    if (auto value = text(node, path, key)) into = std::move(*value);
+  }
+  void read(Secret& into, const toml::node& node, std::string_view path, std::string_view key) {
+    if (auto value = text(node, path, key)) into = Secret(std::move(*value));
+  }
+  void read(bool& into, const toml::node& node, std::string_view path, std::string_view key) {
+    if (!node.is_boolean()) return expected(node, path, key, "true or false");
+    into = node.as_boolean()->get();
+  }
+  void read(std::int64_t& into, const toml::node& node, std::string_view path,
+            std::string_view key) {
+    if (!node.is_integer() || node.as_integer()->get() < 0)
+      return expected(node, path, key, "a whole number, 0 or more");
+    into = node.as_integer()->get();
+  }
+  void read(double& into, const toml::node& node, std::string_view path, std::string_view key) {
+    const std::optional<double> value = node.value<double>();
+    if (!node.is_number() || !value) return expected(node, path, key, "a number");
+    into = *value;
+  }
+  void read(Milliseconds& into, const toml::node& node, std::string_view path,
+            std::string_view key) {
+    const auto value = node.is_string() ? parse_duration(node.as_string()->get()) : std::nullopt;
+    if (!value) return expected(node, path, key, "a duration such as \"300ms\", \"5s\" or \"2m\"");
+    into = *value;
+  }
+  void read(Bytes& into, const toml::node& node, std::string_view path, std::string_view key) {
+    std::optional<Bytes> value;
+    if (node.is_string()) value = parse_bytes(node.as_string()->get());
+    if (node.is_integer() && node.as_integer()->get() >= 0)
+      value = Bytes{static_cast<std::uint64_t>(node.as_integer()->get())};
+    if (!value) return expected(node, path, key, "a size such as 4096, \"64KiB\" or \"32MiB\"");
+    into = *value;
+  }
+  void read(std::vector<std::string>& into, const toml::node& node, std::string_view path,
+            std::string_view key) {
+    into.clear();
+    if (node.is_string()) {
+      if (auto value = text(node, path, key)) into.push_back(std::move(*value));
+      return;
+    }
+    if (!node.is_array()) return expected(node, path, key, "a string or a list of strings");
+    for (const toml::node& item : *node.as_array()) {
+      if (auto value = text(item, path, key)) into.push_back(std::move(*value));
+    }
+  }
+  void read(std::vector<std::pair<std::string, std::string>>& into, const toml::node& node,
+            std::string_view path, std::string_view key) {
+    if (!node.is_table()) return expected(node, path, key, "a table of names and values");
+    for (const auto& [name, item] : *node.as_table()) {
+      if (auto value = text(item, path, key))
+        into.emplace_back(std::string(name.str()), std::move(*value));
+    }
+  }
+
+  void read(JsonMembers& into, const toml::node& node, std::string_view path,
+            std::string_view key) {
+    if (node.is_string()) return read_json(into, node, path, key);
+    if (!node.is_table()) return expected(node, path, key, "a table of names and values");
+    for (const auto& [name, item] : *node.as_table()) {
+      ExtraField& member = into.members.emplace_back();
+      member.name = name.str();
+      append_json(member.value.text, item, path, key);
+    }
+  }
+  // The same written as JSON, which is handier for a schema.
+  void read_json(JsonMembers& into, const toml::node& node, std::string_view path,
+                 std::string_view key) {
+    const std::optional<std::string> given = text(node, path, key);
+    if (!given) return;
+    json::Reader in(*given);
+    for (std::string_view name; in.next_member(name);) {
+      ExtraField& member = into.members.emplace_back();
+      member.name = name;
+      member.value.text = in.raw();
+    }
+    if (!in.finish()) expected(node, path, key, "a table, or a JSON object as a string");
+  }
+  void append_json(std::string& out, const toml::node& node, std::string_view path,
+                   std::string_view key) {
+    if (const auto* number = node.as_integer()) return json::append_integer(out, number->get());
+    if (const auto* truth = node.as_boolean()) {
+      out += truth->get() ? "true" : "false";
+    } else if (const auto* real = node.as_floating_point()) {
+      std::array<char, 32> digits;
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), real->get());
+      out.append(digits.data(), end.ptr);
+    } else if (node.is_string()) {
+      if (const auto value = text(node, path, key)) json::append_string(out, *value);
+    } else if (const toml::array* items = node.as_array()) {
+      char separator = '[';
+      for (const toml::node& item : *items) {
+        out.push_back(std::exchange(separator, ','));
+        append_json(out, item, path, key);
+      }
+      out += items->empty() ? "[]" : "]";
+    } else if (const toml::table* members = node.as_table()) {
+      json::ObjectWriter object(out);
+      for (const auto& [name, item] : *members) {
+        std::string value;
+        append_json(value, item, path, key);
+        object.raw_escaped(name.str(), value);
+      }
+      object.close();
+    } else {
+      expected(node, path, key, "values that JSON has");
+    }
+  }
+
+  static constexpr std::array<std::string_view, 14> kSections{
+      "tls",  "limits", "log",  "cors", "store", "capture",  "otlp",
+      "loop", "rooms",  "tool", "hook", "key",   "upstream", "model"};
+  std::string_view file_;
+  std::optional<Error> error_;
+};
+
+// The child of `node` that a path segment names: a key, a position, or the `name` of a list's table.
+toml::node* child(toml::node& node, std::string_view segment) {
+  if (toml::table* table = node.as_table()) return table->get(segment);
+  toml::array* array = node.as_array();
+  if (array == nullptr) return nullptr;
+  std::size_t index = 0;
+  const auto [end, fault] = std::from_chars(segment.data(), segment.data() + segment.size(), index);
+  if (fault == std::errc() && end == segment.data() + segment.size()) return array->get(index);
+  for (toml::node& item : *array) {
+    if (toml::table* table = item.as_table();
+        table != nullptr && (*table)["name"].value_or(std::string_view()) == segment)
+      return &item;
+  }
+  return nullptr;
+}
+
+void put(toml::table& table, std::string_view key, std::string_view value) {
+  // A value that is not TOML is a plain string, so that --set listen=0.0.0.0:80 needs no quotes.
+  toml::parse_result parsed = toml::parse("v = " + std::string(value));
+  if (parsed) {
+    table.insert_or_assign(key, std::move(*parsed.table().get("v")));
+  } else {
+    table.insert_or_assign(key, std::string(value));
+  }
+}
+
+Result<void> apply_set(toml::table& root, std::string_view set) {
+  const std::size_t equals = set.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    return callgate::fail(ErrorCode::invalid_request,
+                          "--set " + std::string(set) + ": expected key=value");
+  }
+  std::string_view path = set.substr(0, equals);
+  toml::node* at = &root;
+  for (std::size_t dot; (dot = path.find('.')) != std::string_view::npos;
+       path.remove_prefix(dot + 1)) {
+    const std::string_view segment = path.substr(0, dot);
+    toml::node* next = child(*at, segment);
+    if (next == nullptr && at->is_table()) {
+      at->as_table()->insert(segment, toml::table{});
+      next = at->as_table()->get(segment);
+    }
+    if (next == nullptr) {
+      return callgate::fail(
+          ErrorCode::invalid_request,
+          "--set " + std::string(set) + ": there is no `" + std::string(segment) + "`");
+    }
+    at = next;
+  }
+  if (!at->is_table())
+    return callgate::fail(ErrorCode::invalid_request,
+                          "--set " + std::string(set) + ": not a table");
+  put(*at->as_table(), path, set.substr(equals + 1));
+  return {};
+}
+
+Result<Config> decode(toml::parse_result parsed, std::string_view name,
+                      const std::vector<std::string>& sets) {
+  if (!parsed) {
+    const auto& at = parsed.error().source().begin;
+    return callgate::fail(ErrorCode::invalid_request,
+                          std::string(name) + ":" + std::to_string(at.line) + ": " +
+                              std::string(parsed.error().description()));
+  }
+  toml::table& root = parsed.table();
+  for (const std::string& set : sets) {
+    if (auto done = apply_set(root, set); !done) return tl::unexpected(done.error());
+  }
+  Config config;
+  Loader loader(name);
+  loader.read_section(config, root, "");
+  loader.read_table(config.tls, root);
+  loader.read_table(config.limits, root);
+  loader.read_table(config.log, root);
+  loader.read_table(config.cors, root);
+  loader.read_table(config.store, root);
+  loader.read_table(config.capture, root);
+  loader.read_table(config.otlp, root);
+  loader.read_table(config.loop, root);
+  loader.read_table(config.rooms, root);
+  loader.read_list(config.tools, root);
+  loader.read_list(config.hooks, root);
+  loader.read_list(config.keys, root);
+  loader.read_list(config.upstreams, root);
+  loader.read_list(config.models, root);
+  if (loader.error()) return tl::unexpected(*loader.error());
+  if (auto checked = check_config(config); !checked) {
+    Error error = checked.error();
+    error.message = std::string(name) + ": " + error.message;
+    return tl::unexpected(std::move(error));
+  }
+  return config;
+}
+
+}  // namespace
+
+Result<Config> parse_config(std::string_view text, std::string_view name,
+                            const std::vector<std::string>& sets) {
+  return decode(toml::parse(text, name), name, sets);
+}
+
+Result<Config> load_config(const ConfigSource& source) {
+  if (source.file.empty()) return decode(toml::parse(std::string_view()), "defaults", source.sets);
+  return decode(toml::parse_file(source.file), source.file, source.sets);
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,24 @@
+#include "config/secrets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace callgate::server {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Secrets, collects_every_configured_secret) {
+  Config config;
+  config.keys.push_back({.name = "k", .secret = Secret("key-secret")});
+  UpstreamConfig upstream;
+  upstream.key = Secret("upstream-secret");
+  upstream.headers = {{"x-team", "blue"}, {"x-gate", "Bearer header-secret"}};
+  config.otlp.headers = {{"authorization", "otlp-secret"}};
+  config.upstreams.push_back(upstream);
+  EXPECT_THAT(secrets_of(config),
+              ElementsAre("key-secret", "upstream-secret", "header-secret", "otlp-secret"));
+}
+
+}  // namespace
+}  // namespace callgate::server
