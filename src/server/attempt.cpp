@@ -8,7 +8,8 @@
 #include "config/server_kind.h"
 #include "dial/text_tools.h"
 #include "net/url.h"
-#include "server/gateway.h"
+#include "server/ask.h"
+#include "server/world.h"
 #include "session/conversation_claims.h"
 #include "upstream/wire_format.h"
 

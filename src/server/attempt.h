@@ -12,6 +12,7 @@
 #include "callgate/request.h"
 #include "callgate/result.h"
 #include "config/config.h"
+#include "dial/text_tools.h"
 #include "dial/upstream_call.h"
 #include "engine/prepare_request.h"
 #include "net/task.h"

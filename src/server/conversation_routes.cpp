@@ -6,7 +6,7 @@
 #include "admin/log_time.h"
 #include "base/url_query.h"
 #include "json/writer.h"
-#include "server/gateway.h"
+#include "server/admin_routes.h"
 #include "server/message_json.h"
 
 namespace callgate::server {
@@ -57,30 +57,28 @@ std::string print_conversation(const store::MemoryName& name, const store::Memor
   return out;
 }
 
-}  // namespace
-
-net::Task<> Gateway::show_conversation(Ask& ask) {
+net::Task<> show_conversation(Desk& desk, Ask& ask) {
   const auto name = name_of(ask);
-  if (!name) co_return co_await refuse(ask, name.error());
-  const auto memory = co_await world_.memories.load(loop_, *name);
-  if (!memory) co_return co_await refuse(ask, memory.error());
+  if (!name) co_return co_await desk.refuse(ask, name.error());
+  const auto memory = co_await desk.world.memories.load(desk.loop, *name);
+  if (!memory) co_return co_await desk.refuse(ask, memory.error());
   if (!*memory) {
     const Error missing = no_conversation(*name);
-    co_return co_await refuse(ask, missing);
+    co_return co_await desk.refuse(ask, missing);
   }
   ask.headers.add("cache-control", "no-store");
   const std::string body = print_conversation(*name, **memory);
   co_await respond_json(ask, 200, body);
 }
 
-net::Task<> Gateway::delete_conversation(Ask& ask) {
+net::Task<> delete_conversation(Desk& desk, Ask& ask) {
   const auto name = name_of(ask);
-  if (!name) co_return co_await refuse(ask, name.error());
-  const auto erased = co_await world_.memories.forget(loop_, *name);
-  if (!erased) co_return co_await refuse(ask, erased.error());
+  if (!name) co_return co_await desk.refuse(ask, name.error());
+  const auto erased = co_await desk.world.memories.forget(desk.loop, *name);
+  if (!erased) co_return co_await desk.refuse(ask, erased.error());
   if (!*erased) {
     const Error missing = no_conversation(*name);
-    co_return co_await refuse(ask, missing);
+    co_return co_await desk.refuse(ask, missing);
   }
   std::string body;
   json::ObjectWriter object(body);
@@ -89,6 +87,15 @@ net::Task<> Gateway::delete_conversation(Ask& ask) {
   object.boolean("deleted", true);
   object.close();
   co_await respond_json(ask, 200, body);
+}
+
+}  // namespace
+
+void add_conversation_routes(Routes& routes, Desk& desk) {
+  routes.add({"GET", "/v1/conversations/*", Guard::key,
+              [&desk](Ask& ask) { return show_conversation(desk, ask); }});
+  routes.add({"DELETE", "/v1/conversations/*", Guard::key,
+              [&desk](Ask& ask) { return delete_conversation(desk, ask); }});
 }
 
 }  // namespace callgate::server

@@ -5,30 +5,20 @@
 #include <chrono>
 
 #include "access/shared_limits.h"
-#include "admin/log_query.h"
 #include "base/url_query.h"
-#include "config/config_text.h"
-#include "config/secrets.h"
-#include "dialect/render.h"
 #include "json/writer.h"
+#include "server/admin_routes.h"
 #include "server/loop_choice.h"
 #include "server/loop_turn.h"
+#include "server/mcp_route.h"
 #include "server/observe.h"
 #include "server/request_options.h"
 #include "server/room_socket.h"
 #include "server/turn.h"
 #include "server/turn_record.h"
-#include "server/turn_trace.h"
 #include "tool/host.h"
 
 namespace callgate::server {
-
-struct Gateway::Route {
-  std::string_view method;
-  std::string_view path;  // a final `/*` matches one or more segments
-  net::Task<> (Gateway::*answer)(Ask&);
-  enum class Guard : std::uint8_t { open, key, model, admin } guard;
-};
 
 namespace {
 
@@ -55,19 +45,6 @@ void add_rate_headers(net::Headers& headers, const RateLimit::Verdict& verdict) 
   headers.add("retry-after-ms", std::to_string(ms));
 }
 
-Error no_capture(std::string_view id) {
-  return {.code = ErrorCode::not_found,
-          .message = "there is no capture of \"" + std::string(id) +
-                     "\" in memory: only the latest turns that failed, lost data or look like a "
-                     "missed call stay there, see capture.recent"};
-}
-
-bool path_matches(std::string_view pattern, std::string_view path) {
-  if (!pattern.ends_with("/*")) return pattern == path;
-  pattern.remove_suffix(1);
-  return path.size() > pattern.size() && path.starts_with(pattern);
-}
-
 void append_model(std::string& out, const ModelConfig& model) {
   json::ObjectWriter object(out);
   object.string("id", model.name);
@@ -77,70 +54,30 @@ void append_model(std::string& out, const ModelConfig& model) {
   object.close();
 }
 
-Error unknown_model(const Config& config, std::string_view name) {
-  std::string message = "model \"" + std::string(name) + "\" does not exist";
-  std::vector<std::string_view> names;
-  for (const ModelConfig& model : config.models) names.push_back(model.name);
-  if (names.empty()) {
-    message += "; no [[model]] is configured";
-  } else {
-    message +=
-        ", did you mean \"" + std::string(nearest(name, names)) + "\"? GET /v1/models lists all";
-  }
-  return {.code = ErrorCode::not_found,
-          .message = std::move(message),
-          .param = "model",
-          .upstream_code = "model_not_found"};
-}
-
-engine::CallIdForm call_ids_of(const ModelConfig& model, std::string_view dialect) {
-  if (model.upstream_call_ids.empty()) return engine::call_ids_of(dialect);
-  if (model.upstream_call_ids == "kimi") return engine::CallIdForm::kimi;
-  if (model.upstream_call_ids == "mistral") return engine::CallIdForm::mistral;
-  return engine::CallIdForm::any;
-}
-
-// What the model's requests become on their way to the upstream.
-engine::RequestRules rules_of(const ModelConfig& model, const DialectChoice& choice) {
-  const std::string_view dialect = choice.dialect == nullptr ? "native" : choice.dialect->name;
-  engine::RequestRules rules;
-  if (model.system == "drop") rules.system = engine::SystemPrompts::drop;
-  if (model.system == "first") rules.system = engine::SystemPrompts::first;
-  rules.call_ids = call_ids_of(model, dialect);
-  rules.params = model.params.members;
-  // A model of which nothing is known is shown the form that most models know; `auto` reads it.
-  if (model.tools == "prompt") {
-    rules.prompt_dialect = dialect::writes_calls_as_text(dialect) ? dialect : "hermes";
-  }
-  return rules;
-}
-
-// Keys such as `EMPTY` are no secrets: a mask of them would spoil what is logged.
-std::vector<std::string> long_enough(std::vector<std::string> secrets) {
-  std::erase_if(secrets, [](const auto& secret) { return !is_long_enough_for_a_secret(secret); });
-  return secrets;
-}
-
 }  // namespace
 
-Snapshot::Snapshot(Config given, Access keys)
-    : config(std::move(given)),
-      access(std::move(keys)),
-      secrets(std::make_shared<const std::vector<std::string>>(secrets_of(config))),
-      mask(long_enough(*secrets)) {
-  for (const ModelConfig& model : config.models) {
-    const DialectChoice dialect = *choose_dialect(model, "");
-    const Model known{.config = &model,
-                      .dialect = dialect,
-                      .policy = *to_policy(model),
-                      .rules = rules_of(model, dialect)};
-    models[model.name] = known;
-    for (const std::string& alias : model.aliases) models[alias] = known;
-  }
-}
-
 Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
-    : world_(world), loop_(loop), mint_(id_seed) {}
+    : world_(world), loop_(loop), mint_(id_seed) {
+  const auto add = [this](std::string_view method, std::string_view path, Guard guard,
+                          net::Task<> (Gateway::*member)(Ask&)) {
+    routes_.add({method, path, guard, [this, member](Ask& ask) { return (this->*member)(ask); }});
+  };
+  add("POST", "/v1/chat/completions", Guard::model, &Gateway::chat_completions);
+  add("GET", "/v1/models", Guard::key, &Gateway::models);
+  add("GET", "/v1/models/*", Guard::key, &Gateway::models);
+  add_log_routes(routes_, desk_);
+  add_session_routes(routes_, desk_);
+  add_loop_routes(routes_, desk_);
+  add_conversation_routes(routes_, desk_);
+  add("GET", "/v1/rooms/*", Guard::key, &Gateway::room);
+  add_mcp_routes(routes_, desk_);
+  add("GET", "/livez", Guard::open, &Gateway::livez);
+  add("GET", "/readyz", Guard::open, &Gateway::readyz);
+  add("GET", "/healthz", Guard::open, &Gateway::readyz);
+  add("GET", "/metrics", Guard::open, &Gateway::metrics);
+  add("GET", "/", Guard::open, &Gateway::livez);
+  add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
+}
 
 Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
   std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets;
@@ -166,60 +103,6 @@ Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
   return {};
 }
 
-Result<const Gateway::Route*> Gateway::find_route(Ask& ask) {
-  using Guard = Route::Guard;
-  static constexpr std::array<Route, 24> kRoutes{{
-      {"POST", "/v1/chat/completions", &Gateway::chat_completions, Guard::model},
-      {"GET", "/v1/models", &Gateway::models, Guard::key},
-      {"GET", "/v1/models/*", &Gateway::models, Guard::key},
-      {"GET", "/v1/requests", &Gateway::log_query, Guard::admin},
-      {"GET", "/v1/requests/*", &Gateway::log_query, Guard::admin},
-      {"GET", "/v1/usage", &Gateway::log_query, Guard::admin},
-      {"GET", "/v1/stats", &Gateway::log_query, Guard::admin},
-      {"GET", "/v1/sessions", &Gateway::list_sessions, Guard::admin},
-      {"GET", "/v1/sessions/*", &Gateway::show_session, Guard::admin},
-      {"DELETE", "/v1/sessions/*", &Gateway::delete_session, Guard::admin},
-      {"GET", "/v1/loops", &Gateway::list_loops, Guard::key},
-      {"POST", "/v1/loops/*", &Gateway::steer_loop, Guard::key},
-      {"GET", "/v1/conversations/*", &Gateway::show_conversation, Guard::key},
-      {"DELETE", "/v1/conversations/*", &Gateway::delete_conversation, Guard::key},
-      {"GET", "/v1/rooms/*", &Gateway::room, Guard::key},
-      {"POST", "/mcp", &Gateway::mcp, Guard::model},
-      {"GET", "/mcp", &Gateway::mcp, Guard::key},
-      {"DELETE", "/mcp", &Gateway::mcp, Guard::key},
-      {"GET", "/livez", &Gateway::livez, Guard::open},
-      {"GET", "/readyz", &Gateway::readyz, Guard::open},
-      {"GET", "/healthz", &Gateway::readyz, Guard::open},
-      {"GET", "/metrics", &Gateway::metrics, Guard::open},
-      {"GET", "/", &Gateway::livez, Guard::open},
-      {"OPTIONS", "/*", &Gateway::preflight, Guard::open},
-  }};
-  const net::RequestHead& head = ask.exchange.head();
-  std::string allow;
-  for (const Route& route : kRoutes) {
-    if (!path_matches(route.path, head.path)) continue;
-    if (route.method == head.method || (head.method == "HEAD" && route.method == "GET"))
-      return &route;
-    if (route.method == "OPTIONS") continue;
-    allow.append(route.method).append(route.method == "GET" ? ", HEAD, " : ", ");
-  }
-  if (!allow.empty()) {
-    allow += "OPTIONS";
-    ask.headers.add("allow", allow);
-    return fail(ErrorCode::not_allowed,
-                std::string(head.method) + " is not allowed here, use " + allow);
-  }
-  std::string known;
-  for (const Route& route : kRoutes) {
-    if (route.guard == Guard::open && route.path.size() < 3) continue;
-    known.append(known.empty() ? "" : ", ").append(route.method).append(" ").append(route.path);
-  }
-  return tl::unexpected(
-      Error{.code = ErrorCode::not_found,
-            .message = "there is no " + std::string(head.path) + "; known paths: " + known,
-            .upstream_code = "unknown_url"});
-}
-
 // No Error is made inside a co_await expression below: g++ 12 destroys such temporaries twice.
 net::Task<> Gateway::answer(net::Exchange& exchange) {
   Ask ask{.exchange = exchange, .snapshot = snapshot_, .started_ms = loop_.now()};
@@ -228,11 +111,13 @@ net::Task<> Gateway::answer(net::Exchange& exchange) {
                                            : mint_.mint_timed("req_", unix_milliseconds());
   ask.headers.add("x-request-id", ask.id);
   add_cors(ask);
-  const auto route = find_route(ask);
+  std::string allow;
+  const auto route = routes_.find(exchange.head().method, exchange.head().path, allow);
+  if (!allow.empty()) ask.headers.add("allow", allow);
   if (!route) co_return co_await refuse(ask, route.error());
   const auto admitted = admit(ask, **route);
   if (!admitted) co_return co_await refuse(ask, admitted.error());
-  co_await (this->*(*route)->answer)(ask);
+  co_await (*route)->answer(ask);
 }
 
 // Who can start a gateway without keys on this machine may also read its log.
@@ -245,7 +130,7 @@ static Result<void> admit_admin(const Ask& ask) {
 }
 
 Result<void> Gateway::admit(Ask& ask, const Route& route) {
-  if (route.guard == Route::Guard::open) return {};
+  if (route.guard == Guard::open) return {};
   const net::Headers& headers = ask.exchange.head().headers;
   const std::string offered = offered_key(headers);  // browsers cannot set headers of WebSockets
   const auto key = ask.snapshot->access.authenticate(headers.find("authorization").value_or(""),
@@ -255,8 +140,8 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
     return tl::unexpected(key.error());
   }
   ask.key = *key;
-  if (route.guard == Route::Guard::admin) return admit_admin(ask);
-  if (route.guard != Route::Guard::model) return {};
+  if (route.guard == Guard::admin) return admit_admin(ask);
+  if (route.guard != Guard::model) return {};
   return admit_turn(*ask.snapshot, ask.key, ask.headers);
 }
 
@@ -283,20 +168,6 @@ Result<void> Gateway::admit_turn(const Snapshot& snapshot, KeyState* key, net::H
                               .upstream_code = "rate_limit_exceeded"});
 }
 
-Result<Snapshot::Model> Gateway::choose_model(const Snapshot& snapshot, const KeyState* key,
-                                              std::string_view name) {
-  const auto found = snapshot.models.find(name);
-  if (found == snapshot.models.end()) {
-    return tl::unexpected(unknown_model(snapshot.config, name));
-  }
-  if (key != nullptr && !key->may_use(name)) {
-    return fail(ErrorCode::forbidden,
-                "key \"" + key->config.name + "\" may not use model \"" + std::string(name) + "\"",
-                "model");
-  }
-  return found->second;
-}
-
 TurnSlots::TurnSlots(World& world, KeyState* key) : slot_(world.streams) {
   if (key == nullptr) return;
   key_slot_.emplace(key->streams);
@@ -321,7 +192,7 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
   if (!body) co_return co_await refuse(ask, body.error());
   auto request = protocol.decode(*body);
   if (!request) co_return co_await refuse(ask, request.error());
-  const auto model = choose_model(*ask.snapshot, ask.key, request->model);
+  const auto model = ask.snapshot->choose_model(ask.key, request->model);
   if (!model) co_return co_await refuse(ask, model.error());
   const std::string_view header =
       ask.exchange.head().headers.find("x-callgate-dialect").value_or("");
@@ -383,7 +254,7 @@ net::Task<> Gateway::models(Ask& ask) {
   std::string body;
   if (path.starts_with(kPrefix)) {
     const std::string name = percent_decoded(path.substr(kPrefix.size()));
-    const auto model = choose_model(*ask.snapshot, ask.key, name);
+    const auto model = ask.snapshot->choose_model(ask.key, name);
     if (!model) co_return co_await refuse(ask, model.error());
     append_model(body, *model->config);
   } else {
@@ -429,38 +300,6 @@ net::Task<> Gateway::metrics(Ask& ask) {
   co_await ask.exchange.respond(200, ask.headers, render_metrics(world_));
 }
 
-net::Task<> Gateway::recent_capture(Ask& ask) {
-  std::string_view rest = ask.exchange.head().path.substr(kRequestPath.size());
-  rest.remove_suffix(kCapturePath.size());
-  const std::string id = percent_decoded(rest);
-  const std::optional<std::string> capture = world_.recent_captures.find(id);
-  if (!capture) {
-    const Error error = no_capture(id);
-    co_return co_await refuse(ask, error);
-  }
-  ask.headers.add("content-type", "application/x-ndjson");
-  ask.headers.add("cache-control", "no-store");
-  co_await ask.exchange.respond(200, ask.headers, *capture);
-}
-
-net::Task<> Gateway::log_query(Ask& ask) {
-  const net::RequestHead& head = ask.exchange.head();
-  if (head.path.starts_with(kRequestPath) && head.path.ends_with(kCapturePath)) {
-    co_return co_await recent_capture(ask);
-  }
-  const LogQuery query{.path = std::string(head.path),
-                       .query = std::string(head.query),
-                       .now_ms = unix_milliseconds()};
-  Result<std::string> answer = fail(ErrorCode::unavailable, "the store is not asked here");
-  if (world_.queries != nullptr) {
-    QueryPool::Work work = [&log = world_.requests, query] { return answer_log_query(log, query); };
-    answer = co_await world_.queries->run(loop_, std::move(work));
-  }
-  if (!answer) co_return co_await refuse(ask, answer.error());
-  ask.headers.add("cache-control", "no-store");
-  co_await respond_json(ask, 200, *answer);
-}
-
 net::Task<> Gateway::preflight(Ask& ask) {
   ask.headers.add("access-control-allow-methods", "GET, POST, DELETE, OPTIONS");
   const auto wanted = ask.exchange.head().headers.find("access-control-request-headers");
@@ -481,23 +320,6 @@ void Gateway::add_cors(Ask& ask) {
       "access-control-expose-headers",
       "x-request-id, x-callgate-capture, x-callgate-dialect, retry-after, retry-after-ms");
   if (allowed != "*") ask.headers.add("vary", "origin");
-}
-
-net::Task<> Gateway::respond_json(Ask& ask, int status, std::string_view body) {
-  ask.headers.add("content-type", "application/json");
-  co_await ask.exchange.respond(status, ask.headers, body);
-}
-
-net::Task<> Gateway::refuse(Ask& ask, const Error& error, int status) {
-  if (!error.retry_after.empty()) ask.headers.add("retry-after", error.retry_after);
-  if (error.upstream_code == "insufficient_quota") ask.headers.add("x-should-retry", "false");
-  if (status == 0) status = client::status_of(error);
-  if (!ask.in_turn) {
-    observe_refusal(world_, ask, status, error);
-    const Milliseconds waited(loop_.now() - ask.started_ms);
-    trace_refusal(world_, mint_, ask, status, error, waited);
-  }
-  co_await respond_json(ask, status, client::find("openai_chat")->error_body(error));
 }
 
 }  // namespace callgate::server

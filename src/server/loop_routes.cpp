@@ -6,7 +6,7 @@
 
 #include "json/reader.h"
 #include "json/writer.h"
-#include "server/gateway.h"
+#include "server/admin_routes.h"
 
 namespace callgate::server {
 namespace {
@@ -98,12 +98,10 @@ Result<LoopCommand> read_command(std::string_view body) {
   return command;
 }
 
-}  // namespace
-
-net::Task<> Gateway::list_loops(Ask& ask) {
+net::Task<> list_loops(Desk& desk, Ask& ask) {
   const std::string* key = only_key(ask);
   std::string body = "{\"object\":\"list\",\"data\":[";
-  for (const LoopSight& sight : world_.loops.list()) {
+  for (const LoopSight& sight : desk.world.loops.list()) {
     if (key != nullptr && sight.key != *key) continue;
     if (body.back() != '[') body += ',';
     append_loop(body, sight);
@@ -113,13 +111,13 @@ net::Task<> Gateway::list_loops(Ask& ask) {
   co_await respond_json(ask, 200, body);
 }
 
-net::Task<> Gateway::steer_loop(Ask& ask) {
+net::Task<> steer_loop(Desk& desk, Ask& ask) {
   const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
-  if (!body) co_return co_await refuse(ask, body.error());
+  if (!body) co_return co_await desk.refuse(ask, body.error());
   auto command = read_command(*body);
-  if (!command) co_return co_await refuse(ask, command.error());
+  if (!command) co_return co_await desk.refuse(ask, command.error());
   const std::string id(ask.exchange.head().path.substr(kPrefix.size()));
-  const auto answer = world_.loops.steer(id, only_key(ask), std::move(*command));
+  const auto answer = desk.world.loops.steer(id, only_key(ask), std::move(*command));
   Error error{.code = ErrorCode::not_found};
   switch (answer) {
     case RunningLoops::Answer::taken:
@@ -133,7 +131,15 @@ net::Task<> Gateway::steer_loop(Ask& ask) {
       error.upstream_code = "run_not_found";
       break;
   }
-  co_await refuse(ask, error);
+  co_await desk.refuse(ask, error);
+}
+
+}  // namespace
+
+void add_loop_routes(Routes& routes, Desk& desk) {
+  routes.add({"GET", "/v1/loops", Guard::key, [&desk](Ask& ask) { return list_loops(desk, ask); }});
+  routes.add(
+      {"POST", "/v1/loops/*", Guard::key, [&desk](Ask& ask) { return steer_loop(desk, ask); }});
 }
 
 }  // namespace callgate::server

@@ -1,4 +1,6 @@
 // POST, GET and DELETE /mcp: the gateway's tools for other MCP clients.
+#include "server/mcp_route.h"
+
 #include <memory>
 #include <optional>
 #include <utility>
@@ -6,7 +8,6 @@
 #include "base/glob.h"
 #include "config/tool_config.h"
 #include "server/event_stream.h"
-#include "server/gateway.h"
 #include "server/observe.h"
 #include "tool/host.h"
 #include "tool/mcp_server.h"
@@ -70,62 +71,26 @@ void observe_run(World& world, std::string_view tool, bool cancelled,
   observe_tool_run(world, tool, outcome, result.duration);
 }
 
-}  // namespace
-
-net::Task<> Gateway::mcp(Ask& ask) {
-  Error error{.code = ErrorCode::not_found,
-              .message = "there is no MCP server here; mcp = true and a [[tool]] make one",
-              .upstream_code = "unknown_url"};
-  if (!ask.snapshot->config.mcp || ask.snapshot->config.tools.empty())
-    co_return co_await refuse(ask, error);
-  if (is_foreign_page(ask)) {
-    error = {.code = ErrorCode::forbidden, .message = "pages of this origin may not call"};
-    co_return co_await refuse(ask, error);
-  }
-  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
-  if (!body) co_return co_await refuse(ask, body.error());
-  const net::RequestHead& head = ask.exchange.head();
-  tool::McpHttpRequest request{.method = head.method, .body = *body};
-  request.header = [&head](std::string_view name) { return head.headers.find(name); };
-  const auto catalogue = world_.tools->catalogue();
-  const tool::McpServer server;
-  const tool::McpAction action = server.accept(request, tools_for(ask, *catalogue));
-  tool::McpReply reply;
-  if (const auto* listen = std::get_if<tool::McpListen>(&action)) {
-    co_return co_await mcp_listen(ask, server, *listen);
-  }
-  if (const auto* run = std::get_if<tool::McpRun>(&action)) {
-    if (!run->progress_token.empty()) {
-      co_return co_await mcp_stream(ask, server, *run, *catalogue);
-    }
-    const tool::ToolResult result = co_await mcp_run(ask, *run, *catalogue);
-    reply = server.answer(*run, result);
-  } else {
-    reply = std::get<tool::McpReply>(action);
-  }
-  for (const auto& [name, value] : reply.headers) ask.headers.add(name, value);
-  co_await ask.exchange.respond(reply.status, ask.headers, reply.body);
-}
-
-net::Task<tool::ToolResult> Gateway::mcp_run(Ask& ask, const tool::McpRun& run,
-                                             const tool::Catalogue& catalogue) {
+net::Task<tool::ToolResult> run_tool(Desk& desk, Ask& ask, const tool::McpRun& run,
+                                     const tool::Catalogue& catalogue) {
   if (const auto checked = catalogue.check(run.tool, run.arguments); !checked) {
     co_return tool::error_result(checked.error().message);
   }
   tool::ToolCall call = call_of(ask, run);
   tool::CancelToken cancel;
   ask.exchange.on_client_gone([&cancel] { cancel.cancel(); });
-  tool::ToolResult result = co_await world_.tools->run(loop_, std::move(call), net::kNever, cancel);
+  tool::ToolResult result =
+      co_await desk.world.tools->run(desk.loop, std::move(call), net::kNever, cancel);
   ask.exchange.on_client_gone({});
-  observe_run(world_, run.tool, cancel.cancelled(), result);
+  observe_run(desk.world, run.tool, cancel.cancelled(), result);
   co_return result;
 }
 
-net::Task<> Gateway::mcp_stream(Ask& ask, const tool::McpServer& server, const tool::McpRun& run,
-                                const tool::Catalogue& catalogue) {
+net::Task<> stream_tool(Desk& desk, Ask& ask, const tool::McpServer& server,
+                        const tool::McpRun& run, const tool::Catalogue& catalogue) {
   for (const auto& [name, value] : server.stream_head().headers) ask.headers.add(name, value);
   ask.exchange.start(200, ask.headers);
-  const auto watched = std::make_shared<WatchedRun>(loop_);
+  const auto watched = std::make_shared<WatchedRun>(desk.loop);
   if (const auto checked = catalogue.check(run.tool, run.arguments); !checked) {
     watched->result = tool::error_result(checked.error().message);
   } else {
@@ -138,7 +103,7 @@ net::Task<> Gateway::mcp_stream(Ask& ask, const tool::McpServer& server, const t
       it->cancel.cancel();
       it->news.notify();
     });
-    loop_.spawn(play(watched, *world_.tools, loop_, std::move(call)));
+    desk.loop.spawn(play(watched, *desk.world.tools, desk.loop, std::move(call)));
   }
   while (!watched->result) {
     const bool notified = co_await watched->news.wait(net::Millis(kSilence));
@@ -149,37 +114,80 @@ net::Task<> Gateway::mcp_stream(Ask& ask, const tool::McpServer& server, const t
     if (!written) watched->cancel.cancel();
   }
   ask.exchange.on_client_gone({});
-  observe_run(world_, run.tool, watched->cancel.cancelled(), *watched->result);
+  observe_run(desk.world, run.tool, watched->cancel.cancelled(), *watched->result);
   if (ask.exchange.client_gone()) co_return;
   const std::string last = watched->frames + server.last_frame(run, *watched->result);
   (void)co_await ask.exchange.end(last);
 }
 
 // Stays open until the client closes it, and tells when the tools have changed.
-net::Task<> Gateway::mcp_listen(Ask& ask, const tool::McpServer& server,
-                                const tool::McpListen& listen) {
+net::Task<> listen_for_changes(Desk& desk, Ask& ask, const tool::McpServer& server,
+                               const tool::McpListen& listen) {
   for (const auto& [name, value] : server.stream_head().headers) ask.headers.add(name, value);
   ask.exchange.start(200, ask.headers);
-  auto known = world_.tools->catalogue();
+  auto known = desk.world.tools->catalogue();
   std::string out = listen.first;
-  net::Signal gone(loop_);
+  net::Signal gone(desk.loop);
   ask.exchange.on_client_gone([&gone] { gone.notify(); });
   std::uint64_t written_at = 0;
   while (!ask.exchange.client_gone()) {
-    if (out.empty() && loop_.now() - written_at >= kSilence) out = kKeepAlive;
+    if (out.empty() && desk.loop.now() - written_at >= kSilence) out = kKeepAlive;
     if (!out.empty()) {
       const auto written = co_await ask.exchange.write(out);
       if (!written) break;
-      written_at = loop_.now();
+      written_at = desk.loop.now();
       out.clear();
     }
     (void)co_await gone.wait(kLook);
-    if (auto now = world_.tools->catalogue(); now != known) {
+    if (auto now = desk.world.tools->catalogue(); now != known) {
       known = std::move(now);
       if (listen.tools_changes) out = server.list_changed_frame(listen);
     }
   }
   ask.exchange.on_client_gone({});
+}
+
+net::Task<> answer_mcp(Desk& desk, Ask& ask) {
+  Error error{.code = ErrorCode::not_found,
+              .message = "there is no MCP server here; mcp = true and a [[tool]] make one",
+              .upstream_code = "unknown_url"};
+  if (!ask.snapshot->config.mcp || ask.snapshot->config.tools.empty())
+    co_return co_await desk.refuse(ask, error);
+  if (is_foreign_page(ask)) {
+    error = {.code = ErrorCode::forbidden, .message = "pages of this origin may not call"};
+    co_return co_await desk.refuse(ask, error);
+  }
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  if (!body) co_return co_await desk.refuse(ask, body.error());
+  const net::RequestHead& head = ask.exchange.head();
+  tool::McpHttpRequest request{.method = head.method, .body = *body};
+  request.header = [&head](std::string_view name) { return head.headers.find(name); };
+  const auto catalogue = desk.world.tools->catalogue();
+  const tool::McpServer server;
+  const tool::McpAction action = server.accept(request, tools_for(ask, *catalogue));
+  tool::McpReply reply;
+  if (const auto* listen = std::get_if<tool::McpListen>(&action)) {
+    co_return co_await listen_for_changes(desk, ask, server, *listen);
+  }
+  if (const auto* run = std::get_if<tool::McpRun>(&action)) {
+    if (!run->progress_token.empty()) {
+      co_return co_await stream_tool(desk, ask, server, *run, *catalogue);
+    }
+    const tool::ToolResult result = co_await run_tool(desk, ask, *run, *catalogue);
+    reply = server.answer(*run, result);
+  } else {
+    reply = std::get<tool::McpReply>(action);
+  }
+  for (const auto& [name, value] : reply.headers) ask.headers.add(name, value);
+  co_await ask.exchange.respond(reply.status, ask.headers, reply.body);
+}
+
+}  // namespace
+
+void add_mcp_routes(Routes& routes, Desk& desk) {
+  routes.add({"POST", "/mcp", Guard::model, [&desk](Ask& ask) { return answer_mcp(desk, ask); }});
+  routes.add({"GET", "/mcp", Guard::key, [&desk](Ask& ask) { return answer_mcp(desk, ask); }});
+  routes.add({"DELETE", "/mcp", Guard::key, [&desk](Ask& ask) { return answer_mcp(desk, ask); }});
 }
 
 }  // namespace callgate::server

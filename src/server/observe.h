@@ -8,7 +8,8 @@
 
 #include "callgate/pipeline.h"
 #include "chat/error_word.h"
-#include "server/gateway.h"
+#include "server/ask.h"
+#include "server/world.h"
 #include "store/request_log.h"
 
 namespace callgate::server {

@@ -88,7 +88,7 @@ net::Task<> Gateway::room(Ask& ask) {
   auto join = read_room_join(head.path, head.query);
   if (!join) co_return co_await refuse(ask, join.error());
   if (!join->model.empty()) {
-    const auto model = choose_model(*ask.snapshot, ask.key, join->model);
+    const auto model = ask.snapshot->choose_model(ask.key, join->model);
     if (!model) co_return co_await refuse(ask, model.error());
   }
   RoomSocket socket(*this, ask, std::move(*join));

@@ -206,7 +206,7 @@ Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body)
   if (!admitted) return tl::unexpected(admitted.error());
   auto request = client::find("openai_chat")->decode(body);
   if (!request) return tl::unexpected(as_room_error(request.error()));
-  auto model = Gateway::choose_model(*work->snapshot, *key, request->model);
+  auto model = work->snapshot->choose_model(*key, request->model);
   if (!model) return tl::unexpected(model.error());
   tool::ToolHost* const tools = gateway_.world_.tools;
   const auto catalogue = tools == nullptr ? nullptr : tools->catalogue();

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "access/shared_limits.h"
+#include "admin/query_pool.h"
 #include "callgate/version.h"
 #include "client/protocol.h"
 #include "config/tool_config.h"

@@ -4,32 +4,12 @@
 #include <chrono>
 
 #include "dial/grace_timer.h"
-#include "dialect/models.h"
 #include "server/attempt.h"
 #include "server/event_stream.h"
 #include "server/observe.h"
 #include "server/turn_outcome.h"
 
 namespace callgate::server {
-
-Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header) {
-  const std::string_view name = header.empty() ? std::string_view(model.dialect) : header;
-  DialectChoice choice;
-  if (name.empty()) {
-    choice.is_default = true;
-    choice.dialect = dialect::default_for(model.id.empty() ? model.name : model.id);
-    if (choice.dialect == nullptr) choice.dialect = dialect::find("auto");
-  } else {
-    choice.dialect = dialect::find(name);
-    if (choice.dialect == nullptr) {
-      return fail(ErrorCode::invalid_request, "header x-callgate-dialect: there is no dialect \"" +
-                                                  std::string(name) +
-                                                  "\", `callgate dialects` lists all");
-    }
-  }
-  if (choice.dialect->name == "native") choice.dialect = nullptr;
-  return choice;
-}
 
 Turn::Turn(Gateway& gateway, Ask& ask, Request request, const Snapshot::Model& model,
            DialectChoice dialect, const RequestOptions& options, const Protocol& protocol)

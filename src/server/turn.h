@@ -9,6 +9,7 @@
 
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
+#include "client/protocol.h"
 #include "dial/silence.h"
 #include "dial/upstream_call.h"
 #include "server/gateway.h"

@@ -8,8 +8,9 @@
 
 #include "callgate/error.h"
 #include "callgate/pipeline.h"
-#include "server/gateway.h"
+#include "server/ask.h"
 #include "server/turn_trace.h"
+#include "server/world.h"
 #include "store/request_log.h"
 
 namespace callgate::server {

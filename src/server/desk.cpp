@@ -1,0 +1,26 @@
+#include "server/desk.h"
+
+#include "client/protocol.h"
+#include "server/observe.h"
+#include "server/turn_trace.h"
+
+namespace callgate::server {
+
+net::Task<> Desk::refuse(Ask& ask, const Error& error, int status) const {
+  if (!error.retry_after.empty()) ask.headers.add("retry-after", error.retry_after);
+  if (error.upstream_code == "insufficient_quota") ask.headers.add("x-should-retry", "false");
+  if (status == 0) status = client::status_of(error);
+  if (!ask.in_turn) {
+    observe_refusal(world, ask, status, error);
+    const Milliseconds waited(loop.now() - ask.started_ms);
+    trace_refusal(world, mint, ask, status, error, waited);
+  }
+  co_await respond_json(ask, status, client::find("openai_chat")->error_body(error));
+}
+
+net::Task<> respond_json(Ask& ask, int status, std::string_view body) {
+  ask.headers.add("content-type", "application/json");
+  co_await ask.exchange.respond(status, ask.headers, body);
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,62 @@
+// What the event loops of a gateway share. Everything in it may be used from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "access/limits.h"
+#include "dial/child_host.h"
+#include "dial/qwen_web_upstream.h"
+#include "dial/scripted_chats.h"
+#include "recorder/capture_writer.h"
+#include "recorder/recent_captures.h"
+#include "server/loop_memories.h"
+#include "server/loop_states.h"
+#include "server/rooms.h"
+#include "server/running_loops.h"
+#include "store/request_log.h"
+#include "telemetry/log.h"
+#include "telemetry/metrics.h"
+
+namespace callgate::telemetry {
+class SpanExporter;
+}
+namespace callgate::tool {
+class ToolHost;
+}
+
+namespace callgate::server {
+
+class QueryPool;
+class SharedLimits;
+
+struct World {
+  World(telemetry::Logger& logger, telemetry::Metrics& all_metrics, store::RequestLog& request_log,
+        std::int64_t max_streams)
+      : log(logger),
+        metrics(all_metrics),
+        requests(request_log),
+        captures(logger, all_metrics),
+        streams(max_streams) {}
+  telemetry::Logger& log;
+  telemetry::Metrics& metrics;
+  store::RequestLog& requests;
+  CaptureWriter captures;
+  RecentCaptures recent_captures;
+  telemetry::SpanExporter* spans = nullptr;  // nullptr: nothing is traced
+  ConcurrencyLimit streams;
+  std::atomic<std::int64_t> connections{0};
+  std::atomic<bool> draining{false};
+  ConversationMemory conversations;
+  SharedLimits* limits = nullptr;  // nullptr: limits are this gateway's own
+  ScriptedChats scripted_chats{10'000};
+  ChildHosts children;
+  QueryPool* queries = nullptr;     // nullptr: the request log cannot be queried
+  tool::ToolHost* tools = nullptr;  // nullptr: there are none
+  LoopStates loop_states;
+  LoopMemories memories;
+  RunningLoops loops;
+  Rooms rooms;
+};
+
+}  // namespace callgate::server
