@@ -37,7 +37,7 @@ callgate_room(store USES compress engine net LIBS SQLite::SQLite3 PostgreSQL::Po
   PCH callgate_pch_io TOGETHER *postgresql*)
 include(cmake/migrations.cmake)
 callgate_room(server USES engine loop script net tool telemetry store PCH callgate_pch_io)
-callgate_room(cli USES server)
+callgate_room(cli USES server contract)
 include(cmake/golden_counts.cmake)
 
 # These are little of ours and much of CLI11, valijson and toml++: with sanitizers they compile in a third of the time like

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/chat_contract.h"
+#include "contract/chat_contract.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 namespace {
 
 struct Pattern {
@@ -73,4 +73,4 @@ std::string mask_secrets(std::string_view text, std::span<const std::string_view
   return out.append(text.substr(from));
 }
 
-}  // namespace callgate::client
+}  // namespace callgate::contract
