@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "contract/chat_contract.h"
 
 namespace callgate::contract {
@@ -19,7 +20,6 @@ constexpr std::size_t kShortestKey = 4;
 bool is_letter_or_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_key_byte(char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.'; }
 
 struct Found {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "server/secret_mask.h"
 
 namespace callgate::server {
@@ -67,10 +68,7 @@ std::vector<std::string> secrets_of(const Config& config) {
 bool is_secret_header(std::string_view name) {
   constexpr std::string_view kParts[] = {"auth",   "key",      "cookie",    "secret",
                                          "passwo", "credenti", "signature", "token"};
-  std::string lower(name);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  }
+  const std::string lower = to_lower(name);
   // Counts of tokens are no token: x-ratelimit-remaining-tokens.
   if (lower.starts_with("x-ratelimit-") || lower == "access-control-allow-headers") return false;
   return std::any_of(std::begin(kParts), std::end(kParts),

@@ -6,6 +6,7 @@
 
 #include "dialect/render.h"
 #include "json/writer.h"
+#include "net/unix_time.h"
 #include "server/capture_mask.h"
 #include "server/config_text.h"
 #include "server/log_query.h"
@@ -236,7 +237,7 @@ net::Task<> Gateway::answer(net::Exchange& exchange) {
   Ask ask{.exchange = exchange, .snapshot = snapshot_, .started_ms = loop_.now()};
   const std::string_view given = exchange.head().headers.find("x-request-id").value_or("");
   ask.id = is_acceptable_request_id(given) ? std::string(given)
-                                           : mint_.mint_timed("req_", unix_milliseconds());
+                                           : mint_.mint_timed("req_", net::unix_ms());
   ask.headers.add("x-request-id", ask.id);
   add_cors(ask);
   const auto route = find_route(ask);
@@ -375,7 +376,7 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
   if (!*wanted && !brief) return {};
   ask.capture = Capture::make(world_.captures, config.capture,
                               {.request_id = ask.id,
-                               .time_ms = unix_milliseconds(),
+                               .time_ms = net::unix_ms(),
                                .model = std::string(model),
                                .protocol = "openai_chat",
                                .secrets = ask.snapshot->secrets,
@@ -459,9 +460,8 @@ net::Task<> Gateway::log_query(Ask& ask) {
   if (head.path.starts_with(kRequestPath) && head.path.ends_with(kCapturePath)) {
     co_return co_await recent_capture(ask);
   }
-  const LogQuery query{.path = std::string(head.path),
-                       .query = std::string(head.query),
-                       .now_ms = unix_milliseconds()};
+  const LogQuery query{
+      .path = std::string(head.path), .query = std::string(head.query), .now_ms = net::unix_ms()};
   Result<std::string> answer = fail(ErrorCode::unavailable, "the store is not asked here");
   if (world_.queries != nullptr) {
     QueryPool::Work work = [&log = world_.requests, query] { return answer_log_query(log, query); };
