@@ -3,10 +3,10 @@
 //
 //   GET /v1/conversations/c1?key=dev
 //   {"id":"c1","object":"conversation","key":"dev","messages":[{"role":"user","content":"Where is ORD-42?"},...],...}
+#include "chat/message_json.h"
 #include "json/writer.h"
 #include "server/gateway.h"
 #include "server/log_time.h"
-#include "server/message_json.h"
 #include "server/url_query.h"
 
 namespace callgate::server {
