@@ -56,7 +56,7 @@ void serve(std::string_view body) {
   const McpServer server({.page = 1});
   // Headers that agree with the body let more of it through.
   const McpMessage message = read_mcp_message(body);
-  const std::string version = json::member_text(json::member(message.params, "_meta"),
+  const std::string version = json::member_text(json::member_json(message.params, "_meta"),
                                                 "io.modelcontextprotocol/protocolVersion");
   const std::string name = encode_mcp_header(json::member_text(message.params, "name"));
   CALLGATE_CHECK(decode_mcp_header(name) == json::member_text(message.params, "name"));

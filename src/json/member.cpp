@@ -19,7 +19,7 @@ std::string_view last_member(std::string_view object, std::string_view name, boo
 
 }  // namespace
 
-std::string_view member(std::string_view object, std::string_view name) {
+std::string_view member_json(std::string_view object, std::string_view name) {
   return last_member(object, name, true);
 }
 

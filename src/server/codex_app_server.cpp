@@ -103,7 +103,7 @@ std::string AppServerConductor::thread_params(const ChildPrompt& prompt) const {
   } else {
     object.string("cwd", config_.cwd);
   }
-  const std::string_view given = json::member(prompt.body, "thread");
+  const std::string_view given = json::member_json(prompt.body, "thread");
   if (given.size() > 2) out.append(",").append(given.substr(1, given.size() - 2));
   object.close();
   return out;
@@ -134,10 +134,10 @@ void AppServerConductor::answer_call(Conversation& conversation, const std::stri
 void AppServerConductor::resume(Conversation& conversation, const std::shared_ptr<AnswerLane>& lane,
                                 const ChildPrompt& prompt) {
   std::map<std::string, std::string> results;
-  json::Reader in(json::member(prompt.body, "results"));
+  json::Reader in(json::member_json(prompt.body, "results"));
   while (in.next_element()) {
     const std::string_view each = in.raw();
-    results[any_member_text(each, "callId")] = json::member(each, "result");
+    results[any_member_text(each, "callId")] = json::member_json(each, "result");
   }
   for (const std::string& call : conversation.called) {
     if (!results.contains(call)) results[call] = kNoResult;
@@ -166,9 +166,9 @@ net::Task<Result<std::string>> AppServerConductor::open_thread(
   const std::string params = thread_params(prompt);
   auto started = co_await child_.ask("thread/start", params);
   if (!started) co_return started;
-  const std::string thread = any_member_text(json::member(*started, "thread"), "id");
+  const std::string thread = any_member_text(json::member_json(*started, "thread"), "id");
   attach(book_.add(thread), lane, prompt);
-  const std::string_view items = json::member(prompt.body, "items");
+  const std::string_view items = json::member_json(prompt.body, "items");
   if (items != "[]") {
     std::string inject;
     json::ObjectWriter object(inject);
@@ -203,7 +203,7 @@ net::Task<> AppServerConductor::conduct(std::shared_ptr<AnswerLane> lane, ChildP
     }
     thread = *opened;
   }
-  const std::string turn = with_member("threadId", thread, json::member(prompt.body, "turn"));
+  const std::string turn = with_member("threadId", thread, json::member_json(prompt.body, "turn"));
   auto started = co_await child_.ask("turn/start", turn);
   Conversation* conversation = book_.find(thread);
   if (conversation == nullptr) co_return lane->fail({.message = "the codex child has ended"});
@@ -212,7 +212,7 @@ net::Task<> AppServerConductor::conduct(std::shared_ptr<AnswerLane> lane, ChildP
     co_return drop(*conversation);
   }
   if (conversation->turn.empty()) {
-    conversation->turn = any_member_text(json::member(*started, "turn"), "id");
+    conversation->turn = any_member_text(json::member_json(*started, "turn"), "id");
   }
   if (conversation->state == State::starting) {
     conversation->state = State::running;
@@ -305,7 +305,7 @@ void AppServerConductor::take_notification(const CodexLine& line, std::string_vi
   Conversation* conversation = book_.find(any_member_text(line.params, "threadId"));
   if (conversation == nullptr) return;
   const std::string_view method = line.method;
-  const std::string_view about = json::member(line.params, "turn");
+  const std::string_view about = json::member_json(line.params, "turn");
   if (method == "turn/started" && conversation->state == State::starting) {
     conversation->turn = any_member_text(about, "id");
   }
@@ -314,13 +314,13 @@ void AppServerConductor::take_notification(const CodexLine& line, std::string_vi
   // History that was injected shows up as items of another turn.
   if (turn.empty() || turn != conversation->turn) return;
   if (method == "rawResponseItem/completed") {
-    const std::string_view item = json::member(line.params, "item");
+    const std::string_view item = json::member_json(line.params, "item");
     if (any_member_text(item, "type") == "function_call" &&
         conversation->tools.contains(any_member_text(item, "name"))) {
       conversation->announce(any_member_text(item, "call_id"));
     }
   } else if (method == "item/completed") {
-    const std::string_view item = json::member(line.params, "item");
+    const std::string_view item = json::member_json(line.params, "item");
     if (any_member_text(item, "type") == "agentMessage")
       conversation->said += any_member_text(item, "text");
   }

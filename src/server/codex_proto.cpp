@@ -90,7 +90,7 @@ void ProtoConductor::begin(std::shared_ptr<AnswerLane> lane, ChildPrompt prompt)
   json::append_string(first, config_.codex_tools);
   talk->lane->push(first + "}}\n");
   talk->lane->accept(talk->session);
-  ask(*talk, json::member(prompt.body, known ? "next" : "first"), prompt);
+  ask(*talk, json::member_json(prompt.body, known ? "next" : "first"), prompt);
 }
 
 Talk* ProtoConductor::find_known(const ChildPrompt& prompt) {
@@ -159,8 +159,8 @@ void ProtoConductor::ask(Talk& talk, std::string_view items, const ChildPrompt& 
   json::ObjectWriter sandbox(object.key("sandbox_policy"));
   sandbox.string("mode", config_.codex_sandbox);
   sandbox.close();
-  object.raw("model", json::member(prompt.body, "model"));
-  const std::string_view effort = json::member(prompt.body, "effort");
+  object.raw("model", json::member_json(prompt.body, "model"));
+  const std::string_view effort = json::member_json(prompt.body, "effort");
   object.raw("effort", effort.empty() ? "null" : effort);
   object.string("summary", "auto");
   object.close();

@@ -100,7 +100,7 @@ void MockAppServer::take(std::string_view text) {
   }
   MockThread& thread = *found->second;
   if (line.method == "thread/inject_items") {
-    script::add_responses_items(thread.request, json::member(line.params, "items"));
+    script::add_responses_items(thread.request, json::member_json(line.params, "items"));
     answer(line.id, "{}");
   } else if (line.method == "turn/start") {
     start_turn(line.id, thread, line.params);
@@ -123,7 +123,7 @@ void MockAppServer::start_thread(std::string_view id, std::string_view params) {
 void MockAppServer::start_turn(std::string_view id, MockThread& thread, std::string_view params) {
   thread.turn = "turn_" + std::to_string(++next_turn_);
   thread.interrupted = false;
-  script::add_codex_input(thread.request, json::member(params, "input"));
+  script::add_codex_input(thread.request, json::member_json(params, "input"));
   answer(id, turn_json(thread, "inProgress"));
   notify(thread, "turn/started", turn_json(thread, "inProgress"));
   player_.spawn(run_turn(thread));
@@ -151,7 +151,7 @@ void MockAppServer::say(MockThread& thread, std::string_view text) {
                 ",\"params\":" + with_ids(thread, line.params) + "}");
     return;
   }
-  const std::string_view item = json::member(line.params, "item");
+  const std::string_view item = json::member_json(line.params, "item");
   if (any_member_text(item, "type") == "function_call") {
     thread.calls.push_back({.id = any_member_text(item, "call_id"),
                             .name = any_member_text(item, "name"),
@@ -159,7 +159,7 @@ void MockAppServer::say(MockThread& thread, std::string_view text) {
   } else if (line.method == "item/completed" && any_member_text(item, "type") == "agentMessage") {
     thread.said += any_member_text(item, "text");
   } else if (line.method == "turn/completed") {
-    const std::string_view turn = json::member(line.params, "turn");
+    const std::string_view turn = json::member_json(line.params, "turn");
     const std::string named =
         "{\"turn\":{\"id\":\"" + thread.turn + "\"," + std::string(turn.substr(1)) + "}";
     return notify(thread, line.method, named);
@@ -175,7 +175,7 @@ void MockAppServer::remember(MockThread& thread) {
   for (const CallRecord& call : thread.calls) {
     Message result{.role = Role::tool, .tool_call_id = call.id};
     std::string text;
-    json::Reader in(json::member(thread.results[call.id], "contentItems"));
+    json::Reader in(json::member_json(thread.results[call.id], "contentItems"));
     while (in.next_element()) {
       const std::string_view item = in.raw();
       text.append(text.empty() ? "" : "\n").append(any_member_text(item, "text"));

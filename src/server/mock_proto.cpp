@@ -36,12 +36,12 @@ class MockProto {
 
 void MockProto::take(std::string_view text) {
   const std::string id = any_member_text(text, "id");
-  const std::string_view op = json::member(text, "op");
+  const std::string_view op = json::member_json(text, "op");
   const std::string type = any_member_text(op, "type");
   if (type == "user_input" || type == "user_turn") {
     if (const std::string model = any_member_text(op, "model"); !model.empty())
       request_.model = model;
-    script::add_codex_input(request_, json::member(op, "items"));
+    script::add_codex_input(request_, json::member_json(op, "items"));
     interrupted_ = false;
     player_.spawn(run_turn(id));
   } else if (type == "interrupt") {

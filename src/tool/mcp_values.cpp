@@ -65,13 +65,13 @@ std::string bytes_words(std::string_view kind, std::string_view json, std::strin
   std::string type = json::member_text(json, "mimeType");
   if (type.empty()) type = "of unknown type";
   return "[" + std::string(kind) + " " + type + ", about " +
-         std::to_string(decoded_size(json::member(json, field))) + " bytes]";
+         std::to_string(decoded_size(json::member_json(json, field))) + " bytes]";
 }
 
 void add_resource(std::string_view part, PartWriter& out) {
-  const std::string_view resource = json::member(part, "resource");
+  const std::string_view resource = json::member_json(part, "resource");
   const std::string uri = json::member_text(resource, "uri");
-  if (json::member(resource, "text").empty()) {
+  if (json::member_json(resource, "text").empty()) {
     return out.add(bytes_words("resource " + uri, resource, "blob"));
   }
   out.add("[resource " + uri + "]");
@@ -108,12 +108,12 @@ ToolResult failure(std::string text) {
 
 std::string wanted_input(std::string_view result) {
   std::string words = "the tool asks for input that nobody here can give";
-  json::Reader in(json::member(result, "inputRequests"));
+  json::Reader in(json::member_json(result, "inputRequests"));
   if (in.peek() != json::Kind::object) return words;
   for (std::string_view key; in.next_member(key);) {
     const std::string_view request = in.raw();
     words += ": " + json::member_text(request, "method");
-    const std::string message = json::member_text(json::member(request, "params"), "message");
+    const std::string message = json::member_text(json::member_json(request, "params"), "message");
     if (!message.empty()) words += " (" + message + ")";
   }
   return words;
@@ -123,7 +123,7 @@ std::string wanted_input(std::string_view result) {
 
 McpToolPage read_tool_page(std::string_view result) {
   McpToolPage page;
-  json::Reader in(json::member(result, "tools"));
+  json::Reader in(json::member_json(result, "tools"));
   if (in.peek() != json::Kind::array) return page;
   while (in.next_element()) {
     McpToolEntry tool = read_tool(in.raw());
@@ -140,15 +140,16 @@ McpHello read_hello(std::string_view result) {
     hello.versions.push_back(std::move(version));
   }
   for (const char* name : {"supportedVersions", "supported"}) {
-    json::Reader in(json::member(result, name));
+    json::Reader in(json::member_json(result, name));
     if (in.peek() != json::Kind::array) continue;
     while (in.next_element()) {
       json::Reader item(in.raw());
       if (item.peek() == json::Kind::string) hello.versions.emplace_back(item.string());
     }
   }
-  const std::string_view tools = json::member(json::member(result, "capabilities"), "tools");
-  hello.lists_changes = json::member(tools, "listChanged") == "true";
+  const std::string_view tools =
+      json::member_json(json::member_json(result, "capabilities"), "tools");
+  hello.lists_changes = json::member_json(tools, "listChanged") == "true";
   return hello;
 }
 
@@ -161,14 +162,14 @@ ToolResult read_call_result(std::string_view result, std::size_t limit) {
   }
   PartWriter out(limit);
   bool any_text = false;
-  json::Reader in(json::member(result, "content"));
+  json::Reader in(json::member_json(result, "content"));
   if (in.peek() == json::Kind::array) {
     while (in.next_element()) any_text = add_part(in.raw(), out) || any_text;
   }
-  const std::string_view structured = json::member(result, "structuredContent");
+  const std::string_view structured = json::member_json(result, "structuredContent");
   if (!any_text && !structured.empty()) out.add(structured);
   ToolResult read;
-  read.is_error = json::member(result, "isError") == "true";
+  read.is_error = json::member_json(result, "isError") == "true";
   read.bytes = out.text().bytes();
   read.truncated = out.text().truncated();
   read.text = out.text().take();

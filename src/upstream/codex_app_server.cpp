@@ -43,7 +43,8 @@ void append_schema(json::ObjectWriter& turn, const Request& request,
   const std::string_view format = find_field(request.extra, "response_format");
   if (format.empty()) return;
   const std::string type = any_member_text(format, "type");
-  const std::string_view schema = json::member(json::member(format, "json_schema"), "schema");
+  const std::string_view schema =
+      json::member_json(json::member_json(format, "json_schema"), "schema");
   if (type == "json_schema" && !schema.empty()) return turn.raw("outputSchema", schema);
   if (type != "text") dropped.push_back({"response_format", true});
 }

@@ -57,7 +57,7 @@ void CodexDecoder::apply(std::string_view text, EventSink& sink) {
   if (!line_.msg.empty()) {
     if (belongs(Family::events)) apply_codex_event(line_.msg, reader_, turn_, sink);
   } else if (line_.method.starts_with(kEventPrefix)) {
-    const std::string_view msg = json::member(line_.params, "msg");
+    const std::string_view msg = json::member_json(line_.params, "msg");
     if (belongs(Family::events)) apply_codex_event(msg, reader_, turn_, sink);
   } else if (line_.method == "callgate/answer") {
     turn_.show(own_tools_of(any_member_text(line_.params, "ownTools")));

@@ -57,7 +57,7 @@ void read_kind(std::string_view json, std::string& kind, int& status) {
   } else if (in.peek() == json::Kind::object) {
     for (std::string_view key; in.next_member(key);) {
       kind = key;
-      status = number_at(json::member(in.raw(), "httpStatusCode"));
+      status = number_at(json::member_json(in.raw(), "httpStatusCode"));
     }
   }
 }
@@ -65,10 +65,10 @@ void read_kind(std::string_view json, std::string& kind, int& status) {
 }  // namespace
 
 Error decode_codex_error(std::string_view json) {
-  if (const std::string_view inner = json::member(json, "error"); !inner.empty()) json = inner;
+  if (const std::string_view inner = json::member_json(json, "error"); !inner.empty()) json = inner;
   std::string kind;
   int status = 0;
-  read_kind(json::member(json, "codexErrorInfo"), kind, status);
+  read_kind(json::member_json(json, "codexErrorInfo"), kind, status);
   const std::string message = any_member_text(json, "message");
   if (status == 0) status = status_in(message);
   // The status says what the caller can do, the same for every wire format.

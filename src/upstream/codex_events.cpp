@@ -115,9 +115,9 @@ std::string files_in(std::string_view json) {
 }
 
 void count_tokens(const EventBody& body, CodexTurn& turn, EventSink& sink) {
-  const std::optional<Usage> total = usage_in(json::member(body.info, "total_token_usage"));
+  const std::optional<Usage> total = usage_in(json::member_json(body.info, "total_token_usage"));
   if (!total) return;  // rate limits alone
-  const std::optional<Usage> last = usage_in(json::member(body.info, "last_token_usage"));
+  const std::optional<Usage> last = usage_in(json::member_json(body.info, "last_token_usage"));
   turn.total_usage(*total, last.value_or(Usage{}), sink);
   turn.settle();
 }

@@ -30,7 +30,7 @@ bool read_codex_line(std::string_view text, json::Reader& reader, CodexLine& lin
 }
 
 std::string any_member_text(std::string_view object, std::string_view name) {
-  const std::string_view json = json::member(object, name);
+  const std::string_view json = json::member_json(object, name);
   if (json == "null") return {};
   json::Reader in(json);
   return std::string(in.peek() == json::Kind::string ? in.string() : json);

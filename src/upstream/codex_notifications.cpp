@@ -81,7 +81,7 @@ void item_completed(std::string_view item, CodexTurn& turn, EventSink& sink) {
     turn.say_whole(any_member_text(item, "text"), sink);
   } else if (type == "reasoning") {
     if (turn.in_thought()) return turn.end_thought();
-    turn.think_whole(joined_texts(json::member(item, "summary")), sink);
+    turn.think_whole(joined_texts(json::member_json(item, "summary")), sink);
   } else if (type == "commandExecution") {
     const std::string code = any_member_text(item, "exitCode");
     turn.own_tool({.kind = "exec",
@@ -90,7 +90,7 @@ void item_completed(std::string_view item, CodexTurn& turn, EventSink& sink) {
                    .outcome = code.empty() ? status : "exit status " + code},
                   sink);
   } else if (type == "fileChange") {
-    const std::string files = paths_in(json::member(item, "changes"));
+    const std::string files = paths_in(json::member_json(item, "changes"));
     turn.own_tool({.kind = "patch", .id = id, .title = files, .outcome = status}, sink);
   } else if (type == "mcpToolCall") {
     const std::string name = any_member_text(item, "server") + "." + any_member_text(item, "tool");
@@ -113,7 +113,7 @@ void raw_item(std::string_view item, CodexTurn& turn, EventSink& sink) {
 
 void plan_updated(std::string_view params, CodexTurn& turn, EventSink& sink) {
   OwnTool tool{.kind = "plan"};
-  const std::string_view plan = json::member(params, "plan");
+  const std::string_view plan = json::member_json(params, "plan");
   json::Reader in(plan);
   if (plan.empty() || in.peek() != json::Kind::array) return;
   while (in.next_element()) {
@@ -124,7 +124,7 @@ void plan_updated(std::string_view params, CodexTurn& turn, EventSink& sink) {
 }
 
 void turn_completed(std::string_view params, CodexTurn& turn) {
-  const std::string_view about = json::member(params, "turn");
+  const std::string_view about = json::member_json(params, "turn");
   const std::string status = any_member_text(about, "status");
   if (status == "failed") return turn.fail(decode_codex_error(about));
   if (status == "interrupted") {
@@ -146,27 +146,27 @@ void apply_codex_notification(CodexLine& line, json::Reader& reader, CodexTurn& 
   } else if (method == "item/reasoning/summaryPartAdded") {
     turn.end_thought();
   } else if (method == "item/completed") {
-    item_completed(json::member(params, "item"), turn, sink);
+    item_completed(json::member_json(params, "item"), turn, sink);
   } else if (method == "rawResponseItem/completed") {
-    raw_item(json::member(params, "item"), turn, sink);
+    raw_item(json::member_json(params, "item"), turn, sink);
   } else if (method == "item/tool/call") {
     turn.call(any_member_text(params, "callId"), any_member_text(params, "tool"),
-              json::member(params, "arguments"), sink);
+              json::member_json(params, "arguments"), sink);
   } else if (method == "rawResponse/completed") {
-    const std::optional<Usage> usage = usage_in(json::member(params, "usage"));
+    const std::optional<Usage> usage = usage_in(json::member_json(params, "usage"));
     if (usage) turn.add_usage(*usage, sink);
     turn.settle();
     if (turn.has_calls()) turn.complete();
   } else if (method == "thread/tokenUsage/updated") {
-    const std::string_view usage = json::member(params, "tokenUsage");
-    const std::optional<Usage> total = usage_in(json::member(usage, "total"));
-    const std::optional<Usage> last = usage_in(json::member(usage, "last"));
+    const std::string_view usage = json::member_json(params, "tokenUsage");
+    const std::optional<Usage> total = usage_in(json::member_json(usage, "total"));
+    const std::optional<Usage> last = usage_in(json::member_json(usage, "last"));
     if (total) turn.total_usage(*total, last.value_or(Usage{}), sink);
     turn.settle();
   } else if (method == "turn/plan/updated") {
     plan_updated(params, turn, sink);
   } else if (method == "error") {
-    if (json::member(params, "willRetry") == "true") return turn.retry();
+    if (json::member_json(params, "willRetry") == "true") return turn.retry();
     turn.fail(decode_codex_error(params));
   } else if (method == "turn/completed") {
     turn_completed(params, turn);
