@@ -44,7 +44,7 @@ callgate_room(access USES config store PCH callgate_pch_io)
 callgate_room(admin USES config store PCH callgate_pch_io)
 callgate_room(server USES access admin dial loop recorder PCH callgate_pch_io)
 callgate_room(mock USES server PCH callgate_pch_io)
-callgate_room(cli USES mock)
+callgate_room(cli USES mock contract)
 include(cmake/golden_counts.cmake)
 
 # These are little of ours and much of CLI11, valijson and toml++: with sanitizers they compile in a third of the time like

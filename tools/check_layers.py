@@ -11,7 +11,7 @@ ORDER = [
     ["base"],
     ["json", "sse", "compress"],
     ["chat"],
-    ["upstream", "dialect", "policy", "client", "script"],
+    ["upstream", "dialect", "policy", "client", "script", "contract"],
     ["engine", "loop"],
     ["capture"],
     ["net"],

@@ -1,6 +1,6 @@
-// The canonical request: what a caller asked for, whatever protocol it spoke.
-// Values own their bytes. JSON that callgate need not look into travels as text, so that numbers, key order and
-// unknown fields reach the upstream as the caller wrote them.
+// The canonical request: what a caller asked for, whatever protocol it spoke. JSON in it is Chat Completions', extended (ADR 21);
+// it travels as text, so that numbers, key order and unknown fields reach the upstream as the caller wrote them. Values own
+// their bytes. src/chat/content.h looks into messages, src/chat/message_json.h writes and reads them.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "dialect/call_reader.h"
 #include "dialect/tag_attributes.h"
 #include "dialect/tagged_value.h"
@@ -27,15 +28,10 @@ constexpr TaggedGrammar kGrammar[] = {
      .section_close = kSectionClose,
      .tail = kTail}};
 
-constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kRole = "assistant";
 constexpr std::string_view kTo = "to=";
 // No header and no tag is longer; what is, is text.
 constexpr std::size_t kMaxHeader = 1024;
-
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(kSpace) == std::string_view::npos;
-}
 
 std::string_view recipient_of(std::string_view header) {
   const std::size_t at = header.rfind(kTo);

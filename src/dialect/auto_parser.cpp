@@ -4,13 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
+
 namespace callgate::dialect {
-namespace {
-
-bool is_blank(std::string_view bytes) { return std::all_of(bytes.begin(), bytes.end(), is_space); }
-
-}  // namespace
-
 void AutoParser::push(std::string_view text, Channel channel, EventSink& sink) {
   sink_ = &sink;
   out_.bind(sink);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/text.h"
 #include "dialect/output.h"
 
 namespace callgate::dialect {
@@ -48,7 +49,5 @@ class CallReader {
     return false;
   }
 };
-
-inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 }  // namespace callgate::dialect

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "dialect/call_reader.h"
 #include "dialect/explain.h"
 #include "dialect/tool_fit.h"
@@ -12,14 +13,9 @@ namespace {
 
 constexpr std::string_view kTokens[] = {"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>",
                                         "<|end|>",   "<|call|>",    "<|return|>"};
-constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kTo = "to=";
 // No header is longer; what is, is prose.
 constexpr std::size_t kMaxHeader = 1024;
-
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(kSpace) == std::string_view::npos;
-}
 
 // What is behind the last `to=`.
 std::string_view recipient_of(std::string_view header) {

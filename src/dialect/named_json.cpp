@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "dialect/call_object.h"
 #include "dialect/fence_close.h"
 #include "dialect/json_arguments.h"
@@ -15,14 +16,7 @@ namespace {
 
 // Nobody names a tool with more than this; what is longer is prose.
 constexpr std::size_t kMaxHeader = 1024;
-constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kBrace = "{";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(kSpace);
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(kSpace) - from + 1);
-}
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::none_of(text.begin(), text.end(), [](char c) {

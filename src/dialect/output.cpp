@@ -3,17 +3,12 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "dialect/explain.h"
 #include "dialect/tool_fit.h"
 
 namespace callgate::dialect {
-namespace {
-
-constexpr std::string_view kSpace = " \t\r\n";
-
-}  // namespace
-
 void Output::begin_stretch(Channel channel, Lead lead) {
   leave_stretch();
   channel_ = channel;

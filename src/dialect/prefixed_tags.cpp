@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "dialect/plain_run.h"
 #include "dialect/tag_attributes.h"
 #include "json/reader.h"
@@ -11,8 +12,6 @@ namespace callgate::dialect {
 namespace {
 
 constexpr std::size_t kMaxTag = 512;
-
-bool is_blank(std::string_view text) { return std::all_of(text.begin(), text.end(), is_space); }
 
 bool is_plain_name(std::string_view tag) {
   return !tag.empty() && std::all_of(tag.begin(), tag.end(), is_tag_name_byte);

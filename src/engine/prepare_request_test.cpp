@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "callgate/dialect.h"
+#include "chat/content.h"
 #include "chat/event_log.h"
 #include "client/protocol.h"
 #include "dialect/render.h"
-#include "upstream/request_parts.h"
 
 namespace callgate::engine {
 namespace {
@@ -28,7 +28,7 @@ constexpr std::string_view kConversation = R"({"model":"m","messages":[
 Request conversation() { return *client::find("openai_chat")->decode(kConversation); }
 
 std::string text_at(const Request& request, std::size_t index) {
-  return upstream::text_of(request.messages.at(index).content);
+  return text_of(request.messages.at(index).content);
 }
 
 bool contains(std::string_view whole, std::string_view part) {
@@ -105,7 +105,7 @@ TEST(PrepareRequest, says_in_words_what_tool_choice_asks_for) {
 }
 
 std::string field(const Request& request, std::string_view name) {
-  return std::string(upstream::raw_field(request.extra, name));
+  return std::string(find_field(request.extra, name));
 }
 
 TEST(PrepareRequest, leaves_tools_to_the_upstream_and_calls_in_the_text) {
@@ -174,9 +174,9 @@ TEST(PrepareRequest, keeps_images_of_a_message_that_gets_text) {
   request.messages[2].content.text = R"([{"type":"image_url","image_url":{"url":"u"}}])";
   RequestRules rules;
   rules.prompt_dialect = "hermes";
-  const auto parts = upstream::parts_of(prepare_request(request, rules).messages[2].content);
+  const auto parts = parts_of(prepare_request(request, rules).messages[2].content);
   ASSERT_EQ(parts.size(), 2u);
-  EXPECT_EQ(parts[0].kind, upstream::Part::Kind::image);
+  EXPECT_EQ(parts[0].kind, ContentPart::Kind::image);
   EXPECT_TRUE(contains(parts[1].text, "<tool_call>"));
 }
 

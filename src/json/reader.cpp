@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "json/escape.h"
 #include "json/integer.h"
@@ -11,8 +12,6 @@
 // bytes the detour through memory costs a third of the time. A null result means that a fault was recorded.
 namespace callgate::json {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 inline const char* space_end(const char* at, const char* end) {
   while (at != end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')) ++at;

@@ -2,18 +2,12 @@
 
 #include <cstring>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "json/escape.h"
 #include "json/string_run.h"
 
 namespace callgate::json {
-namespace {
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-}  // namespace
-
 inline void Scanner::remember(const char* end, std::size_t size) {
   if (size >= sizeof recent_) {
     std::memcpy(&recent_, end - sizeof recent_, sizeof recent_);

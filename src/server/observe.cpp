@@ -77,12 +77,6 @@ void log_invalid_frames(World& world, const TurnLabels& turn, std::string_view u
 
 }  // namespace
 
-std::int64_t unix_milliseconds() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 void observe_begin(World& world, store::RequestRecord record) {
   world.requests.begin(std::move(record));
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "net/unix_time.h"
 #include "store/contract_testing.h"
 #include "store/migration.h"
 #include "store/postgres_run.h"
@@ -52,7 +53,7 @@ class RetentionContract : public StoreContract {
   std::int64_t count(const std::string& table) {
     return open_database(url(), {}).value()->integer("SELECT count(*) FROM " + table).value();
   }
-  const std::int64_t now_ = unix_now_ms();
+  const std::int64_t now_ = net::unix_ms();
 };
 CALLGATE_ON_BOTH_ENGINES(RetentionContract);
 

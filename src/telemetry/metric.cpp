@@ -1,10 +1,10 @@
 #include "telemetry/metric.h"
 
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace callgate::telemetry {
@@ -38,13 +38,6 @@ void append_label(std::string& out, std::string_view name, std::string_view valu
     }
   }
   out += '"';
-}
-
-template <class Number>
-void append_number(std::string& out, Number value) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  out.append(digits.data(), end);
 }
 
 // `name{a="1",b="2"} `; `le` is the limit of a bucket or empty.

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "json/member.h"
 #include "sse/encoder.h"
 #include "tool/mcp_client.h"
 #include "tool/mcp_server.h"
@@ -173,7 +174,7 @@ class SessionServer {
                             R"({"content":[{"type":"text","text":")" + std::string(text) + "\"}]}");
   }
   net::Task<> call(net::Exchange& exchange, const McpMessage& message) {
-    const std::string tool = member_text(message.params, "name");
+    const std::string tool = json::member_text(message.params, "name");
     if (tool == "forget" && !std::exchange(forgot_, true)) {
       session_ = "gone";
       co_return co_await reply(

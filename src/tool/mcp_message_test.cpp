@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "json/member.h"
 #include "tool/mcp_headers.h"
 #include "tool/mcp_values.h"
 
@@ -45,7 +46,7 @@ TEST(McpMessage, reads_what_it_writes) {
   const McpMessage read = read_mcp_message(request);
   EXPECT_EQ(read.number(), 7);
   EXPECT_EQ(read.method, "tools/call");
-  EXPECT_EQ(member_text(read.params, "name"), "a");
+  EXPECT_EQ(json::member_text(read.params, "name"), "a");
   EXPECT_EQ(read_mcp_message(write_mcp_result("\"x\"", "{}")).id, "\"x\"");
   EXPECT_EQ(read_mcp_message(write_mcp_error("3", -1, "a\"b", "[1]")).error_data, "[1]");
   EXPECT_EQ(read_mcp_message(write_mcp_notification("n", "")).kind, Kind::notification);

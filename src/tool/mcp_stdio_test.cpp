@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "json/member.h"
 #include "tool/mcp_client.h"
 #include "tool/tool_testing.h"
 
@@ -170,7 +171,7 @@ TEST(McpStdio, reports_progress_and_answers_the_server) {
   ASSERT_TRUE(served.refresh().has_value());
   std::string seen;
   ToolCall call = call_with("{}");
-  call.on_progress = [&](std::string_view json) { seen += member_json(json, "progress"); };
+  call.on_progress = [&](std::string_view json) { seen += json::member_json(json, "progress"); };
   EXPECT_EQ(run_tool(served.loop(), *served.find("progress"), call).text, "done");
   EXPECT_EQ(seen, "12");
   const std::string replies = served.run("ask").text;

@@ -25,7 +25,7 @@ struct AnthropicParam {
 void set_cache_control(AnthropicParam& block, std::string_view json);
 
 // nullopt: there is nothing to send, or (`lost`) no form to send it in.
-std::optional<AnthropicParam> block_of(const Part& part, bool& lost);
+std::optional<AnthropicParam> block_of(const ContentPart& part, bool& lost);
 
 AnthropicParam text_block(std::string_view text);
 // Arguments that are no JSON object travel as {"raw": "..."}.

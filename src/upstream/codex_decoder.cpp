@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "json/member.h"
 #include "upstream/openai_error.h"
 #include "upstream/repaired_read.h"
 #include "upstream/unread.h"
@@ -56,10 +57,10 @@ void CodexDecoder::apply(std::string_view text, EventSink& sink) {
   if (!line_.msg.empty()) {
     if (belongs(Family::events)) apply_codex_event(line_.msg, reader_, turn_, sink);
   } else if (line_.method.starts_with(kEventPrefix)) {
-    const std::string_view msg = member_json(line_.params, "msg");
+    const std::string_view msg = json::member_json(line_.params, "msg");
     if (belongs(Family::events)) apply_codex_event(msg, reader_, turn_, sink);
   } else if (line_.method == "callgate/answer") {
-    turn_.show(own_tools_of(member_text(line_.params, "ownTools")));
+    turn_.show(own_tools_of(any_member_text(line_.params, "ownTools")));
   } else if (line_.method.starts_with("item/") || line_.method.starts_with("turn/") ||
              line_.method.starts_with("rawResponse")) {
     if (belongs(Family::items)) apply_codex_notification(line_, reader_, turn_, sink);

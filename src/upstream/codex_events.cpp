@@ -1,4 +1,5 @@
 // The events of `codex proto` and of app-server 0.44 to 0.94.
+#include "json/member.h"
 #include "json/writer.h"
 #include "upstream/codex_decoder.h"
 #include "upstream/codex_error.h"
@@ -114,9 +115,9 @@ std::string files_in(std::string_view json) {
 }
 
 void count_tokens(const EventBody& body, CodexTurn& turn, EventSink& sink) {
-  const std::optional<Usage> total = usage_in(member_json(body.info, "total_token_usage"));
+  const std::optional<Usage> total = usage_in(json::member_json(body.info, "total_token_usage"));
   if (!total) return;  // rate limits alone
-  const std::optional<Usage> last = usage_in(member_json(body.info, "last_token_usage"));
+  const std::optional<Usage> last = usage_in(json::member_json(body.info, "last_token_usage"));
   turn.total_usage(*total, last.value_or(Usage{}), sink);
   turn.settle();
 }
@@ -134,14 +135,14 @@ bool apply_tool(const EventBody& body, CodexTurn& turn, EventSink& sink) {
   } else if (body.type == "mcp_tool_call_begin") {
     tool.kind = "mcp";
     tool.title =
-        member_text(body.invocation, "server") + "." + member_text(body.invocation, "tool");
+        any_member_text(body.invocation, "server") + "." + any_member_text(body.invocation, "tool");
   } else if (body.type == "plan_update") {
     tool.kind = "plan";
     json::Reader in(body.plan);
     if (body.plan.empty() || in.peek() != json::Kind::array) return true;
     while (in.next_element()) {
       const std::string_view step = in.raw();
-      tool.title.append(tool.title.empty() ? "" : ", ").append(member_text(step, "step"));
+      tool.title.append(tool.title.empty() ? "" : ", ").append(any_member_text(step, "step"));
     }
   } else {
     return false;

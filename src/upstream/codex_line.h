@@ -27,8 +27,6 @@ struct CodexLine {
 bool read_codex_line(std::string_view text, json::Reader& reader, CodexLine& line);
 
 // The member of an object as text: a string unescaped, anything else as JSON. Empty when it is not there, or null.
-std::string member_text(std::string_view object, std::string_view name);
-// The member as JSON, empty when it is not there.
-std::string_view member_json(std::string_view object, std::string_view name);
+std::string any_member_text(std::string_view object, std::string_view name);
 
 }  // namespace callgate::upstream

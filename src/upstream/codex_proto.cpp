@@ -26,9 +26,9 @@ void append_first(std::string& out, const Request& request, const ConversationPa
     object.string("text", transcript_of(request, 0, request.messages.size()));
     object.close();
     for (std::size_t i = 0; i < request.messages.size(); ++i) {
-      const std::vector<Part> content = parts_of(request.messages[i].content);
+      const std::vector<ContentPart> content = parts_of(request.messages[i].content);
       for (std::size_t j = 0; j < content.size(); ++j) {
-        if (content[j].kind == Part::Kind::text) continue;
+        if (content[j].kind == ContentPart::Kind::text) continue;
         dropped.push_back({place_of_part(i, j), true});
       }
     }

@@ -17,7 +17,7 @@
 namespace callgate::upstream {
 
 // JSON of a part. Empty: there is nothing to send, or (`lost`) no form to send it in.
-std::string gemini_part(const Part& part, bool& lost);
+std::string gemini_part(const ContentPart& part, bool& lost);
 
 // `signature` may be empty.
 std::string gemini_text(std::string_view text, std::string_view signature, bool thought = false);

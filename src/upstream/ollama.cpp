@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/ollama_decoder.h"
@@ -112,7 +113,7 @@ class BodyWriter {
   }
 
  private:
-  std::string_view field(std::string_view name) const { return raw_field(request_.extra, name); }
+  std::string_view field(std::string_view name) const { return find_field(request_.extra, name); }
 
   void drop(std::string_view name) { dropped_.push_back({std::string(name), true}); }
 
@@ -163,8 +164,9 @@ class BodyWriter {
     if (!field("format").empty()) return object_.raw("format", field("format"));
     const std::string_view asked = field("response_format");
     if (asked.empty()) return;
-    const std::string_view type = member_of(asked, "type");
-    const std::string_view schema = member_of(member_of(asked, "json_schema"), "schema");
+    const std::string_view type = json::given_member(asked, "type");
+    const std::string_view schema =
+        json::given_member(json::given_member(asked, "json_schema"), "schema");
     if (type == "\"json_object\"") return object_.string("format", "json");
     if (type == "\"json_schema\"" && !schema.empty()) return object_.raw("format", schema);
     if (type != "\"text\"") drop("response_format");

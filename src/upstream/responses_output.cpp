@@ -1,6 +1,7 @@
 // The output items of an answer: where they start, what they are when they end, and their calls.
 #include <algorithm>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/request_parts.h"
@@ -140,13 +141,13 @@ void ResponsesDecoder::push_raw(const OutputItem& state, std::string_view json, 
 
 // {"type":"url_citation","url":"u","title":"t","start_index":0,"end_index":4}; others have no form in Chat Completions.
 void ResponsesDecoder::report_annotation(std::string_view json, EventSink& sink) {
-  if (member_of(json, "type") != "\"url_citation\"") return;
+  if (json::given_member(json, "type") != "\"url_citation\"") return;
   std::string list = "[";
   json::ObjectWriter annotation(list);
   annotation.string("type", "url_citation");
   json::ObjectWriter citation(annotation.key("url_citation"));
   for (const std::string_view name : {"start_index", "end_index", "url", "title"}) {
-    if (const std::string_view value = member_of(json, name); !value.empty()) {
+    if (const std::string_view value = json::given_member(json, name); !value.empty()) {
       citation.raw(name, value);
     }
   }

@@ -1,10 +1,10 @@
-#include "client/chat_contract.h"
+#include "contract/chat_contract.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-namespace callgate::client {
+namespace callgate::contract {
 namespace {
 
 const std::vector<ToolSpec>& tools() {
@@ -300,4 +300,4 @@ TEST(ChatContract, rules_have_names_of_their_own_and_say_one_sentence) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::contract

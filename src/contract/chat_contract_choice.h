@@ -9,10 +9,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "client/chat_contract_call.h"
-#include "client/chat_contract_sheet.h"
+#include "contract/chat_contract_call.h"
+#include "contract/chat_contract_sheet.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 
 class ContractChoice {
  public:
@@ -57,4 +57,4 @@ class ContractChoice {
   Transcript transcript_;
 };
 
-}  // namespace callgate::client
+}  // namespace callgate::contract

@@ -1,4 +1,4 @@
-#include "client/chat_contract.h"
+#include "contract/chat_contract.h"
 
 #include <algorithm>
 #include <deque>
@@ -6,12 +6,12 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "client/chat_contract_choice.h"
-#include "client/chat_contract_json.h"
-#include "client/chat_contract_sheet.h"
+#include "contract/chat_contract_choice.h"
+#include "contract/chat_contract_json.h"
+#include "contract/chat_contract_sheet.h"
 #include "sse/decoder.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 namespace {
 
 using enum ContractRule;
@@ -323,4 +323,4 @@ const ContractProgress& ChatContract::progress() const { return parts_->progress
 std::vector<RuleVerdict> ChatContract::verdicts() const { return parts_->verdicts(); }
 std::string ChatContract::transcript() const { return parts_->transcript(); }
 
-}  // namespace callgate::client
+}  // namespace callgate::contract

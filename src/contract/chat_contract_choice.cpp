@@ -1,10 +1,10 @@
-#include "client/chat_contract_choice.h"
+#include "contract/chat_contract_choice.h"
 
 #include <algorithm>
 
-#include "client/chat_contract_json.h"
+#include "contract/chat_contract_json.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 
 using enum ContractRule;
 
@@ -251,4 +251,4 @@ void ContractChoice::mask() {
   }
 }
 
-}  // namespace callgate::client
+}  // namespace callgate::contract

@@ -21,7 +21,7 @@
 
 #include "callgate/request.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 
 enum class ContractRule : std::uint8_t {
   // the answer
@@ -153,4 +153,4 @@ std::string find_secret(std::string_view text, std::span<const std::string_view>
 // `text` with all of them replaced by `***`.
 std::string mask_secrets(std::string_view text, std::span<const std::string_view> secrets);
 
-}  // namespace callgate::client
+}  // namespace callgate::contract

@@ -1,31 +1,17 @@
-// The conversation of a Chat Completions request.
-#include <array>
+#include "chat/message_reader.h"
+
 #include <optional>
 #include <utility>
 
-#include "client/openai_chat_request.h"
+#include "chat/content.h"
 #include "json/writer.h"
 
-namespace callgate::client {
+namespace callgate {
 namespace {
 
+// `function` is the old name of the role of a result.
 std::optional<Role> role_of(std::string_view name) {
-  struct Row {
-    std::string_view name;
-    Role role;
-  };
-  static constexpr std::array<Row, 6> kRoles = {{
-      {"system", Role::system},
-      {"developer", Role::developer},
-      {"user", Role::user},
-      {"assistant", Role::assistant},
-      {"tool", Role::tool},
-      {"function", Role::tool},  // the old name for a result
-  }};
-  for (const Row& row : kRoles) {
-    if (row.name == name) return row.role;
-  }
-  return std::nullopt;
+  return name == "function" ? Role::tool : find_role(name);
 }
 
 std::string quoted(std::string_view text) {
@@ -37,21 +23,20 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-bool OpenaiRequestReader::read_messages() {
+bool MessageReader::read(std::vector<Message>& messages) {
   constexpr std::string_view kExpected = "an array of messages";
   if (in_.peek() != json::Kind::array) return fault_kind({"messages"}, kExpected);
-  has_messages_ = true;
-  request_.messages.clear();
+  messages.clear();
   while (in_.next_element()) {
-    if (!read_message(request_.messages.size())) return false;
+    const std::size_t index = messages.size();
+    if (!read_message(index, messages.emplace_back())) return false;
   }
-  return !request_.messages.empty() || fault({"messages"}, "empty", "at least one message");
+  return !messages.empty() || fault({"messages"}, "empty", "at least one message");
 }
 
-bool OpenaiRequestReader::read_message(std::size_t index) {
+bool MessageReader::read_message(std::size_t index, Message& message) {
   const FieldPath path{"messages", index};
   if (in_.peek() != json::Kind::object) return fault_kind(path, "an object");
-  Message& message = request_.messages.emplace_back();
   role_given_ = false;
   role_is_function_ = false;
   for (std::string_view key; in_.next_member(key);) {
@@ -77,7 +62,7 @@ bool OpenaiRequestReader::read_message(std::size_t index) {
   return check_message(path, message);
 }
 
-bool OpenaiRequestReader::read_role(const FieldPath& path, Message& message) {
+bool MessageReader::read_role(const FieldPath& path, Message& message) {
   constexpr std::string_view kExpected = "system|developer|user|assistant|tool|function";
   if (in_.peek() != json::Kind::string) return fault_kind(path, kExpected);
   const std::string_view name = in_.string();
@@ -89,7 +74,7 @@ bool OpenaiRequestReader::read_role(const FieldPath& path, Message& message) {
   return true;
 }
 
-bool OpenaiRequestReader::read_content(const FieldPath& path, Message& message) {
+bool MessageReader::read_content(const FieldPath& path, Message& message) {
   const json::Kind kind = in_.peek();
   const bool good =
       kind == json::Kind::string || kind == json::Kind::array || kind == json::Kind::null;
@@ -112,7 +97,7 @@ bool OpenaiRequestReader::read_content(const FieldPath& path, Message& message) 
   return true;
 }
 
-bool OpenaiRequestReader::read_calls(std::size_t index, Message& message) {
+bool MessageReader::read_calls(std::size_t index, Message& message) {
   const FieldPath path{"messages", index, "tool_calls"};
   message.calls.clear();
   if (is_null()) {
@@ -138,7 +123,7 @@ bool OpenaiRequestReader::read_calls(std::size_t index, Message& message) {
   return good;
 }
 
-bool OpenaiRequestReader::read_call(const FieldPath& path, CallRecord& call, bool& is_function) {
+bool MessageReader::read_call(const FieldPath& path, CallRecord& call, bool& is_function) {
   if (in_.peek() != json::Kind::object) return fault_kind(path, "an object");
   bool has_function = false;
   bool other_type = false;
@@ -172,7 +157,7 @@ bool OpenaiRequestReader::read_call(const FieldPath& path, CallRecord& call, boo
   return true;
 }
 
-bool OpenaiRequestReader::read_call_function(const FieldPath& path, CallRecord& call) {
+bool MessageReader::read_call_function(const FieldPath& path, CallRecord& call) {
   for (std::string_view key; in_.next_member(key);) {
     if (key == "name") {
       if (!read_string(path.with("function.name"), call.name)) return false;
@@ -188,7 +173,7 @@ bool OpenaiRequestReader::read_call_function(const FieldPath& path, CallRecord& 
 }
 
 // The old form of a call. It had no id, and a result named the function instead.
-bool OpenaiRequestReader::read_function_call(const FieldPath& path, Message& message) {
+bool MessageReader::read_function_call(const FieldPath& path, Message& message) {
   if (is_null()) {
     in_.null();
     return true;
@@ -204,7 +189,7 @@ bool OpenaiRequestReader::read_function_call(const FieldPath& path, Message& mes
   return true;
 }
 
-void OpenaiRequestReader::link_function_result(Message& message) {
+void MessageReader::link_function_result(Message& message) {
   if (!legacy_ids_.empty() && legacy_ids_.back().first == message.name) {
     message.tool_call_id = legacy_ids_.back().second;
     return;
@@ -213,7 +198,7 @@ void OpenaiRequestReader::link_function_result(Message& message) {
   json::append_integer(message.tool_call_id, static_cast<std::int64_t>(legacy_calls_++));
 }
 
-bool OpenaiRequestReader::check_message(const FieldPath& path, Message& message) {
+bool MessageReader::check_message(const FieldPath& path, Message& message) {
   if (!role_given_) {
     return fault(path.with("role"), "missing", "system|developer|user|assistant|tool|function");
   }
@@ -239,4 +224,4 @@ bool OpenaiRequestReader::check_message(const FieldPath& path, Message& message)
   return true;
 }
 
-}  // namespace callgate::client
+}  // namespace callgate

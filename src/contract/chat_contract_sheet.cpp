@@ -1,10 +1,10 @@
-#include "client/chat_contract_sheet.h"
+#include "contract/chat_contract_sheet.h"
 
 #include <utility>
 
 #include "json/writer.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 namespace {
 
 struct RuleRow {
@@ -242,4 +242,4 @@ std::string Transcript::take() {
   return std::exchange(lines_, {});
 }
 
-}  // namespace callgate::client
+}  // namespace callgate::contract

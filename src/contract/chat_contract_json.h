@@ -10,7 +10,7 @@
 
 #include "json/reader.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 
 // The raw values of the named members; empty: not there. The last of doubles counts. REQUIRES: `object` is well-formed.
 template <std::size_t N>
@@ -54,4 +54,4 @@ std::string excerpt(std::string_view bytes, std::size_t limit = 80);
 // ...of a raw value.
 inline std::string shown(std::string_view raw) { return raw.empty() ? "nothing" : excerpt(raw); }
 
-}  // namespace callgate::client
+}  // namespace callgate::contract

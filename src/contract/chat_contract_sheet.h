@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "client/chat_contract.h"
+#include "contract/chat_contract.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 
 // What must be in an answer for a rule to say anything about it.
 enum class Evidence : std::uint8_t { head, stream, frames, choices, text, calls, usage };
@@ -55,4 +55,4 @@ class Transcript {
   std::string text_;
 };
 
-}  // namespace callgate::client
+}  // namespace callgate::contract

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/chat_contract.h"
+#include "base/text.h"
+#include "contract/chat_contract.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 namespace {
 
 struct Pattern {
@@ -19,7 +20,6 @@ constexpr std::size_t kShortestKey = 4;
 bool is_letter_or_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_key_byte(char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.'; }
 
 struct Found {
@@ -73,4 +73,4 @@ std::string mask_secrets(std::string_view text, std::span<const std::string_view
   return out.append(text.substr(from));
 }
 
-}  // namespace callgate::client
+}  // namespace callgate::contract

@@ -1,10 +1,10 @@
-#include "client/chat_contract_call.h"
+#include "contract/chat_contract_call.h"
 
 #include <algorithm>
 
-#include "client/chat_contract_json.h"
+#include "contract/chat_contract_json.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 namespace {
 
 bool is_json_object(std::string_view text) {
@@ -159,4 +159,4 @@ void ContractCall::check_tool(const ContractTerms& terms, bool is_object,
   }
 }
 
-}  // namespace callgate::client
+}  // namespace callgate::contract

@@ -1,9 +1,9 @@
-#include "client/chat_contract_json.h"
+#include "contract/chat_contract_json.h"
 
 #include "base/utf8.h"
 #include "json/escape.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 
 bool is_well_formed(std::string_view text) {
   json::Reader in(text);
@@ -45,4 +45,4 @@ std::string excerpt(std::string_view bytes, std::size_t limit) {
   }
   return cut ? out + "..." : out;
 }
-}  // namespace callgate::client
+}  // namespace callgate::contract

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "client/chat_contract_sheet.h"
+#include "contract/chat_contract_sheet.h"
 #include "json/scanner.h"
 
-namespace callgate::client {
+namespace callgate::contract {
 
 // One delta of a call, as raw JSON.
 struct CallDelta {
@@ -57,4 +57,4 @@ class ContractCall {
   bool repeats_ = false;  // a fragment began with all that came before it
 };
 
-}  // namespace callgate::client
+}  // namespace callgate::contract
