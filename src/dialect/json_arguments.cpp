@@ -19,12 +19,6 @@ std::size_t find_control(std::string_view bytes) {
   return at;
 }
 
-constexpr ByteSet kPlain = [] {
-  ByteSet plain{};
-  for (std::size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
-  return plain;
-}();
-
 // Outside of strings no scanner gets past a backslash, so an unfinished escape tells that it was in one.
 bool ends_in_escape(std::string_view seen) {
   std::size_t hex = 0;
@@ -63,7 +57,7 @@ JsonArguments::Result JsonArguments::push(std::string_view bytes, Output& out) {
     if (scan_.state() == ScanState::closed) return {.used = at, .state = State::complete};
   }
   if (!broken_) {
-    if (scan_.in_string() && tail_.empty() && !decoded_) out.expect_plain(kPlain);
+    if (scan_.in_string() && tail_.empty() && !decoded_) out.expect_plain();
     return {.used = at};
   }
   Result result;
