@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialect/turn_parser.h"
 #include "json/escape.h"
 #include "json/writer.h"
 
@@ -119,7 +120,7 @@ void JsonArguments::break_off(std::string_view seen) {
   escaped_ = false;
   depth_ = scan_.depth();
   if (decoded_) return;
-  if (ender_set_ == nullptr) ender_set_ = std::make_unique<MarkerSet>(enders_);
+  if (ender_set_ == nullptr) ender_set_ = std::make_unique<MarkerSet>(enders(prose_));
   ender_scan_ = std::make_unique<MarkerScan>(*ender_set_);
 }
 
