@@ -6,6 +6,7 @@
 #include "dialect/call_reader.h"
 #include "dialect/explain.h"
 #include "dialect/tool_fit.h"
+#include "dialect/turn_parser.h"
 #include "json/writer.h"
 
 namespace callgate::dialect {
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::string_view kTokens[] = {"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>",
                                         "<|end|>",   "<|call|>",    "<|return|>"};
+constexpr Prose kEnds{.tail = kTokens};  // of broken arguments
+constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kTo = "to=";
 // No header is longer; what is, is prose.
 constexpr std::size_t kMaxHeader = 1024;
@@ -90,7 +93,7 @@ ChannelParser::ChannelParser(const DialectOptions& options)
       tokens_(kTokens),
       scan_(tokens_),
       out_(options.commit, options.max_held_back, options.explain),
-      arguments_({std::begin(kTokens), std::end(kTokens)}),
+      arguments_(kEnds),
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
       explain_(options.explain) {
   if (options.start == Channel::reasoning) {

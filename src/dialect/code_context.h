@@ -37,6 +37,8 @@ class CodeContext {
   void push_byte(char c);
   void end_run();
   void end_line();
+  // Of the bytes that may follow on this line, only a backtick, a tilde and a backslash change anything.
+  bool in_plain_text() const { return !blank_ && run_ == 0 && !escaped_ && !closes_fence_; }
   bool indented_code() const { return blank_ && indent_ > kMaxIndent; }
 
   char fence_ = 0;                // the byte of the open fence, 0: none

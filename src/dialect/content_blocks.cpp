@@ -17,6 +17,7 @@ constexpr std::string_view kTokens[] = {"<|message_model|>",       "<|content_th
                                         "<|message_system|>",      "<|message_tool|>",
                                         "<|content_xml|>",         "<|content_image|>",
                                         "<|content_audio_input|>", "<|audio_end|>"};
+constexpr Prose kEnds{.tail = kTokens};  // of a broken call
 constexpr CallKeys kKeys{};
 // Nobody names a tool with more than this; what is longer is text.
 constexpr std::size_t kMaxHeader = 256;
@@ -40,7 +41,7 @@ ContentBlocks::ContentBlocks(const DialectOptions& options)
     : tokens_(kTokens),
       scan_(tokens_),
       out_(options.commit, options.max_held_back),
-      object_(kKeys, options.tools, {std::begin(kTokens), std::end(kTokens)}),
+      object_(kKeys, options.tools, kEnds),
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)) {
   if (options.start == Channel::text) return;
   state_ = State::body;

@@ -8,7 +8,7 @@ namespace {
 class MarkedJson final : public CallReader {
  public:
   MarkedJson(const Prose& prose, const CallKeys& keys, const DialectOptions& options)
-      : prose_(prose), object_(keys, options.tools, enders(prose)) {}
+      : prose_(prose), object_(keys, options.tools, prose) {}
 
   void open(std::size_t opener, Output& out) override;
   Step push(std::string_view bytes, Output& out) override;

@@ -68,6 +68,7 @@ class DialectStage final : public Stage {
   std::uint64_t parser_at_ = 0;            // of those before this parser
   std::unique_ptr<DialectParser> parser_;  // nullptr: text is not looked at any more
   bool fed_ = false;                       // the parser may hold something back
+  bool spent_ = false;                     // it was interrupted: more text needs another one
   bool counted_reasoning_ = false;
   CallIndex next_call_ = 0;
   CallTally tally_;
