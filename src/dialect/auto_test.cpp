@@ -61,9 +61,9 @@ bool is_exception(std::string_view dialect, std::string_view name) {
                      [&](const Exception& e) { return e.dialect == dialect && e.name == name; });
 }
 
-// A closer alone does not pick a dialect, nor does an empty block: whether it is hidden is not known.
+// A closer alone does not pick a dialect, nor does a block without a call: whether it is hidden is not known.
 bool is_orphan(std::string_view name) {
-  return name.starts_with("orphan_") || name == "empty_block";
+  return name.starts_with("orphan_") || name.starts_with("garbage_") || name == "empty_block";
 }
 
 EventLog run(const Dialect& dialect, const Case& test) {

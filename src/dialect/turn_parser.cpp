@@ -134,14 +134,13 @@ void TurnParser::take_prose(std::string_view bytes) {
       hold_in_section(bytes);
       break;
     case State::block:
+      hold_in_block(bytes);
+      break;
+    case State::odd:
+      hold_or_leave(bytes, may_hold(bytes.size()));
+      break;
     case State::tail:
-      if (std::all_of(bytes.begin(), bytes.end(), is_space) &&
-          (state_ == State::tail || may_hold(bytes.size()))) {
-        out_.hold(bytes);
-      } else {
-        leave_lead();
-        out_.prose(bytes);
-      }
+      hold_or_leave(bytes, std::all_of(bytes.begin(), bytes.end(), is_space));
       break;
     case State::hidden:
       hide(bytes);
@@ -149,6 +148,45 @@ void TurnParser::take_prose(std::string_view bytes) {
     case State::call:
       break;  // markers are not looked for there
   }
+}
+
+void TurnParser::hold_or_leave(std::string_view bytes, bool hold) {
+  if (hold) {
+    out_.hold(bytes);
+  } else {
+    leave_lead();
+    out_.prose(bytes);
+  }
+}
+
+bool TurnParser::reads_odd_blocks() const {
+  return special_lead_ && prose_.odd_block != Prose::OddBlock::text;
+}
+
+// The first byte that is neither white space nor a bracket says what the block is.
+void TurnParser::hold_in_block(std::string_view bytes) {
+  const std::string_view lead = reads_odd_blocks() ? " \t\r\n[" : " \t\r\n";
+  const std::size_t first = bytes.find_first_not_of(lead);
+  const bool undecided = first == std::string_view::npos;
+  const bool odd = !undecided && reads_odd_blocks() && bytes[first] != '{' && bytes[first] != '<';
+  if (odd && prose_.odd_block == Prose::OddBlock::contents) {
+    show_contents();
+    out_.prose(bytes);
+    return;
+  }
+  if (odd) state_ = State::odd;
+  hold_or_leave(bytes, (undecided || odd) && may_hold(bytes.size()));
+}
+
+// The opener of an odd block and the white space after it are structure.
+void TurnParser::show_contents() {
+  if (explain_ != nullptr) explain_lead();
+  const std::string_view read = out_.held().substr(opener_size_);
+  const std::string contents(read.substr(std::min(read.find_first_not_of(" \t\r\n"), read.size())));
+  out_.unhold(contents.size());
+  out_.drop_markers();
+  state_ = State::prose;
+  out_.prose(contents);
 }
 
 bool TurnParser::may_hold(std::size_t size) const {
@@ -167,7 +205,7 @@ void TurnParser::hold_in_section(std::string_view bytes) {
 
 // What was held back of an opened section or call or of an end token is no structure.
 void TurnParser::leave_lead() {
-  const bool opened = state_ == State::section || state_ == State::block;
+  const bool opened = state_ == State::section || state_ == State::block || state_ == State::odd;
   if (explain_ != nullptr && opened) [[unlikely]] {
     explain_lead();
   }
@@ -181,6 +219,7 @@ bool TurnParser::lead_goes_on(Role role) const {
     case State::section:
       return role == Role::call_open || role == Role::section_close;
     case State::block:
+    case State::odd:
       return role == Role::call_close || role == Role::section_close;
     case State::tail:
       return role == Role::tail;
@@ -247,7 +286,7 @@ void TurnParser::take_marker(std::size_t marker) {
       open_call(place.index, text);
       break;
     case Role::call_close:
-      if (state_ == State::block) {
+      if (state_ == State::block || state_ == State::odd) {
         close_empty_block(text);
       } else {
         close_call(call_close_owed_, text, place.special);
@@ -256,7 +295,7 @@ void TurnParser::take_marker(std::size_t marker) {
     case Role::section_close:
       if (state_ == State::section) {
         close_empty_section(text);
-      } else if (state_ == State::block) {
+      } else if (state_ == State::block || state_ == State::odd) {
         close_empty_block(text);
       } else {
         close_call(section_close_owed_, text, place.special);
@@ -403,7 +442,7 @@ void TurnParser::explain_opener(std::size_t opener) {
 
 void TurnParser::explain_lead() {
   Doubt& doubt = *out_.doubt();
-  if (state_ == State::block && !doubt.reason.empty()) {
+  if (state_ != State::section && !doubt.reason.empty()) {
     explain_->stayed_text({.begin = opener_at_, .end = doubt.at, .reason = doubt.reason});
     doubt.reason.clear();
     return;
@@ -461,14 +500,14 @@ void TurnParser::leave_call(Step::Next next) {
   readings_ = outer;
 }
 
-// Nothing but white space behind the opener so far.
+// Nothing but white space, and brackets where odd blocks count, behind the opener so far.
 bool TurnParser::is_empty_block() const {
   const std::string_view held = out_.held();
   const bool structure = special_lead_ || prose_.empty_block == Prose::EmptyBlock::structure;
   return structure && opener_size_ > 0 && held.size() >= opener_size_ &&
          out_.channel() == prose_channel() &&
          std::all_of(held.begin() + static_cast<std::ptrdiff_t>(opener_size_), held.end(),
-                     is_space);
+                     [&](char c) { return is_space(c) || (c == '[' && reads_odd_blocks()); });
 }
 
 // What the reader has read and is no call is prose: the turn reads it again, for the markers in it. The opener is not

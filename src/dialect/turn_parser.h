@@ -53,6 +53,10 @@ struct Prose {
   // What an opener and its closer with nothing between them are; if the opener is a special token, structure.
   enum class EmptyBlock : std::uint8_t { text, structure };
   EmptyBlock empty_block = EmptyBlock::text;
+  // What a block between special tokens is that begins like neither an object nor a tag, in brackets or not: text with
+  // its markers, text without them, or structure once its closer comes.
+  enum class OddBlock : std::uint8_t { text, contents, structure };
+  OddBlock odd_block = OddBlock::text;
   // The prompt ends with the first call opener: the turn starts behind it.
   enum class Start : std::uint8_t { prose, call };
   Start start = Start::prose;
@@ -85,10 +89,11 @@ class TurnParser final : public AuditedParser {
   enum class State : std::uint8_t {
     prose,
     section,  // a section was opened, no call yet
-    block,    // a call was opened and only white space followed
-    tail,     // a token that ends turns was read
-    hidden,   // in a hidden envelope
-    call,     // the reader has the bytes
+    block,   // a call was opened and only white space followed, and brackets where odd blocks count
+    odd,     // in a block that is structure if it is closed
+    tail,    // a token that ends turns was read
+    hidden,  // in a hidden envelope
+    call,    // the reader has the bytes
   };
   enum class Role : std::uint8_t {
     reasoning_open,
@@ -134,6 +139,10 @@ class TurnParser final : public AuditedParser {
   void hold_in_section(std::string_view bytes);
   void close_empty_section(std::string_view text);
   void close_empty_block(std::string_view text);
+  void hold_or_leave(std::string_view bytes, bool hold);
+  bool reads_odd_blocks() const;
+  void hold_in_block(std::string_view bytes);
+  void show_contents();
   bool lead_goes_on(Role role) const;
   bool stays_hidden(Role role);
   bool is_empty_block() const;

@@ -137,7 +137,19 @@ bool cohere_command_r7b(const ReferenceCase& turn, EventLog& log) {
   family.turn.tail = {"<|END_OF_TURN_TOKEN|>"};
   family.turn.special = {"<|START_ACTION|>", "<|END_ACTION|>"};
   family.shape.id_key = "tool_call_id";
-  return read(turn, log, family);
+  const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
+    // What begins like no call is hidden if its closer comes.
+    const std::size_t body = skip_space(of.text, at);
+    const std::size_t first = of.text.find_first_not_of(" \t\r\n[", at);
+    const bool list = first != std::string_view::npos && first != body;
+    const bool calls = first == std::string_view::npos || of.text[first] == '{' ||
+                       of.text[first] == (list ? ']' : '<');
+    if (opener.text == "<|START_ACTION|>" && !calls) {
+      return Reading{.what = Reading::What::no_opinion};
+    }
+    return read_json_calls(of, opener, at, family.shape);
+  };
+  return read_turn(turn, family.turn, read_calls, log);
 }
 
 bool apertus(const ReferenceCase& turn, EventLog& log) {
