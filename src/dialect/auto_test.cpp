@@ -50,6 +50,7 @@ constexpr Exception kExceptions[] = {
     {"seed_oss", "newlines_are_data", "<function= without its section is qwen3_coder"},
     {"solar_open", "reasoning_prompt_opened", "<|end|> ends turns of other dialects"},
     {"use_tool", "bare_json", "JSON without a tag says nothing of use_tool"},
+    {"use_tool", "behind_a_stray_backtick", "the white space left before the dialect was known"},
     {"use_tool", "fenced_json", "JSON without a tag says nothing of use_tool"},
     {"use_tool", "json_in_a_plain_fence", "JSON without a tag says nothing of use_tool"},
     {"use_tool", "text_before", "the white space left before the dialect was known"},

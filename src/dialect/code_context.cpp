@@ -1,9 +1,27 @@
 #include "dialect/code_context.h"
 
+#include <array>
+
 namespace callgate::dialect {
+namespace {
+
+// The bytes that change anything amid a line.
+constexpr std::array<bool, 256> kChanges = [] {
+  std::array<bool, 256> changes{};
+  for (const char c : {'`', '~', '\\', '\n'}) changes[static_cast<unsigned char>(c)] = true;
+  return changes;
+}();
+
+}  // namespace
 
 void CodeContext::push(std::string_view bytes) {
-  for (const char c : bytes) push_byte(c);
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    if (in_plain_text()) {
+      while (at < bytes.size() && !kChanges[static_cast<unsigned char>(bytes[at])]) ++at;
+      if (at == bytes.size()) return;
+    }
+    push_byte(bytes[at]);
+  }
 }
 
 bool CodeContext::in_span() const {

@@ -40,7 +40,11 @@ std::vector<std::string_view> TurnParser::texts(const Prose& prose, std::vector<
   return texts;
 }
 
-TurnParser::Markers::Markers(const Prose& prose) : set(texts(prose, places)) {}
+TurnParser::Markers::Markers(const Prose& prose)
+    : set(texts(prose, places)),
+      follows_code(std::any_of(
+          prose.call_open.begin(), prose.call_open.end(),
+          [](const Opener& opener) { return opener.in_code == Opener::InCode::text; })) {}
 
 TurnParser::TurnParser(const Prose& prose, std::unique_ptr<CallReader> reader,
                        const DialectOptions& options)
@@ -88,6 +92,7 @@ void TurnParser::finish(EventSink& sink) {
 void TurnParser::change_channel(Channel channel) {
   settle();
   channel_ = channel;
+  code_.reset();
   if (channel == Channel::text) reasoning_ = false;
   if (state_ != State::call) {
     leave_lead();
@@ -126,6 +131,7 @@ void TurnParser::take_found(const MarkerScan::Result& found) {
 void TurnParser::take_prose(std::string_view bytes) {
   if (bytes.empty()) return;
   line_start_ = bytes.back() == '\n';
+  if (markers_->follows_code) code_.push(bytes);
   switch (state_) {
     case State::prose:
       out_.prose(bytes);
@@ -321,6 +327,7 @@ void TurnParser::take_marker(std::size_t marker) {
       break;
   }
   line_start_ = false;
+  if (markers_->follows_code) code_.push(text);
 }
 
 void TurnParser::open_reasoning(std::string_view text) {
@@ -331,6 +338,7 @@ void TurnParser::open_reasoning(std::string_view text) {
   out_.hold(text);
   out_.drop_held();
   reasoning_ = true;
+  code_.reset();
   out_.begin_stretch(Channel::reasoning, Lead::opener);
 }
 
@@ -338,11 +346,13 @@ void TurnParser::open_reasoning(std::string_view text) {
 void TurnParser::close_envelope() {
   out_.drop_held();
   out_.close_stretch();
+  code_.reset();
   reasoning_ = false;
   out_.begin_stretch(channel_, Lead::closer);
 }
 
 bool TurnParser::may_open(const Opener& opener) const {
+  if (opener.in_code == Opener::InCode::text && code_.in_inline_code()) return false;
   switch (opener.where) {
     case Opener::Where::anywhere:
       return true;
@@ -357,7 +367,7 @@ bool TurnParser::may_open(const Opener& opener) const {
 void TurnParser::open_call(std::size_t opener, std::string_view text) {
   if (reader_ == nullptr || !may_open(prose_.call_open[opener])) {
     leave_lead();
-    if (explain_ != nullptr) explain_opener(opener);
+    if (explain_ != nullptr) explain_opener(prose_.call_open[opener]);
     shows_markup_ = shows_markup_ || special_lead_;
     out_.prose(text);
     return;
@@ -430,12 +440,13 @@ std::string_view TurnParser::read_call(std::string_view bytes) {
 }
 
 // Bare brackets and tags open so much that is not a call that a place is not worth a word.
-void TurnParser::explain_opener(std::size_t opener) {
-  const Opener& with = prose_.call_open[opener];
-  if (with.text.size() < 2) return;
+void TurnParser::explain_opener(const Opener& opener) {
+  if (opener.text.size() < 2) return;
+  const bool quoted = opener.in_code == Opener::InCode::text && code_.in_inline_code();
   explain_->stayed_text({.begin = out_.position(),
                          .end = out_.position(),
-                         .reason = with.where == Opener::Where::first
+                         .reason = quoted ? code_.place()
+                                   : opener.where == Opener::Where::first
                                        ? "other text stands before it"
                                        : "not at the start of a line"});
 }

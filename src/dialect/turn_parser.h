@@ -12,6 +12,7 @@
 
 #include "callgate/dialect.h"
 #include "dialect/call_reader.h"
+#include "dialect/code_context.h"
 #include "dialect/marker_set.h"
 #include "dialect/output.h"
 
@@ -30,9 +31,12 @@ struct Opener {
   };
   // Where the opener alone does not say that a call follows, only the name of a declared tool does.
   enum class Names : std::uint8_t { any, declared };
+  // What it is in inline code: a model that explains its format quotes an opener that is ordinary text.
+  enum class InCode : std::uint8_t { opener, text };
   std::string_view text;
   Where where = Where::anywhere;
   Names names = Names::any;
+  InCode in_code = InCode::opener;
 };
 
 // Data only. A marker text stands in one list; spans must have static storage.
@@ -121,6 +125,7 @@ class TurnParser final : public AuditedParser {
     explicit Markers(const Prose& prose);
     std::vector<Place> places;
     MarkerSet set;
+    bool follows_code;  // an opener is text in inline code
   };
   TurnParser(const Prose& prose, std::shared_ptr<const Markers> markers,
              std::unique_ptr<CallReader> reader, const DialectOptions& options);
@@ -155,7 +160,7 @@ class TurnParser final : public AuditedParser {
   void leave_call(Step::Next next);
   void explain_call(const Found& found);
   void explain_lead();
-  void explain_opener(std::size_t opener);
+  void explain_opener(const Opener& opener);
   std::string take_back_read(bool called);
   void change_channel(Channel channel);
   Channel prose_channel() const;
@@ -179,6 +184,7 @@ class TurnParser final : public AuditedParser {
   bool shows_markup_ = false;  // an opener left as text: so do the markers that belong to it
   bool special_lead_ = false;  // what opened the section or block is a special token
   bool line_start_ = true;
+  CodeContext code_;             // where an opener asks for it
   std::size_t opener_size_ = 0;  // of what is held of a call before the reader got any byte
   int readings_ = 0;             // of the bytes that are being read, before this one
   int opener_readings_ = 0;      // of the opener of the call that is being read

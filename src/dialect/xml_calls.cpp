@@ -135,7 +135,9 @@ class XmlParser final : public AuditedParser {
     if (name_in == XmlCalls::NameIn::tag) {
       for (const ToolSpec& tool : options.tools) add_tag(tool.name);
     }
-    for (const std::string& text : texts_) openers_.push_back({text});
+    for (const std::string& text : texts_) {
+      openers_.push_back({.text = text, .in_code = Opener::InCode::text});
+    }
     constexpr Opener kJson[] = {{"{", Opener::Where::line, Opener::Names::declared},
                                 {"[", Opener::Where::first, Opener::Names::declared},
                                 {"```json", Opener::Where::line, Opener::Names::declared},

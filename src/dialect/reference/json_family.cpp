@@ -117,9 +117,9 @@ bool internlm2(const ReferenceCase& turn, EventLog& log) {
 
 bool xlam(const ReferenceCase& turn, EventLog& log) {
   JsonFamily family;
-  family.turn.call_open = {{.text = "[", .declared = true},
+  family.turn.call_open = {{.text = "[", .declared = true, .quotable = true},
                            {.text = "{", .first = true, .declared = true},
-                           {.text = "```json", .declared = true},
+                           {.text = "```json", .declared = true, .quotable = true},
                            {"[TOOL_CALLS]"},
                            {"<tool_call>"}};
   family.turn.call_close = {"</tool_call>", "[/TOOL_CALLS]"};
@@ -194,7 +194,7 @@ bool longcat(const ReferenceCase& turn, EventLog& log) {
 // Guided decoding. The bare arguments of the only tool are told by its schema: no opinion.
 bool json_array(const ReferenceCase& turn, EventLog& log) {
   JsonFamily family;
-  family.turn.call_open = {{.text = "[", .declared = true},
+  family.turn.call_open = {{.text = "[", .declared = true, .quotable = true},
                            {.text = "{", .first = true, .declared = true}};
   if (turn.tools.size() == 1 && trimmed(turn.text).starts_with('{')) return false;
   return read(turn, log, family);
@@ -203,7 +203,7 @@ bool json_array(const ReferenceCase& turn, EventLog& log) {
 bool llama3_json(const ReferenceCase& turn, EventLog& log) {
   JsonFamily family;
   family.turn.call_open = {{"<|python_tag|>"},
-                           {.text = "{", .declared = true},
+                           {.text = "{", .declared = true, .quotable = true},
                            {.text = "[", .first = true, .declared = true}};
   family.turn.tail = {"<|eom_id|>", "<|eot_id|>", "<|end_of_text|>", "<|eom|>", "<|eot|>"};
   const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
