@@ -152,6 +152,30 @@ TEST(AutoChannels, keeps_a_block_in_the_channel_that_it_began_in) {
   EXPECT_TRUE(log.calls().empty());
 }
 
+// A call that is too long to be kept leaves as it is read, and only its latest bytes are kept.
+TEST(AutoChannels, leaves_a_long_call_that_began_in_the_other_channel) {
+  const std::string begin =
+      "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{\"a\": \"" +
+      std::string(300, 'x');
+  constexpr std::string_view kEnd = "\"}<|tool_call_end|>Done.";
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, begin.size()}) {
+    EventLog log;
+    const std::unique_ptr<DialectParser> parser = find("auto")->make({.max_held_back = 100});
+    const auto push = [&](std::string_view text, Channel channel) {
+      for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
+        parser->push(text.substr(0, piece), channel, log);
+      }
+    };
+    push(begin, Channel::reasoning);
+    push(kEnd, Channel::text);
+    parser->finish(log);
+    ASSERT_EQ(log.calls().size(), 1u) << piece;
+    EXPECT_EQ(log.calls()[0].outcome, CallOutcome::complete);
+    EXPECT_EQ(log.reasoning(), "") << piece;
+    EXPECT_EQ(log.text(), "Done.") << piece;
+  }
+}
+
 TEST(AutoSettled, names_the_dialect_of_the_calls) {
   const auto settled_on = [](std::string_view turn) {
     EventLog log;
