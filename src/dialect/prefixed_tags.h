@@ -58,6 +58,7 @@ class PrefixedTags final : public CallReader {
   };
 
   std::size_t read_text(std::string_view bytes, Output& out);
+  void expected_call(const Found& found, Output& out) const;
   bool read_marker(char c, Output& out);
   void take_text(std::string_view text, Output& out);
   void take_tag(std::string_view tag, Output& out);

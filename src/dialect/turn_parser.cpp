@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "dialect/explain.h"
+
 namespace callgate::dialect {
 
 std::vector<std::string_view> TurnParser::texts(const Prose& prose, std::vector<Place>& places) {
@@ -426,7 +428,7 @@ std::string_view TurnParser::read_call(std::string_view bytes) {
   const bool full = !out_.call_open() && out_.held_size() >= max_held_back_;
   if (step.next == Step::Next::more && full && !reader_->overflow(out_)) {
     step.next = Step::Next::rejected;
-    out_.expected("a call within what may be held back", {});
+    out_.expected(kTooLong, {});
   }
   // A reader that is done with its doubts may still pass what it read as prose.
   if (explain_ != nullptr) [[unlikely]] {

@@ -56,6 +56,8 @@ class XmlCalls final : public CallReader {
   void take_body(char c, Output& out);
   bool self_closing() const;
   std::string_view attributes() const;
+  void expected_body(std::string_view body, Output& out) const;
+  void hand_over(Output& out);
   bool take_name(std::string_view& body, std::string& name) const;
   int shown_calls(std::string_view body) const;
   void try_close(Output& out);
