@@ -45,7 +45,7 @@ Step GemmaCalls::push(std::string_view bytes, Output& out) {
   return step_;
 }
 
-// False: the byte was not used, this is no call.
+// False: the byte was not used, this is not a call.
 bool GemmaCalls::read_name(char c, Output& out) {
   const bool begins_arguments = c == '{';
   std::string_view name = trimmed(name_);

@@ -103,7 +103,7 @@ bool PrefixedTags::read_marker(char c, Output& out) {
   return true;
 }
 
-// What looked like a tag is none.
+// What looked like a tag is not one.
 void PrefixedTags::no_marker(char c, Output& out) {
   std::string marker;
   marker.swap(marker_);

@@ -100,7 +100,7 @@ class PrefixedTags final : public CallReader {
   SeenKeys seen_;
   std::size_t arguments_ = 0;
   bool wraps_ = false;   // a container may be the arguments themselves
-  bool broken_ = false;  // a value was no JSON and had left already
+  bool broken_ = false;  // a value was not JSON and had left already
   std::string json_;
 };
 

@@ -211,7 +211,7 @@ void TurnParser::hold_in_section(std::string_view bytes) {
   }
 }
 
-// What was held back of an opened section or call or of an end token is no structure.
+// What was held back of an opened section or call or of an end token is not structure.
 void TurnParser::leave_lead() {
   const bool opened = state_ == State::section || state_ == State::block || state_ == State::odd;
   if (explain_ != nullptr && opened) [[unlikely]] {
@@ -523,7 +523,7 @@ bool TurnParser::is_empty_block() const {
                      [&](char c) { return is_space(c) || (c == '[' && reads_odd_blocks()); });
 }
 
-// What the reader has read and is no call is prose: the turn reads it again, for the markers in it. The opener is not
+// What the reader has read is prose if it is not a call: the turn reads it again, for the markers in it. The opener is not
 // read again, nothing is that came in two channels, and no byte is more often than keeps this linear.
 std::string TurnParser::take_back_read(bool called) {
   constexpr int kMostReadings = 8;

@@ -49,7 +49,7 @@ struct Prose {
   std::span<const std::string_view> section_close;
   std::span<const std::string_view> tail;  // structure at the very end of a turn
   // Special tokens, which the model's text cannot have. Of those in the lists above, a closer without its opener is
-  // hidden; the others mean nothing on their own and are hidden everywhere. Markup that is no call is shown as it is
+  // hidden; the others mean nothing on their own and are hidden everywhere. Markup that is not a call is shown as it is
   // written, its markers included.
   std::span<const std::string_view> special;
   std::span<const std::string_view> markup;  // what begins such markup without an opener
@@ -173,7 +173,7 @@ class TurnParser final : public AuditedParser {
   Output out_;
   std::size_t max_held_back_;
   Explainer* explain_;
-  bool explained_ = false;       // why the call that is being read is none
+  bool explained_ = false;       // why what is being read is not a call
   std::uint64_t opener_at_ = 0;  // position of the call's opener, where somebody asks
   State state_ = State::prose;
   Channel channel_ = Channel::text;  // of the upstream

@@ -283,7 +283,7 @@ std::size_t XmlCalls::read_body(std::string_view bytes, Output& out) {
   return used;
 }
 
-// Behind a close tag that was none, unless the call turns out not to be one: then its tags were text, and a line that
+// After a close tag that was data, unless the call turns out not to be one: then its tags were text, and a line that
 // begins with a tool's tag begins the next call.
 std::size_t XmlCalls::read_doubtful(char c, Output& out) {
   if (line_opener_.empty()) {
@@ -418,7 +418,7 @@ bool XmlCalls::unwrap(const std::vector<TagElement>& elements, const SchemaPlace
   return false;
 }
 
-// The attributes are arguments too. False: they are none.
+// The attributes are arguments as well. False: they are not well-formed.
 bool XmlCalls::append_attributes(const SchemaPlace& schema) {
   json_.pop_back();
   const bool whole = for_each_attribute(attributes(), [&](std::string_view key, std::string value) {
