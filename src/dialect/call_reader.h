@@ -24,7 +24,7 @@ struct Step {
   enum class Next : std::uint8_t {
     more,      // the reader wants to go on; it stops early only behind a finished call
     closed,    // calls were read (or an empty list of them); the rest is prose
-    rejected,  // this is no call; what is held leaves as prose, the rest is prose
+    rejected,  // this is not a call; what is held leaves as prose, the rest is prose
   };
   std::size_t used = 0;
   Next next = Next::more;

@@ -505,7 +505,7 @@ void ChannelParser::explain(std::string_view expected, const Found& found) {
       {.begin = out_.position() - out_.held_size(), .end = out_.position(), .reason = reason});
 }
 
-// What is held was no header of a call: it leaves as it was written.
+// What is held was not the header of a call: it leaves as it was written.
 void ChannelParser::release(State next) {
   const std::string held(out_.held());
   out_.unhold(held.size());

@@ -1,5 +1,7 @@
 #include "dialect/code_context.h"
 
+#include <array>
+
 #include "base/find_any.h"
 
 namespace callgate::dialect {

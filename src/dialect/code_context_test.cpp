@@ -71,6 +71,21 @@ TEST(CodeContext, knows_where_it_is) {
   }
 }
 
+TEST(CodeContext, tells_inline_code_from_fences) {
+  const auto inline_code = [](std::string_view text) {
+    CodeContext context;
+    context.push(text);
+    return context.in_inline_code();
+  };
+  for (const std::string_view text : {"`", "a `b", "``a`", "a ```b", "```a```b ` c", "``"}) {
+    EXPECT_TRUE(inline_code(text)) << text;
+  }
+  for (const std::string_view text :
+       {"", "a", "`a`", "`a\n", "```", "```json", "```\n", "```\na `", "> `", "    a"}) {
+    EXPECT_FALSE(inline_code(text)) << text;
+  }
+}
+
 TEST(CodeContext, does_not_depend_on_cuts) {
   const std::string text = stretched("a `b` c\n```x\n<f>\n```\n> q\n\\` `` d");
   CodeContext whole;

@@ -40,9 +40,10 @@ ContentBlocks::Token ContentBlocks::meaning(std::size_t marker) {
 ContentBlocks::ContentBlocks(const DialectOptions& options)
     : tokens_(kTokens),
       scan_(tokens_),
-      out_(options.commit, options.max_held_back),
+      out_(options.commit, options.max_held_back, options.explain),
       object_(kKeys, options.tools, kEnds),
-      max_held_back_(std::max<std::size_t>(options.max_held_back, 1)) {
+      max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
+      doubts_(out_, options.explain) {
   if (options.start == Channel::text) return;
   state_ = State::body;
   reasoning_ = true;
@@ -66,11 +67,14 @@ void ContentBlocks::finish(EventSink& sink) {
       leave_header();
       break;
     case State::call_lead:
+      doubts_.report("'{'", {.extent = Found::Extent::end});
       reject_call();
       break;
     case State::call:
       object_.finish(out_);
-      if (out_.calls() == calls_before_) reject_call();
+      if (out_.calls() != calls_before_) break;
+      doubts_.report("the rest of the call", {.extent = Found::Extent::end});
+      reject_call();
       break;
     case State::call_rest:
     case State::between:
@@ -116,6 +120,7 @@ std::string_view ContentBlocks::read_call_lead(std::string_view bytes) {
   }
   if (bytes.empty()) return bytes;
   if (bytes[0] != '{') {
+    doubts_.report("'{'", Found::rest(bytes));
     reject_call();
     return bytes;
   }
@@ -135,11 +140,13 @@ std::string_view ContentBlocks::read_call(std::string_view bytes) {
   const bool full = !out_.call_open() && out_.held_size() >= max_held_back_;
   if (step.next == Step::Next::more && full && !object_.overflow(out_)) {
     step.next = Step::Next::rejected;
+    out_.expected(kTooLong, {});
   }
   if (step.next == Step::Next::more) return bytes;
   if (step.next == Step::Next::closed) {
     state_ = State::call_rest;
   } else {
+    if (out_.calls() == calls_before_) doubts_.report("a call", {});
     reject_call();
   }
   consume(step.replay);
@@ -196,6 +203,7 @@ void ContentBlocks::take_token(Token token, std::string_view text) {
       opener_ = 0;
       header_.clear();
     }
+    doubts_.begin();
     out_.hold(text);
     state_ = State::call_lead;
     return;

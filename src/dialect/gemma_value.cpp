@@ -346,7 +346,7 @@ bool GemmaArguments::match_close(std::string& out) {
   return true;
 }
 
-// What looked like a marker is none.
+// What looked like a marker is data.
 void GemmaArguments::no_marker(std::string& out) {
   std::string bytes;
   bytes.swap(marker_);

@@ -12,8 +12,9 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr Opener kOpen[] = {{"[", Opener::Where::anywhere, Opener::Names::declared},
-                            {"{", Opener::Where::first, Opener::Names::declared}};
+constexpr Opener kOpen[] = {
+    {"[", Opener::Where::anywhere, Opener::Names::declared, Opener::InCode::text},
+    {"{", Opener::Where::first, Opener::Names::declared}};
 constexpr Prose kProse{.reasoning = kThink, .call_open = kOpen};
 constexpr CallKeys kKeys{};
 

@@ -22,7 +22,7 @@ class MarkedJson final : public CallReader {
     object,
     next,     // behind an object
     fence,    // behind all of it
-    passing,  // a JSON value that is no call leaves as prose
+    passing,  // a JSON value that is not a call leaves as prose
   };
 
   Step push_object(std::string_view bytes, Output& out);
@@ -30,7 +30,7 @@ class MarkedJson final : public CallReader {
   Step step(char c, Output& out);
   bool is_other_json() const;
   void begin_object();
-  // Follows the JSON as such until a call starts, to know where a value that is none ends.
+  // Follows the JSON as such until a call starts, to know where a value that is not a call ends.
   void follow(std::string_view bytes);
 
   const Prose& prose_;

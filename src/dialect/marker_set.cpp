@@ -68,7 +68,7 @@ std::string_view MarkerScan::live() const {
   return node_ == 0 ? std::string_view{} : set_->markers_[node.owner].substr(0, node.depth);
 }
 
-// The bytes that are no marker: all of `live` followed by bytes[0, used), without the last `kept`.
+// The bytes that do not belong to a marker: all of `live` followed by bytes[0, used), without the last `kept`.
 MarkerScan::Result MarkerScan::passed(std::string_view live, std::string_view bytes,
                                       std::size_t used, std::size_t kept) {
   const std::size_t out = live.size() + used - kept;

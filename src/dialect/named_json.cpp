@@ -34,7 +34,7 @@ bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// What stands in an id for the name of a tool and is none.
+// What stands in an id for the name of a tool without being one.
 bool is_opaque(std::string_view text, bool indexed) {
   const auto starts = [&](std::string_view prefix) { return text.starts_with(prefix); };
   if (text.empty() || is_digits(text)) return true;

@@ -19,7 +19,7 @@ void Output::begin_stretch(Channel channel, Lead lead) {
   fresh_ = true;
 }
 
-// White space alone between two things that are no text is structure.
+// White space alone between two things that are not text is structure.
 void Output::leave_stretch() {
   if (newline_held_) emit_prose("\n");
   newline_held_ = false;

@@ -92,7 +92,7 @@ class Output {
   void unhold(std::size_t count);
   void drop_held();     // it was structure
   void drop_markers();  // ... but for the prose among it, which leaves
-  void release_held();  // it was no call: leaves as prose
+  void release_held();  // it was not a call: leaves as prose
   std::string_view held() const { return held_; }
 
   // What is held back becomes structure when the call starts.
@@ -101,7 +101,7 @@ class Output {
                   Commit least = Commit::eager);
   // Bytes of the input that belong to the arguments ...
   void argument_bytes(std::string_view raw);
-  // (the last `count` of which were none)
+  // (the last `count` of which were not)
   void unread_arguments(std::size_t count);
   // ... and the JSON that they are. Before start_call() it is held back too.
   void arguments(std::string_view json);

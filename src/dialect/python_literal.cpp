@@ -541,7 +541,7 @@ bool PythonArguments::keyword(std::string& out) {
   return true;
 }
 
-// False: the word is no value; the state says so.
+// False: the word is not a value; the state says so.
 bool PythonArguments::finish_word(bool as_key, std::string& out) {
   const std::string_view word = trimmed(word_);
   if (stack_.back().frame == Frame::dict && stack_.back().key != as_key) return fail();

@@ -108,7 +108,7 @@ class Turn {
       case CallRead::Found::no_opinion:
         return false;
       case CallRead::Found::text:
-        if (take_empty_block(opener)) return true;
+        if (take_empty_block(opener) || take_bare(opener)) return true;
         shows_markup_ = true;
         stretch_ += opener;
         at_ += opener.size();
@@ -142,6 +142,14 @@ class Turn {
       return true;
     }
     return false;
+  }
+
+  bool take_bare(const std::string& opener) {
+    const std::size_t next = skip_space(text_, at_ + opener.size());
+    if (opener != grammar_.bare || next == text_.size()) return false;
+    if (text_[next] == '{' || text_[next] == '<') return false;
+    at_ = next;
+    return true;
   }
 
   void leave(After after, Before next) {
