@@ -15,7 +15,6 @@ namespace {
 constexpr std::string_view kTokens[] = {"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>",
                                         "<|end|>",   "<|call|>",    "<|return|>"};
 constexpr Prose kEnds{.tail = kTokens};  // of broken arguments
-constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kTo = "to=";
 // No header is longer; what is, is prose.
 constexpr std::size_t kMaxHeader = 1024;

@@ -161,8 +161,8 @@ TEST(Explain, says_what_prefixed_tags_lack) {
        "opener at byte 0, gave up at byte 25: expected ]<]minimax[>[<invoke, found 'h'"},
       {"]<]minimax[>[<tool_call>]<]minimax[>[<foo>",
        "opener at byte 0, gave up at byte 42: expected ]<]minimax[>[<invoke, found \"foo\""},
-      {"]<]minimax[>[<tool_call>]<]minimax[>[<invoke nme=\"f\">",
-       "opener at byte 0, gave up at byte 53: expected the name of a tool in the tag, found "
+      {"]<]minimax[>[<invoke nme=\"f\">",
+       "opener at byte 0, gave up at byte 29: expected the name of a tool in the tag, found "
        "\"invoke nme=\"f\"\""},
       {"]<]minimax[>[<tool_call>]<]mini",
        "opener at byte 0, gave up at byte 31: expected ]<]minimax[>[<invoke, found the end of the "
