@@ -1,7 +1,8 @@
 # callgate_room(name [USES room...] [LIBS target...] [PCH target] [TOGETHER filter]): one folder under src/ is one static
 # library.
-# *_test.cpp files become the room's test program, registered test by test; those that match the filter of TOGETHER run in
-# one process, because they share something that is slow to start. reference/*.cpp is linked to it.
+# *_test.cpp files become the room's test program. It is registered test by test, those that match the filter of TOGETHER
+# as one, because they share something that is slow to start; with CALLGATE_SHARDS it is registered as that many processes.
+# reference/*.cpp is linked to it.
 function(callgate_room name)
   cmake_parse_arguments(ROOM "" "PCH;TOGETHER" "USES;LIBS" ${ARGN})
   if(NOT ROOM_PCH)
@@ -46,14 +47,7 @@ function(callgate_room name)
     target_compile_options(${target}_test PRIVATE ${CALLGATE_WARNINGS} ${CALLGATE_TEST_OPTIONS})
     target_precompile_headers(${target}_test REUSE_FROM callgate_pch_test)
     callgate_unity(${target}_test ${tests})
-    set(filter)
-    if(ROOM_TOGETHER)
-      set(filter TEST_FILTER -${ROOM_TOGETHER})
-      add_test(NAME ${name}/${ROOM_TOGETHER} COMMAND ${target}_test --gtest_filter=${ROOM_TOGETHER})
-      set_tests_properties(${name}/${ROOM_TOGETHER} PROPERTIES TIMEOUT 300)
-    endif()
-    gtest_discover_tests(${target}_test TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST ${filter}
-      DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+    callgate_register_tests(${target}_test ${name} "${ROOM_TOGETHER}")
   endif()
 endfunction()
 
@@ -81,4 +75,26 @@ function(callgate_unity target)
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+endfunction()
+
+# Each process of a sharded program writes its results to build/<preset>/results, where tools/run_tests.sh counts them.
+function(callgate_register_tests program name together)
+  if(CALLGATE_SHARDS)
+    math(EXPR last "${CALLGATE_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      add_test(NAME ${name}/${shard} COMMAND ${program} --gtest_brief=1)
+      set(results ${CMAKE_BINARY_DIR}/results/${name}.${shard}.json)
+      set_tests_properties(${name}/${shard} PROPERTIES TIMEOUT 600
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${CALLGATE_SHARDS};GTEST_SHARD_INDEX=${shard};GTEST_OUTPUT=json:${results}")
+    endforeach()
+    return()
+  endif()
+  set(filter)
+  if(together)
+    set(filter TEST_FILTER -${together})
+    add_test(NAME ${name}/${together} COMMAND ${program} --gtest_filter=${together})
+    set_tests_properties(${name}/${together} PROPERTIES TIMEOUT 300)
+  endif()
+  gtest_discover_tests(${program} TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST ${filter}
+    DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()
