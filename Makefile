@@ -22,15 +22,15 @@ deps-test:  ## ...and those that the tests need
 
 define build_preset
 	@mkdir -p $(BUILD)
-	@cmake --preset $(1) $(2) > $(BUILD)/$(1).configure.log 2>&1 || { cat $(BUILD)/$(1).configure.log; exit 1; }
+	@cmake --preset $(1) > $(BUILD)/$(1).configure.log 2>&1 || { cat $(BUILD)/$(1).configure.log; exit 1; }
 	@echo "building $(1) on $(JOBS) cores"
 	@cmake --build --preset $(1) -j $(JOBS)
 endef
 
 .PHONY: build
-build: deps  ## build the callgate binary (release)
-	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
-	@ln -sf release/callgate $(BUILD)/callgate
+build: deps  ## build the callgate binary
+	$(call build_preset,run)
+	@ln -sf run/callgate $(BUILD)/callgate
 
 .PHONY: run
 run: build  ## build and start the gateway with demo models
@@ -51,13 +51,13 @@ e2e: deps-test  ## the real server between a scripted upstream and real SDK clie
 
 .PHONY: check-real
 check-real: deps-test  ## the real codex, opencode, qwen-code and cline, offline: installs 1.3 GB on demand
-	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
-	@tools/check_real.sh $(BUILD)/release/callgate
+	$(call build_preset,run)
+	@tools/check_real.sh $(BUILD)/run/callgate
 
 .PHONY: check-mcp
 check-mcp: deps-test  ## the official MCP conformance scenarios: installs 150 MB on demand
-	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
-	@tools/check_mcp.sh $(BUILD)/release/callgate
+	$(call build_preset,run)
+	@tools/check_mcp.sh $(BUILD)/run/callgate
 
 .PHONY: asan tsan
 asan tsan: deps-test  ## the tests under a sanitizer
@@ -73,15 +73,15 @@ soak: deps-test  ## the long forms of crash, restart and cluster tests, about ha
 
 .PHONY: bench bench-store
 bench: deps-test  ## the gateway beside nginx, one interleaved run
-	$(call build_preset,release,-DCALLGATE_BENCH=ON)
+	$(call build_preset,release)
 	@bench/gateway/run.sh
 bench-store: deps-test  ## the gateway without a store, with SQLite and with PostgreSQL, one interleaved run
-	$(call build_preset,release,-DCALLGATE_BENCH=ON)
+	$(call build_preset,release)
 	@bench/store/run.py
 
 .PHONY: golden-update
 golden-update: deps-test  ## rewrite golden expectations (read the diff)
-	$(call build_preset,dev,)
+	$(call build_preset,dev)
 	@cd $(BUILD)/dev && CALLGATE_GOLDEN_UPDATE=1 ctest -R '[Gg]olden'
 
 .PHONY: format hooks clean

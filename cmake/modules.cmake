@@ -1,11 +1,12 @@
-# callgate_room(name [USES room...] [LIBS target...] [PCH target] [TOGETHER filter]): one folder under src/ is one static
+# callgate_module(name [USES module...] [LIBS target...] [PCH target] [TOGETHER filter]): one folder under src/ is one static
 # library.
-# *_test.cpp files become the room's test program, registered test by test; those that match the filter of TOGETHER run in
-# one process, because they share something that is slow to start. reference/*.cpp is linked to it.
-function(callgate_room name)
-  cmake_parse_arguments(ROOM "" "PCH;TOGETHER" "USES;LIBS" ${ARGN})
-  if(NOT ROOM_PCH)
-    set(ROOM_PCH callgate_pch)
+# *_test.cpp files become the module's test program. It is registered test by test, those that match the filter of TOGETHER
+# as one, because they share something that is slow to start; with CALLGATE_SHARDS it is registered as that many processes.
+# reference/*.cpp is linked to it.
+function(callgate_module name)
+  cmake_parse_arguments(MODULE "" "PCH;TOGETHER" "USES;LIBS" ${ARGN})
+  if(NOT MODULE_PCH)
+    set(MODULE_PCH callgate_pch)
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*_test.cpp)
@@ -15,20 +16,20 @@ function(callgate_room name)
   endif()
   file(GLOB references CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/reference/*.cpp)
   list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/${name}/main.cpp)
-  list(TRANSFORM ROOM_USES PREPEND callgate_)
+  list(TRANSFORM MODULE_USES PREPEND callgate_)
 
   set(target callgate_${name})
   if(sources)
     set(scope PUBLIC)
     add_library(${target} STATIC ${sources} ${headers})
     target_compile_options(${target} PRIVATE ${CALLGATE_WARNINGS})
-    target_precompile_headers(${target} REUSE_FROM ${ROOM_PCH})
+    target_precompile_headers(${target} REUSE_FROM ${MODULE_PCH})
   else()
     set(scope INTERFACE)
     add_library(${target} INTERFACE)
   endif()
   target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(${target} ${scope} ${ROOM_USES} ${ROOM_LIBS})
+  target_link_libraries(${target} ${scope} ${MODULE_USES} ${MODULE_LIBS})
 
   if(tests AND CALLGATE_TESTS)
     add_executable(${target}_test ${tests})
@@ -43,22 +44,37 @@ function(callgate_room name)
     target_compile_definitions(${target}_test PRIVATE CALLGATE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_compile_options(${target}_test PRIVATE ${CALLGATE_WARNINGS} ${CALLGATE_TEST_OPTIONS})
     target_precompile_headers(${target}_test REUSE_FROM callgate_pch_test)
-    set(filter)
-    if(ROOM_TOGETHER)
-      set(filter TEST_FILTER -${ROOM_TOGETHER})
-      add_test(NAME ${name}/${ROOM_TOGETHER} COMMAND ${target}_test --gtest_filter=${ROOM_TOGETHER})
-      set_tests_properties(${name}/${ROOM_TOGETHER} PROPERTIES TIMEOUT 300)
-    endif()
-    gtest_discover_tests(${target}_test TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST ${filter}
-      DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+    callgate_register_tests(${target}_test ${name} "${MODULE_TOGETHER}")
   endif()
 endfunction()
 
-# Precompiled headers shared by all rooms with the same flags.
+# Precompiled headers shared by all modules with the same flags.
 function(callgate_pch target)
   file(WRITE ${CMAKE_BINARY_DIR}/${target}.cpp "")
   add_library(${target} STATIC ${CMAKE_BINARY_DIR}/${target}.cpp)
   target_precompile_headers(${target} PRIVATE ${ARGN})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_options(${target} PRIVATE ${CALLGATE_WARNINGS})
+endfunction()
+
+# Each process of a sharded program writes its results to build/<preset>/results, where tools/run_tests.sh counts them.
+function(callgate_register_tests program name together)
+  if(CALLGATE_SHARDS)
+    math(EXPR last "${CALLGATE_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      add_test(NAME ${name}/${shard} COMMAND ${program} --gtest_brief=1)
+      set(results ${CMAKE_BINARY_DIR}/results/${name}.${shard}.json)
+      set_tests_properties(${name}/${shard} PROPERTIES TIMEOUT 600
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${CALLGATE_SHARDS};GTEST_SHARD_INDEX=${shard};GTEST_OUTPUT=json:${results}")
+    endforeach()
+    return()
+  endif()
+  set(filter)
+  if(together)
+    set(filter TEST_FILTER -${together})
+    add_test(NAME ${name}/${together} COMMAND ${program} --gtest_filter=${together})
+    set_tests_properties(${name}/${together} PROPERTIES TIMEOUT 300)
+  endif()
+  gtest_discover_tests(${program} TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST ${filter}
+    DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()
