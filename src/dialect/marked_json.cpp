@@ -124,8 +124,7 @@ Step MarkedJson::push_object(std::string_view bytes, Output& out) {
 }
 
 bool MarkedJson::is_other_json() const {
-  return following_ && state_ != State::passing && !scan_.saw_raw_control() &&
-         scan_.state() == json::Scanner::State::inside;
+  return following_ && state_ != State::passing && scan_.state() == json::Scanner::State::inside;
 }
 
 Step MarkedJson::push_passing(std::string_view bytes, Output& out) {

@@ -469,7 +469,9 @@ void TurnParser::explain_lead() {
 void TurnParser::explain_call(const Found& found) {
   const std::string_view held = out_.held();
   const bool called = out_.calls() != calls_before_;
-  if (called ? std::all_of(held.begin(), held.end(), is_space) : explained_) return;
+  const bool implied =
+      opener_size_ == 0;  // the prompt wrote the opener: plain text is not a near miss
+  if (called ? std::all_of(held.begin(), held.end(), is_space) : explained_ || implied) return;
   const bool ends = found.extent == Found::Extent::end;
   out_.expected(ends ? "the rest of the call" : "a call", found);
   if (!called && is_empty_block()) return;  // its close marker may make it structure

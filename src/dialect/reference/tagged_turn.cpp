@@ -200,13 +200,16 @@ bool read_turn(const ReferenceCase& turn, const TurnGrammar& grammar, const Read
 }
 
 bool may_hold_bare_json(std::string_view text) {
-  if (text.find("\"name\"") == std::string_view::npos) return false;
-  if (text.find("```json") != std::string_view::npos) return true;
+  const bool named = text.find("\"name\"") != std::string_view::npos;
+  if (named && text.find("```json") != std::string_view::npos) return true;
   for (std::size_t at = text.find_first_of("{["); at != std::string_view::npos;
        at = text.find_first_of("{[", at + 1)) {
     const std::size_t before = text.substr(0, at).find_last_not_of(" \t\r");
     const bool begins = before == std::string_view::npos || text[before] == '\n';
-    if (begins || text[before] == '>') return true;
+    // A key that runs over the end of its line: where such JSON ends is a matter of taste.
+    const bool torn =
+        text.substr(at).starts_with("{\"") && text.find('\n', at + 2) < text.find('"', at + 2);
+    if ((named || torn) && (begins || text[before] == '>')) return true;
   }
   return false;
 }
