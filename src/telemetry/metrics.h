@@ -17,8 +17,7 @@ std::string_view status_class(int status);
 
 class Metrics {
  public:
-  // One shard per event loop. The first label is the one with many values.
-  explicit Metrics(std::uint32_t shards, std::size_t series_limit = 1000);
+  Metrics();
 
   // All of it in Prometheus' text format 0.0.4, with the process_* metrics.
   std::string render() const;
@@ -28,6 +27,7 @@ class Metrics {
   Registry registry_;
 
  public:
+  // The first label is the one with many values.
   // clang-format off
   Counters<2>   requests{registry_, "callgate_requests_total", "Requests answered, by status class.", {"model", "status"}};
   Histograms<1> request_duration{registry_, "callgate_request_duration_seconds", "Time from the request's last byte to the answer's last byte.", {"model"}};
