@@ -178,6 +178,7 @@ std::string render_metrics(World& world) {
   world.metrics.room_subscribers_dropped.with().raise_to(rooms.dropped.load());
   world.metrics.room_frames.with().raise_to(rooms.frames.load());
   world.metrics.connections_active.with().set(world.connections.load(std::memory_order_relaxed));
+  world.metrics.log_shed.with().raise_to(world.log.shed());
   world.metrics.store_healthy.with().set(health.healthy ? 1 : 0);
   world.metrics.draining.with().set(world.draining.load(std::memory_order_relaxed) ? 1 : 0);
   if (world.spans != nullptr) {

@@ -329,6 +329,7 @@ Result<void> run_serve(const ServeOptions& options) {
   }
   telemetry::Logger log({.level = *telemetry::to_log_level(config->log.level),
                          .format = *telemetry::to_log_format(config->log.format)});
+  const telemetry::LogRescue rescue(log);
   telemetry::Metrics metrics;
   auto requests = store::make_request_log(config->store.url, store_options(config->store, log));
   if (!requests) return tl::unexpected(requests.error());

@@ -77,6 +77,7 @@ class Metrics {
   Counters<0>   otlp_sent{registry_, "callgate_otlp_sent_total", "Spans that the receiver took."};
   Counters<0>   otlp_dropped{registry_, "callgate_otlp_dropped_total", "Spans that were lost: the queue was full, or the receiver did not take them."};
   Counters<0>   otlp_failures{registry_, "callgate_otlp_failures_total", "Requests to the receiver that failed."};
+  Counters<0>   log_shed{registry_, "callgate_log_shed_total", "Log lines that were left out: stderr was too slow, or failed."};
   Counters<1>   config_reloads{registry_, "callgate_config_reloads_total", "Reloads of the configuration, by result: ok, failed.", {"result"}};
   Gauges<0>     draining{registry_, "callgate_draining", "1 while the gateway finishes what it has and takes nothing new."};
   Counters<0>   exceptions{registry_, "callgate_exceptions_total", "Exceptions that reached the top of a request. Each is a bug."};
