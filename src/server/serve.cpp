@@ -65,8 +65,6 @@ store::RequestLogOptions store_options(const StoreConfig& config, telemetry::Log
   store::RequestLogOptions options;
   options.queue_limit = static_cast<std::size_t>(config.queue);
   options.queue_bytes = config.queue_bytes.count;
-  options.overflow = config.overflow == "shed" ? store::Overflow::shed : store::Overflow::block;
-  options.block_for = config.block_for;
   if (config.when_down == "open") options.journal = config.journal;
   options.journal_bytes = config.journal_bytes.count;
   options.keep = config.keep;
@@ -330,6 +328,7 @@ Result<void> run_serve(const ServeOptions& options) {
   telemetry::Logger log({.level = *telemetry::to_log_level(config->log.level),
                          .format = *telemetry::to_log_format(config->log.format)});
   const telemetry::LogRescue rescue(log);
+  for (const std::string& notice : deprecations(*config)) log.warning(notice);
   telemetry::Metrics metrics;
   auto requests = store::make_request_log(config->store.url, store_options(config->store, log));
   if (!requests) return tl::unexpected(requests.error());
