@@ -136,5 +136,27 @@ TEST(Retention, deletes_in_steps) {
   EXPECT_EQ(database->integer("SELECT count(*) FROM request"), 0);
 }
 
+TEST(Retention, a_store_that_is_as_large_as_allowed_keeps_everything) {
+  const ScratchFolder folder;
+  {
+    const auto log = open_log(folder.url());
+    log->begin(sample_record("a"));
+    log->complete(sample_outcome("a"));
+  }
+  const auto database = open_database(folder.url(), {}).value();
+  const std::int64_t used =
+      database
+          ->integer(
+              "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, "
+              "pragma_freelist_count, pragma_page_size")
+          .value();
+  const auto left = [&](std::int64_t most) {
+    EXPECT_FALSE(sweep(*database, {.keep_bytes = static_cast<std::uint64_t>(most)}, 5).value());
+    return database->integer("SELECT count(*) FROM request").value();
+  };
+  EXPECT_EQ(left(used), 1);
+  EXPECT_EQ(left(used - 1), 0);
+}
+
 }  // namespace
 }  // namespace callgate::store
