@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "store/contract_testing.h"
 #include "store/migration.h"
 
@@ -82,6 +84,15 @@ TEST_P(ExportContract, moves_a_store_without_a_difference) {
   ASSERT_TRUE(log->flush(kLong));
   EXPECT_EQ(log->get("new").value()->outcome.state, RequestState::running);
   EXPECT_EQ(log->content("r2").value().received, "{\"é\":\"\\n\"}");
+  EXPECT_EQ(log->content("r3").value().received, std::string("\xff\0x", 3));
+  EXPECT_EQ(log->content("r501").value().response, std::string(5010, 'y'));
+  // Bodies are shown as they are, whatever the store does to keep them small.
+  const std::string_view shown[] = {R"("body":{"base64":"/wB4"})", R"("body":"{\"é\":\"\\n\"}")"};
+  for (const std::string_view body : shown) {
+    EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.find(body) != std::string::npos;
+    })) << body;
+  }
   EXPECT_EQ(log->search({.text = "r13"}).value().rows.size(), 1u);
 }
 
