@@ -728,44 +728,5 @@ TEST(Resolver, gives_each_address_of_a_name_once) {
   EXPECT_EQ(texts.size(), addresses->size());
 }
 
-// Sends as much as the sockets hold before the client reads any of it.
-TEST(HttpClient, lets_others_run_while_it_reads_what_is_there_already) {
-  std::promise<void> filled;
-  std::promise<void> read;
-  RawUpstream upstream({[&](RawSocket& socket) {
-    socket.receive_until("\r\n\r\n");
-    socket.send("HTTP/1.1 200 OK\r\n\r\n");
-    const std::string block(256 * 1024, 'x');
-    for (pollfd room{socket.fd(), POLLOUT, 0}; ::poll(&room, 1, 50) > 0;) {
-      if (::send(socket.fd(), block.data(), block.size(), MSG_DONTWAIT | MSG_NOSIGNAL) <= 0) break;
-    }
-    filled.set_value();
-    read.get_future().wait();
-  }});
-  Loop loop;
-  HttpClient client(loop, {});
-  int turns = 0;
-  run_to_end(loop,
-             [](HttpClient& c, Target target, std::promise<void>& ready, std::promise<void>& done,
-                int& counted) -> Task<> {
-               ClientExchange exchange(c, target);
-               const ClientRequest request{.method = "GET", .path = "/"};
-               EXPECT_TRUE(co_await exchange.send(request));
-               ready.get_future().wait();
-               const auto count = [](Loop& on, int& number) -> Task<> {
-                 for (;; ++number) co_await on.sleep(Millis(0));
-               };
-               c.loop().spawn(count(c.loop(), counted));
-               co_await c.loop().sleep(Millis(0));
-               const int before = counted;
-               for (int i = 0; i < 40; ++i) {
-                 const auto bytes = co_await exchange.read(Millis(1000));
-                 if (!bytes || !*bytes) break;
-               }
-               EXPECT_GT(counted, before);
-               done.set_value();
-             }(client, upstream.target(), filled, read, turns));
-}
-
 }  // namespace
 }  // namespace callgate::net
