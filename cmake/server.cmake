@@ -9,7 +9,6 @@ find_library(ZSTD_LIBRARY zstd REQUIRED)
 find_path(BROTLI_INCLUDE brotli/decode.h REQUIRED)
 find_library(BROTLI_DECODER brotlidec REQUIRED)
 find_library(BROTLI_ENCODER brotlienc REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 
 # Node's HTTP parser, compiled from the generated sources that Debian's node-llhttp ships.
@@ -38,7 +37,7 @@ callgate_module(compress USES base LIBS ZLIB::ZLIB ${ZSTD_LIBRARY} ${BROTLI_DECO
 callgate_module(net USES compress LIBS llhttp OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB Boost::headers Threads::Threads
   PCH callgate_pch_asio)
 callgate_module(tool USES chat net PCH callgate_pch_io)
-callgate_module(telemetry USES engine net LIBS spdlog::spdlog Threads::Threads PCH callgate_pch_io)
+callgate_module(telemetry USES engine net LIBS Threads::Threads PCH callgate_pch_io)
 callgate_module(store USES compress engine net LIBS SQLite::SQLite3 PostgreSQL::PostgreSQL Threads::Threads
   PCH callgate_pch_io TOGETHER *postgresql*)
 include(cmake/migrations.cmake)

@@ -31,7 +31,6 @@ LANDLORDS = [
     (re.compile(r"^(boost/|openssl/|llhttp\.h)"), {"net"}),
     (re.compile(r"^sqlite3\.h|^libpq"), {"store"}),
     (re.compile(r"^zstd\.h|^brotli/"), {"compress"}),
-    (re.compile(r"^(spdlog|fmt)/"), {"telemetry"}),
     (re.compile(r"^toml\+\+/"), {"config"}),
     (re.compile(r"^CLI/"), {"cli"}),
     (re.compile(r"^unicode/"), {"policy"}),

@@ -42,7 +42,7 @@ net::ServerOptions server_options(const Config& config, World& world) {
   options.open_connections = &world.connections;
   options.max_connections = limits.max_connections;
   options.log = [&world](std::string_view what) {
-    world.metrics.exceptions.with(0).add();
+    world.metrics.exceptions.with().add();
     world.log.repeated(telemetry::LogLevel::error, "net", what);
   };
   return options;
@@ -64,8 +64,6 @@ store::RequestLogOptions store_options(const StoreConfig& config, telemetry::Log
   store::RequestLogOptions options;
   options.queue_limit = static_cast<std::size_t>(config.queue);
   options.queue_bytes = config.queue_bytes.count;
-  options.overflow = config.overflow == "shed" ? store::Overflow::shed : store::Overflow::block;
-  options.block_for = config.block_for;
   if (config.when_down == "open") options.journal = config.journal;
   options.journal_bytes = config.journal_bytes.count;
   options.keep = config.keep;
@@ -118,7 +116,7 @@ Result<std::unique_ptr<tool::ToolHost>> start_tools(const Config& config, teleme
   const auto set = to_tool_set(config);
   if (!set) return tl::unexpected(set.error());
   tool::HookObserver observe = [&log, &metrics](const tool::HookNotice& notice) {
-    metrics.hook_questions.with(0, notice.hook, notice.when, notice.outcome).add();
+    metrics.hook_questions.with(notice.hook, notice.when, notice.outcome).add();
     if (notice.fault.empty()) return;
     const std::string hook = "hook " + std::string(notice.hook);
     const std::string asked = ", " + std::string(notice.when) + " " + std::string(notice.tool);
@@ -225,7 +223,7 @@ class Service {
     auto config = load_serve_config(options_);
     if (!config) {
       log_.error("reload failed, nothing changed: " + config.error().message);
-      world_.metrics.config_reloads.with(0, "failed").add();
+      world_.metrics.config_reloads.with("failed").add();
       return;
     }
     Access access(config->keys, &snapshot_->access);
@@ -237,7 +235,7 @@ class Service {
     }
     if (!applied) {
       log_.error("reload failed, nothing changed: " + applied.error().message);
-      world_.metrics.config_reloads.with(0, "failed").add();
+      world_.metrics.config_reloads.with("failed").add();
       return;
     }
     snapshot_ = next;
@@ -246,7 +244,7 @@ class Service {
       workers_[i]->loop.post(
           [worker = workers_[i].get(), next] { static_cast<void>(worker->gateway.apply(next)); });
     }
-    world_.metrics.config_reloads.with(0, "ok").add();
+    world_.metrics.config_reloads.with("ok").add();
     log_.info("configuration reloaded; listen, threads, tls, log, store and otlp need a restart");
   }
 
@@ -323,8 +321,9 @@ Result<void> run_serve(const ServeOptions& options) {
   }
   telemetry::Logger log({.level = *telemetry::to_log_level(config->log.level),
                          .format = *telemetry::to_log_format(config->log.format)});
-  telemetry::Metrics metrics(1);
-  metrics.build.with(0, kVersion).set(1);
+  const telemetry::LogRescue rescue(log);
+  for (const std::string& notice : deprecations(*config)) log.warning(notice);
+  telemetry::Metrics metrics;
   auto requests = store::make_request_log(config->store.url, store_options(config->store, log));
   if (!requests) return tl::unexpected(requests.error());
   const std::unique_ptr<store::Sessions> sessions = make_sessions(*config, log);

@@ -161,8 +161,8 @@ net::Task<Result<std::string>> McpClient::ask(std::string_view method, std::stri
                                               const ToolCall* call, std::string_view tool) {
   McpRequest made = request(method, members, call);
   made.name = tool;
-  if (const McpToolEntry* entry = find(tool);
-      entry != nullptr && stateless() && !config_.url.empty()) {
+  // The transport leaves them out for servers of an older revision.
+  if (const McpToolEntry* entry = find(tool); entry != nullptr && !config_.url.empty()) {
     const auto params = read_header_params(entry->schema);
     if (params) made.headers = header_values(*params, call->arguments);
   }
