@@ -69,6 +69,28 @@ TEST(OpenaiRequest, reads_a_full_request) {
   EXPECT_EQ(request.extra[1], (ExtraField{"metadata", {R"({"a":[1]})"}}));
 }
 
+TEST(OpenaiRequest, takes_every_number_of_choices_in_range) {
+  EXPECT_EQ(decoded(body_with(R"("n":1)")).choices, 1u);
+  EXPECT_EQ(decoded(body_with(R"("n":128)")).choices, 128u);
+}
+
+TEST(OpenaiRequest, takes_numbers_at_the_ends_of_their_ranges) {
+  for (const std::string_view field :
+       {R"("temperature":0)", R"("temperature":2)", R"("top_p":0)", R"("top_p":1)",
+        R"("presence_penalty":-2)", R"("presence_penalty":2)", R"("frequency_penalty":-2)",
+        R"("frequency_penalty":2)", R"("max_tokens":1)", R"("max_completion_tokens":1)"}) {
+    const Request request = decoded(body_with(field));
+    ASSERT_EQ(request.extra.size(), 1u) << field;
+    EXPECT_EQ("\"" + request.extra[0].name + "\":" + request.extra[0].value.text, field);
+  }
+  const std::string longest(256, 'x');
+  EXPECT_EQ(decoded(body_with(R"("tools":[{"type":"function","function":{"name":")" + longest +
+                              R"("}}])"))
+                .tools[0]
+                .name,
+            longest);
+}
+
 struct Refusal {
   std::string body;
   std::string param;
