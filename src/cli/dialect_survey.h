@@ -25,7 +25,7 @@ struct Reading {
   std::size_t text_bytes = 0;     // that it left
 };
 
-// `read` reads the text in a dialect and tells the explainer; `said` is that text. First comes the dialect whose models
+// `read` reads the text in a dialect and reports to the explainer; `said` is that text. First comes the dialect whose models
 // would have written just that.
 std::string survey_dialects(std::string_view said,
                             const std::function<Reading(const Dialect&, Explainer&)>& read);

@@ -144,7 +144,7 @@ RawJson to_json(std::string_view text) {
   return json;
 }
 
-// Text behind what a message already says, in whatever form that is.
+// Appends text to what a message already says, whatever its form.
 void append_text(Message& message, std::string_view text) {
   const std::vector<upstream::Part> parts = upstream::parts_of(message.content);
   const bool only_text = std::all_of(parts.begin(), parts.end(), [](const upstream::Part& part) {
@@ -163,7 +163,7 @@ void append_text(Message& message, std::string_view text) {
   array += "}]";
 }
 
-// Calls as the model would have written them. Arguments that are no object cannot be: they are shown as they are.
+// Calls as the model would have written them. No dialect writes arguments other than an object: those are shown as they are.
 void write_calls(std::string_view dialect, Message& message) {
   std::string text;
   if (!dialect::render_calls(dialect, message.calls, text)) {
