@@ -220,13 +220,15 @@ def main():
     parser.add_argument("--equivalent", type=pathlib.Path, help="file of mutants that change nothing")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=float, default=30, help="seconds that a program gets beside three times its own")
+    parser.add_argument("--own", action="store_true", help="run the tests of the mutant's own module only")
     parser.add_argument("--list", action="store_true", help="print the mutations and stop")
     options = parser.parse_args()
     modules = read_modules()
     mutants = draw(options, modules)
     if options.list:
         return print(*(f"{m.path}:{m.line} {m.kind}: {m.detail}" for m in mutants.values()), sep="\n")
-    programs = {module: programs_of(module, modules) for module in map(module_of, mutants.values())}
+    programs = {module: programs_of(module, modules)[:1 if options.own else None]
+                for module in map(module_of, mutants.values())}
     build = Build(options.jobs)
     everything = sorted(set().union(*programs.values()))
     kept = build.make(mutants, everything)
