@@ -91,6 +91,19 @@ TEST(OpenaiRequest, takes_numbers_at_the_ends_of_their_ranges) {
             longest);
 }
 
+TEST(OpenaiRequest, of_repeated_functions_the_last_counts) {
+  const Request request =
+      decoded(body_with(R"("functions":[{"name":"a"},{"name":"b"}],"functions":[{"name":"c"}])"));
+  ASSERT_EQ(request.tools.size(), 1u);
+  EXPECT_EQ(request.tools[0].name, "c");
+}
+
+TEST(OpenaiRequest, another_kind_of_tool_may_have_any_member) {
+  const Request request = decoded(body_with(R"("tools":[{"type":"custom","function":7}])"));
+  ASSERT_EQ(request.other_tools.size(), 1u);
+  EXPECT_EQ(request.other_tools[0].text, R"({"type":"custom","function":7})");
+}
+
 struct Refusal {
   std::string body;
   std::string param;
@@ -150,6 +163,7 @@ const std::vector<Refusal>& refusals() {
       {body_with(R"("tools":[{"type":"function","function":{"name":")" + std::string(257, 'x') +
                  R"("}}])"),
        "tools[0].function.name", "at most 256"},
+      {body_with(R"("tools":[{"type":"function","function":7}])"), "tools[0].function", "missing"},
       {body_with(R"("tool_choice":"maybe")"), "tool_choice", "\"maybe\""},
       {body_with(R"("tool_choice":1)"), "tool_choice", "a number"},
       {body_with(R"("tool_choice":"required")"), "tool_choice", "without tools"},

@@ -47,6 +47,24 @@ TEST(LoopState, comes_back_as_it_was) {
   EXPECT_EQ(back->found_tools, sample().found_tools);
 }
 
+TEST(LoopState, knows_every_role_and_counts_to_the_last) {
+  State state;
+  state.rounds = 0xFFFFFFFF;
+  for (const Role role : {Role::system, Role::developer, Role::user, Role::assistant, Role::tool}) {
+    state.injected.push_back(message_of(role, "x"));
+  }
+  const Result<State> back = decode_state(encode_state(state));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->rounds, 0xFFFFFFFF);
+  ASSERT_EQ(back->injected.size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(back->injected[i].role, state.injected[i].role);
+  EXPECT_FALSE(decode_state(R"({"rounds":4294967296})"));
+  const std::string text = encode_state(state);
+  for (const std::string_view word : {"system", "developer", "user", "assistant", "tool"}) {
+    EXPECT_NE(text.find("\"role\":\"" + std::string(word) + "\""), text.npos) << text;
+  }
+}
+
 TEST(LoopState, refuses_a_text_that_is_not_a_state) {
   for (const std::string_view text :
        {"", "[]", "{", R"({"rounds":-1})", R"({"rounds":"2"})",
