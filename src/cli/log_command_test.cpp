@@ -176,9 +176,12 @@ TEST_F(LogCommandTest, says_what_to_do_about_a_refusal) {
 }
 
 TEST_F(LogCommandTest, says_that_something_else_listens_there) {
-  for (const std::string body : {"<html>", "{}", R"({"error":"no"})"}) {
+  for (const std::string body :
+       {"<html>", "{}", R"({"error":"no"})", R"({"error":{"message":"no"}} and more)"}) {
     CannedServer page({reply(502, body)});
-    EXPECT_THAT(run_command({"log", "show", "--url", page.url()}).err, HasSubstr("(status 502)\n"));
+    EXPECT_EQ(run_command({"log", "show", "--url", page.url()}).err,
+              "callgate log: this is not the answer of a gateway (status 502)\n")
+        << body;
   }
   CannedServer other({reply(200, "<html>")});
   const Ran ran = run_command({"log", "search", "--url", other.url()});
