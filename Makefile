@@ -5,6 +5,8 @@ BUILD := build
 JOBS ?= $(shell nproc)
 LISTEN ?= 127.0.0.1:8080
 MINUTES ?= 6
+SEED ?= 1
+COUNT ?= 100
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
@@ -66,6 +68,11 @@ asan tsan: deps-test  ## the tests under a sanitizer
 .PHONY: fuzz
 fuzz: deps-test  ## fuzz for MINUTES of wall time (default 6), shared among all targets
 	@tools/run_fuzzers.sh $$(( $(MINUTES) * 60 )) all
+
+.PHONY: mutation
+mutation: deps-test  ## one-line mistakes that unit tests should notice: SEED, COUNT, MODULES, OWN, EQUIVALENT
+	@tools/mutation/run.py --seed $(SEED) --count $(COUNT) --jobs $(JOBS) --modules "$(MODULES)" \
+		$(if $(OWN),--own) $(if $(EQUIVALENT),--equivalent $(EQUIVALENT))
 
 .PHONY: soak
 soak: deps-test  ## the long forms of crash, restart and cluster tests, about half an hour

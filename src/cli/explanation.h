@@ -24,7 +24,7 @@ class Explanation final : public Explainer {
   void stayed_text(const StayedText& text) override;
 
   const std::vector<Piece>& pieces() const { return pieces_; }
-  // A line for each piece; when there is none, and `calls` neither, that the text opens no call.
+  // A line for each piece. Without pieces and without `calls`, one line that says that the text opens no call.
   std::string lines(std::size_t calls) const;
   std::string json() const;
 

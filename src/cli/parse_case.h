@@ -49,7 +49,7 @@ Result<void> parse_line(std::string_view line, ParseCase& into);
 // Runs the case. Fails when the dialect is unknown.
 Result<EventLog> run_case(const ParseCase& input, const Split& split, Explainer* explain = nullptr);
 
-// The result object of one case, one line without the line end. `explanation`: printed, too; nullptr: none was asked for.
+// The result object of one case, one line without the line end. Prints the explanation as well, unless it is nullptr.
 std::string print_result(const ParseCase& input, const EventLog& log, Emit emit,
                          const Explanation* explanation = nullptr);
 std::string print_failure(const ParseCase& input, const Error& error);

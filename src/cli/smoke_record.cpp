@@ -18,7 +18,7 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
   return {};
 }
 
-// Empty: there is none.
+// Empty if the file does not exist.
 std::string read_hash(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string hash(std::istreambuf_iterator<char>(in), {});

@@ -1,4 +1,4 @@
-// What `callgate smoke` tells: a verdict per rule, how long answers took, and whether they are what they were.
+// What `callgate smoke` reports: a verdict per rule, how long answers took, and whether they are what they were.
 #pragma once
 
 #include <optional>

@@ -143,7 +143,7 @@ class Smoke {
   static RuleVerdict judge_leaving(const SmokeAnswer& left, const Result<SmokeAnswer>& next) {
     if (!left.left) return {kSurvivesDisconnect, Verdict::not_applicable, "no call to leave at"};
     std::string seen =
-        "left behind frame " + std::to_string(left.progress.frames) + "; the next request ";
+        "left after frame " + std::to_string(left.progress.frames) + "; the next request ";
     if (!next)
       return {kSurvivesDisconnect, Verdict::fail, seen + "failed: " + next.error().message};
     if (next->status != 200) {

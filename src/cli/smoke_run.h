@@ -37,7 +37,7 @@ struct SmokeRun {
 
 inline constexpr std::string_view kSurvivesDisconnect = "survives_disconnect";
 
-// Fails when the server could not be asked at all.
+// Fails when the server could not be asked.
 Result<SmokeRun> run_smoke(const SmokeOptions& options);
 
 }  // namespace callgate::cli

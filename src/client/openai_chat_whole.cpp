@@ -16,7 +16,7 @@ namespace {
 
 using Kind = LoggedEvent::Kind;
 
-// The elements of an array without its brackets, empty when it is no array or has none.
+// The elements of an array without its brackets, empty when it is not an array or has none.
 std::string_view elements_of(std::string_view json) {
   if (json.size() < 2 || json.front() != '[') return {};
   const std::string_view inner = json.substr(1, json.size() - 2);

@@ -20,7 +20,7 @@ using enum ContractRule;
 constexpr std::size_t kOverlap = 512;
 constexpr std::size_t kRefusalBytes = std::size_t{64} << 10;
 
-// `text/event-stream; charset=utf-8` is one, too.
+// With or without parameters: `text/event-stream; charset=utf-8`.
 bool is_event_stream(std::string_view content_type) {
   std::string type(content_type.substr(0, content_type.find(';')));
   while (type.ends_with(' ')) type.pop_back();
@@ -85,7 +85,7 @@ class ChatContract::Parts {
   SseDecoder decoder_;
   std::deque<ContractChoice> choices_;
   std::array<std::string, kConstantCount> constants_;
-  std::string refusal_;  // the start of an answer that is no stream
+  std::string refusal_;  // the start of an answer that is not a stream
   std::string overlap_;  // the last bytes, for the search for keys
   std::string usage_line_;
   std::string transcript_;
@@ -123,7 +123,7 @@ void ChatContract::Parts::push(std::string_view bytes) {
 void ChatContract::Parts::search_secrets(std::string_view bytes) {
   overlap_.append(bytes);
   if (std::string found = find_secret(overlap_, terms_.secrets); !found.empty()) {
-    sheet_.fail(no_secrets, progress_.frames == 0 ? found : found + " behind " + where());
+    sheet_.fail(no_secrets, progress_.frames == 0 ? found : found + " after " + where());
     overlap_.clear();
   }
   if (overlap_.size() <= kOverlap) return;
@@ -157,7 +157,7 @@ void ChatContract::Parts::accept_frame(const SseFrame& frame) {
 }
 
 void ChatContract::Parts::accept_done() {
-  if (++dones_ > 1) sheet_.fail(done_once, "[DONE] comes again behind " + where());
+  if (++dones_ > 1) sheet_.fail(done_once, "[DONE] comes again after " + where());
 }
 
 // True when the frame is an error: nothing else is asked of it.
@@ -265,7 +265,7 @@ void ChatContract::Parts::finish(std::string_view cut) {
   const std::uint64_t before = progress_.frames + dones_;
   decoder_.finish([this](const SseFrame& frame) { accept_frame(frame); });
   if (progress_.frames + dones_ != before) {
-    sheet_.fail(frames_closed, "no blank line behind the last frame");
+    sheet_.fail(frames_closed, "no blank line after the last frame");
   }
   if (decoder_.overflowed()) sheet_.fail(frames_are_json, "a frame of more than 8 MiB");
   check_end(cut);
@@ -281,8 +281,8 @@ void ChatContract::Parts::finish(std::string_view cut) {
 
 void ChatContract::Parts::check_end(std::string_view cut) {
   const std::string frames = std::to_string(progress_.frames) + " frames";
-  if (!cut.empty()) sheet_.fail(stream_complete, "behind " + where() + ": " + excerpt(cut, 200));
-  sheet_.note(stream_complete, "ended behind " + frames);
+  if (!cut.empty()) sheet_.fail(stream_complete, "after " + where() + ": " + excerpt(cut, 200));
+  sheet_.note(stream_complete, "ended after " + frames);
   sheet_.note(frames_closed, frames);
   if (dones_ == 0) sheet_.fail(done_once, "no [DONE]");
   sheet_.note(done_once, "one [DONE]");

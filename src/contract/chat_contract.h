@@ -1,4 +1,4 @@
-// The contract of a Chat Completions stream, rule by rule: what a stream must keep to so that all clients read it alike.
+// The contract of a Chat Completions stream, rule by rule: what a stream must look like for all clients to read it alike.
 // Pure: fed the bytes of one answer, it gives a verdict per rule. docs/smoke.md lists the rules.
 //
 //   data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,
@@ -105,7 +105,7 @@ struct ContractTerms {
   std::span<const ToolSpec> tools;
   std::uint32_t choices = 1;
   bool include_usage = false;
-  bool usage_known = true;  // false: nobody knows the usage, so its frame may be missing
+  bool usage_known = true;  // false: the usage is unknown, so its frame may be missing
   bool call_expected = false;
   std::string_view forced_tool;               // tool_choice named it
   std::span<const std::string_view> markers;  // of dialects: they never stand in text

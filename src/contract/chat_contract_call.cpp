@@ -148,7 +148,7 @@ void ContractCall::check_tool(const ContractTerms& terms, bool is_object,
                                  [this](const ToolSpec& spec) { return spec.name == name_; });
   if (tool == terms.tools.end()) {
     sheet.fail(ContractRule::tool_is_declared,
-               label_ + ": \"" + excerpt(name_) + "\" is no tool of the request");
+               label_ + ": \"" + excerpt(name_) + "\" is not a tool of the request");
     return;
   }
   if (!is_object) return;

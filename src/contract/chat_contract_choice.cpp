@@ -141,7 +141,7 @@ ContractCall& ContractChoice::find_call(const CallDelta& delta, const std::strin
   if (const auto known = index ? places_.find(*index) : places_.end(); known != places_.end()) {
     if (known->second + 1 != calls_.size()) {
       sheet_.fail(calls_in_sequence,
-                  where + ": a delta of call " + std::to_string(*index) + " behind a later call");
+                  where + ": a delta of call " + std::to_string(*index) + " after a later call");
     }
     return calls_[known->second];
   }

@@ -14,7 +14,7 @@ struct Pattern {
   std::size_t length;  // of what follows, at least
 };
 constexpr Pattern kPatterns[] = {{"sk-", 16}, {"Bearer ", 16}};
-// Shorter keys would be found in words; nobody sends one but a test.
+// Shorter keys would be found in words; only tests use one.
 constexpr std::size_t kShortestKey = 4;
 
 bool is_letter_or_digit(char c) {

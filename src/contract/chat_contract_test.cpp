@@ -170,6 +170,7 @@ std::vector<Broken> broken_ends() {
       {kRole + kText + kFinish + kUsage + kDone, {"call_made", "finish_matches_calls"}},
       {with(kFinish, kFinish + kText), {"nothing_after_finish"}},
       {with(kFinish, kFinish + frame("\"choices\":[]")), {"nothing_after_finish"}},
+      {with(kText, frame("\"choices\":[]") + kText), {}},
       {with(kUsage, ""), {"usage_as_asked"}},
       {with("\"total_tokens\":5", "\"total_tokens\":\"5\""), {"usage_form"}},
       {kRole + kStart + kHalf + kRest + kUsage + kFinish + kDone, {"usage_last"}},

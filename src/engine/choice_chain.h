@@ -20,7 +20,7 @@ class ChoiceChain {
   EventSink& behind(std::size_t stage) { return *behind_[stage]; }
 
  private:
-  // Binds a stage to the sink behind it.
+  // Binds a stage to the sink after it.
   class StageSink final : public EventSink {
    public:
     StageSink(Stage& stage, EventSink& next) : stage_(stage), next_(next) {}

@@ -146,7 +146,7 @@ void expect_kept(const PolicyOptions& policy, const Request& request, const Obse
                     events[events.size() - 2].kind == LoggedEvent::Kind::text;
   const bool blocks = policy.output == CallOutput::xml || policy.output == CallOutput::xml_only;
   const bool no_tail = policy.suppress_tail_after_tools || policy.output == CallOutput::json;
-  EXPECT_FALSE(no_tail && tail && !blocks);  // the block of a call stands behind it
+  EXPECT_FALSE(no_tail && tail && !blocks);  // the block of a call follows it
   EXPECT_FALSE(policy.output == CallOutput::xml_only && !calls.empty());
   EXPECT_FALSE(*seen.log.reason() == FinishReason::tool_calls && calls.empty());
 }

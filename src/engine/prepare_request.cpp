@@ -134,7 +134,7 @@ void force_params(const std::vector<ExtraField>& params, std::vector<ExtraField>
   }
 }
 
-// Text behind what a message already says, in whatever form that is.
+// Appends text to what a message already says, whatever its form.
 void append_text(Message& message, std::string_view text) {
   const std::vector<ContentPart> parts = parts_of(message.content);
   const bool only_text = std::all_of(parts.begin(), parts.end(), [](const ContentPart& part) {
@@ -153,7 +153,7 @@ void append_text(Message& message, std::string_view text) {
   array += "}]";
 }
 
-// Calls as the model would have written them. Arguments that are no object cannot be: they are shown as they are.
+// Calls as the model would have written them. No dialect writes arguments other than an object: those are shown as they are.
 void write_calls(std::string_view dialect, Message& message) {
   std::string text;
   if (!dialect::render_calls(dialect, message.calls, text)) {

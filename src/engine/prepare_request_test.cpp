@@ -219,5 +219,63 @@ TEST(PrepareRequest, gives_foreign_ids_the_form_that_the_model_knows) {
   EXPECT_EQ(mistral.messages[3].tool_call_id, mistral.messages[2].calls[0].id);
 }
 
+TEST(PrepareRequest, knows_which_dialects_insist_on_a_form_of_ids) {
+  EXPECT_EQ(call_ids_of("kimi_k2"), CallIdForm::kimi);
+  EXPECT_EQ(call_ids_of("mistral_old"), CallIdForm::mistral);
+  EXPECT_EQ(call_ids_of("mistral_v13"), CallIdForm::mistral);
+  for (const std::string_view dialect : {"", "hermes", "kimi_k3", "native"}) {
+    EXPECT_EQ(call_ids_of(dialect), CallIdForm::any) << dialect;
+  }
+}
+
+TEST(PrepareRequest, mistral_takes_nine_letters_or_digits_and_nothing_else) {
+  Request request = conversation();
+  RequestRules rules;
+  rules.call_ids = CallIdForm::mistral;
+  for (const std::string id : {"aB3dE6gH", "aB3dE6gH99", "aB3dE6gH_", "aB3dE6g:9", "aB3d{6gH9",
+                               "aB3d[6gH9", "aB3d/6gH9", "aB3d`6gH9", "aB3d@6gH9"}) {
+    request.messages[2].calls[0].id = id;
+    const std::string mapped = prepare_request(request, rules).messages[2].calls[0].id;
+    EXPECT_NE(mapped, id);
+    EXPECT_EQ(mapped.size(), 9u) << id;
+    EXPECT_EQ(mapped.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "abcdefghijklmnopqrstuvwxyz"),
+              std::string::npos)
+        << mapped;
+  }
+  for (const std::string id :
+       {"000000000", "999999999", "AAAAAAAAA", "ZZZZZZZZZ", "aaaaaaaaa", "zzzzzzzzz"}) {
+    request.messages[2].calls[0].id = id;
+    EXPECT_EQ(prepare_request(request, rules).messages[2].calls[0].id, id);
+  }
+}
+
+TEST(PrepareRequest, mistral_gets_a_valid_id_for_a_result_whose_call_is_gone) {
+  Request request = conversation();
+  request.messages[2].calls.clear();
+  request.messages[4].tool_call_id = "";
+  RequestRules rules;
+  rules.call_ids = CallIdForm::mistral;
+  const Request prepared = prepare_request(request, rules);
+  EXPECT_EQ(prepared.messages[3].tool_call_id.size(), 9u);
+  EXPECT_EQ(prepared.messages[4].tool_call_id, "") << "nothing to map";
+}
+
+TEST(PrepareRequest, rules_say_whether_they_change_anything) {
+  EXPECT_FALSE(RequestRules{}.change_anything());
+  RequestRules rules;
+  rules.system = SystemPrompts::first;
+  EXPECT_TRUE(rules.change_anything());
+  rules = {};
+  rules.call_ids = CallIdForm::kimi;
+  EXPECT_TRUE(rules.change_anything());
+  rules = {};
+  rules.prompt_dialect = "hermes";
+  EXPECT_TRUE(rules.change_anything());
+  rules = {};
+  rules.params = {{"temperature", {"0"}}};
+  EXPECT_TRUE(rules.change_anything());
+}
+
 }  // namespace
 }  // namespace callgate::engine

@@ -108,7 +108,7 @@ bool Scanner::append_closing(std::string& out) const {
   return true;
 }
 
-// REQUIRES: at != end. Returns what is behind the last byte that it took.
+// REQUIRES: at != end. Returns the position after the last byte that it took.
 const char* Scanner::scan_string(const char* at, const char* end) {
   while (at != end) {
     const StringRun run = string_run(at, end);
