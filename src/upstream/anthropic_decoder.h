@@ -16,7 +16,6 @@
 #include "upstream/anthropic_frame.h"
 #include "upstream/anthropic_thinking.h"
 #include "upstream/call_tracker.h"
-#include "upstream/tool_names.h"
 #include "upstream/turn_end.h"
 #include "upstream/wire_format.h"
 
@@ -25,7 +24,9 @@ namespace callgate::upstream {
 class AnthropicDecoder final : public ResponseDecoder {
  public:
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
-  explicit AnthropicDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+  explicit AnthropicDecoder(std::span<const ToolSpec> tools = {}) {
+    tracker_.expect_disorder(tools);
+  }
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
@@ -42,7 +43,6 @@ class AnthropicDecoder final : public ResponseDecoder {
   struct Block {
     enum class Kind : std::uint8_t { unknown, text, thinking, call, ignored };
     Kind kind = Kind::unknown;
-    bool has_input = false;
   };
 
   void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
@@ -60,13 +60,15 @@ class AnthropicDecoder final : public ResponseDecoder {
   void apply_usage(const AnthropicUsage& usage, bool last, EventSink& sink);
 
   void think(std::size_t position, const AnthropicBlock& block, EventSink& sink);
+  void continue_call(std::size_t position, std::string_view json, const AnthropicDelta& delta,
+                     EventSink& sink);
   void push_input(std::size_t position, std::string_view json, bool object, EventSink& sink);
+  void push_early_input(EventSink& sink);
   void fill_empty_call(EventSink& sink);
 
   void end(Ending ending, EventSink& sink);
   FinishReason reason_of(Ending ending);
   void fail_with(Error error);
-  std::string_view name_of(std::string_view name);
   void count(Repair repair, std::size_t times = 1) {
     repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
   }
@@ -89,7 +91,6 @@ class AnthropicDecoder final : public ResponseDecoder {
   bool seen_ = false;  // something of the content
   std::optional<Error> error_;
   RepairCounts repairs_{};
-  ToolNames names_;
   bool finished_ = false;
   bool ended_ = false;
 };

@@ -14,7 +14,7 @@ void AnthropicBlock::clear() {
 }
 
 void AnthropicDelta::clear() {
-  for (Text* each : {&text, &thinking, &signature, &partial_json}) each->clear();
+  for (Text* each : {&plain, &name, &text, &thinking, &signature, &partial_json}) each->clear();
   object = false;
 }
 
@@ -86,15 +86,18 @@ void AnthropicFrameReader::read_message() {
 
 // The delta of a block, or of the message.
 void AnthropicFrameReader::read_delta() {
-  if (!enter_object(in_)) return;
   AnthropicDelta& delta = frame_.delta;
+  if (in_.peek() == json::Kind::string) return read_fragment(in_, delta.plain);
+  if (!enter_object(in_)) return;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "text") {
-      read_fragment(in_, delta.text);
-    } else if (key == "partial_json" || key == "input") {
+      read_texts(in_, delta.text);
+    } else if (key == "partial_json" || is_arguments_key(key)) {
       read_partial_json();
+    } else if (key == "name") {
+      read_text(in_, document_, delta.name);
     } else if (key == "thinking") {
-      read_fragment(in_, delta.thinking);
+      read_texts(in_, delta.thinking);
     } else if (key == "signature") {
       read_text(in_, document_, delta.signature);
     } else if (key == "stop_reason") {
@@ -115,9 +118,9 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
     if (key == "type") {
       read_text(in_, document_, block.type);
     } else if (key == "text") {
-      read_fragment(in_, block.text);
+      read_texts(in_, block.text);
     } else if (key == "thinking") {
-      read_fragment(in_, block.thinking);
+      read_texts(in_, block.thinking);
     } else if (key == "signature") {
       read_text(in_, document_, block.signature);
     } else if (key == "data") {
@@ -126,7 +129,7 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
       read_text(in_, document_, block.id);
     } else if (key == "name") {
       read_text(in_, document_, block.name);
-    } else if (key == "input" || key == "arguments" || key == "parameters") {
+    } else if (is_arguments_key(key)) {
       block.input_renamed = key != "input";
       read_input(block);
     } else if (key == "citations") {

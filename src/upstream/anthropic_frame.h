@@ -36,6 +36,8 @@ struct AnthropicBlock {
 };
 
 struct AnthropicDelta {
+  Text plain;  // the delta is nothing but this text
+  Text name;   // of a call
   Text text;
   Text thinking;
   Text signature;

@@ -5,9 +5,11 @@
 //   {"id":1,"result":{"thread":{"id":"t"}}}     {"method":"item/tool/call","id":0,"params":{...}}
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "callgate/event.h"
 #include "json/reader.h"
 #include "upstream/openai_answer.h"
 
@@ -23,12 +25,16 @@ struct CodexLine {
   Text delta;               // in `params`, once it has been looked for
 };
 
-// False when the line is no JSON object. Views are into `text`.
+// False when the line is not a JSON object. Views are into `text`.
 bool read_codex_line(std::string_view text, json::Reader& reader, CodexLine& line);
 
 // The member of an object as text: a string unescaped, anything else as JSON. Empty when it is not there, or null.
 std::string member_text(std::string_view object, std::string_view name);
 // The member as JSON, empty when it is not there.
 std::string_view member_json(std::string_view object, std::string_view name);
+
+// {"input_tokens":25,"cached_input_tokens":5,"output_tokens":15,"reasoning_output_tokens":0,"total_tokens":40}, or the same in
+// the spelling of app-server: {"inputTokens":25,...}. Nothing where it states nothing.
+std::optional<Usage> read_codex_usage(std::string_view json);
 
 }  // namespace callgate::upstream

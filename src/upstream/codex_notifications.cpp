@@ -6,31 +6,6 @@
 namespace callgate::upstream {
 namespace {
 
-// {"totalTokens":40,"inputTokens":25,"cachedInputTokens":5,"cacheWriteInputTokens":0,"outputTokens":15,
-//  "reasoningOutputTokens":0}
-std::optional<Usage> usage_in(std::string_view json) {
-  Usage usage;
-  bool stated = false;
-  json::Reader in(json);
-  if (json.empty() || in.peek() != json::Kind::object) return std::nullopt;
-  for (std::string_view key; in.next_member(key);) {
-    std::int64_t* into = key == "inputTokens"             ? &usage.prompt_tokens
-                         : key == "cachedInputTokens"     ? &usage.cached_tokens
-                         : key == "cacheWriteInputTokens" ? &usage.cache_write_tokens
-                         : key == "outputTokens"          ? &usage.completion_tokens
-                         : key == "reasoningOutputTokens" ? &usage.reasoning_tokens
-                         : key == "totalTokens"           ? &usage.total_tokens
-                                                          : nullptr;
-    if (into == nullptr || in.peek() != json::Kind::number) {
-      in.skip();
-    } else {
-      *into = in.integer().value_or(0);
-      stated = true;
-    }
-  }
-  return stated ? std::optional(usage) : std::nullopt;
-}
-
 // The member `delta`, without a copy where it has no escapes.
 template <class Use>
 void with_delta(CodexLine& line, json::Reader& in, Use use) {
@@ -97,13 +72,22 @@ void item_completed(std::string_view item, CodexTurn& turn, EventSink& sink) {
   }
 }
 
+// The text of the arguments, or their JSON; some servers name them otherwise.
+std::string arguments_in(std::string_view call) {
+  std::string arguments;
+  for (const std::string_view name : {"arguments", "parameters", "input", "args"}) {
+    if (arguments.empty()) arguments = member_text(call, name);
+  }
+  return arguments;
+}
+
 // An item of the model's response as the model wrote it, calls with their arguments' own text.
 void raw_item(std::string_view item, CodexTurn& turn, EventSink& sink) {
   const std::string type = member_text(item, "type");
   if (type == "function_call") {
     const std::string name = member_text(item, "name");
     if (!turn.declares(name)) return;  // codex runs it itself
-    turn.call(member_text(item, "call_id"), name, member_text(item, "arguments"), sink);
+    turn.call(member_text(item, "call_id"), name, arguments_in(item), sink);
   } else if (type == "reasoning") {
     const std::string sealed = member_text(item, "encrypted_content");
     if (!sealed.empty()) turn.sealed_thought(member_text(item, "id"), sealed, sink);
@@ -149,17 +133,17 @@ void apply_codex_notification(CodexLine& line, json::Reader& reader, CodexTurn& 
   } else if (method == "rawResponseItem/completed") {
     raw_item(member_json(params, "item"), turn, sink);
   } else if (method == "item/tool/call") {
-    turn.call(member_text(params, "callId"), member_text(params, "tool"),
-              member_json(params, "arguments"), sink);
+    turn.call(member_text(params, "callId"), member_text(params, "tool"), arguments_in(params),
+              sink);
   } else if (method == "rawResponse/completed") {
-    const std::optional<Usage> usage = usage_in(member_json(params, "usage"));
+    const std::optional<Usage> usage = read_codex_usage(member_json(params, "usage"));
     if (usage) turn.add_usage(*usage, sink);
     turn.settle();
     if (turn.has_calls()) turn.complete();
   } else if (method == "thread/tokenUsage/updated") {
     const std::string_view usage = member_json(params, "tokenUsage");
-    const std::optional<Usage> total = usage_in(member_json(usage, "total"));
-    const std::optional<Usage> last = usage_in(member_json(usage, "last"));
+    const std::optional<Usage> total = read_codex_usage(member_json(usage, "total"));
+    const std::optional<Usage> last = read_codex_usage(member_json(usage, "last"));
     if (total) turn.total_usage(*total, last.value_or(Usage{}), sink);
     turn.settle();
   } else if (method == "turn/plan/updated") {

@@ -116,9 +116,15 @@ void GeminiDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks); }
 
 void GeminiDecoder::abort(ChoiceSinks& sinks) { end(Ending::failure, sinks); }
 
+void GeminiDecoder::begin(ChoiceSinks& sinks) {
+  if (!choices_.empty()) return;
+  choices_.resize(sinks.count());
+  for (Choice& choice : choices_) choice.tracker.expect_disorder(tools_);
+}
+
 void GeminiDecoder::apply(const GeminiFrame& frame, ChoiceSinks& sinks) {
   if (!frame.error.empty()) return fail_with(decode_gemini_error(0, frame.error));
-  if (choices_.empty()) choices_.resize(sinks.count());
+  begin(sinks);
   for (const GeminiCandidate& candidate : frame.candidates) {
     const std::optional<std::uint32_t> position = position_of(candidate.index, sinks.count());
     if (!position) continue;
@@ -134,6 +140,7 @@ void GeminiDecoder::apply(const GeminiFrame& frame, ChoiceSinks& sinks) {
 void GeminiDecoder::apply_candidate(const GeminiCandidate& candidate, Choice& choice,
                                     EventSink& sink) {
   choice.seen = true;
+  choice.tracker.next_document(reader_.mended().escaped > 0);
   if (!candidate.logprobs.empty()) {
     const std::string logprobs = convert_gemini_logprobs(candidate.logprobs);
     if (!logprobs.empty()) {
@@ -172,35 +179,61 @@ void GeminiDecoder::apply_call(const GeminiPart& part, Choice& choice, EventSink
   const bool same_name = !named || (part.name.view() == choice.open_name &&
                                     (!part.id.empty() || !part.pieces.empty()));
   if (choice.call_open && same_id && same_name) return continue_call(part, choice, sink);
+  if (choice.call_open && same_id && join_name(part, choice)) {
+    return continue_call(part, choice, sink);
+  }
   close_call(choice, sink);
   if (named || has_arguments) start_call(part, choice, sink);
+}
+
+// True: the name of the open call has not left, and the part has its next piece.
+bool GeminiDecoder::join_name(const GeminiPart& part, Choice& choice) {
+  if (choice.call_named) return false;
+  const bool same_id = !part.id.empty();
+  std::string joined = names_.joined(choice.open_name, part.name.view(), same_id, same_id);
+  if (joined.empty()) return false;
+  choice.open_name = std::move(joined);
+  count(Repair::name_broken);
+  return true;
 }
 
 void GeminiDecoder::start_call(const GeminiPart& part, Choice& choice, EventSink& sink) {
   report_signature(part, choice.calls++, sink);
   const bool whole =
       part.pieces.empty() && (!part.will_continue || is_more_than_nothing(part.args.view()));
-  piece_.clear();
-  piece_.legacy = true;  // neither ids nor indices are to be expected
-  piece_.id = part.id.view();
-  piece_.name = name_of(part.name.view());
-  piece_.arguments_renamed = part.args_renamed;
   if (whole) {
+    piece_.clear();
+    piece_.legacy = true;  // neither ids nor indices are to be expected
+    piece_.id = part.id.view();
+    piece_.name = part.name.view();
+    piece_.arguments_renamed = part.args_renamed;
     fragment_.clear();
     json::append_compact(fragment_, part.args.empty() ? "{}" : part.args.view());
     piece_.arguments = fragment_;
-    // With an id, a frame that came twice can be told from a second call.
-    return choice.tracker.push_call(piece_, part.id.empty(), repairs_, sink);
+    // With an id, a frame that came twice can be told from a second call. Arguments without a name are those of the call that
+    // has none.
+    const bool rest = part.name.empty() && choice.tracker.is_prefilled();
+    return choice.tracker.push_call(piece_, part.id.empty() && !rest, repairs_, sink);
   }
-  choice.tracker.push_call(piece_, true, repairs_, sink);
   choice.call_open = true;
+  choice.call_named = false;
   choice.open_id = part.id.view();
   choice.open_name = part.name.view();
   choice.arguments.start();
   continue_call(part, choice, sink);
 }
 
+void GeminiDecoder::name_call(Choice& choice, EventSink& sink) {
+  if (std::exchange(choice.call_named, true)) return;
+  piece_.clear();
+  piece_.legacy = true;
+  piece_.id = choice.open_id;
+  piece_.name = choice.open_name;
+  choice.tracker.push_call(piece_, true, repairs_, sink);
+}
+
 void GeminiDecoder::continue_call(const GeminiPart& part, Choice& choice, EventSink& sink) {
+  if (names_.growth(choice.open_name) == ToolNames::Growth::over) name_call(choice, sink);
   fragment_.clear();
   bool more = part.will_continue;
   for (const GeminiArgument& argument : part.pieces) {
@@ -218,6 +251,7 @@ void GeminiDecoder::continue_call(const GeminiPart& part, Choice& choice, EventS
 
 void GeminiDecoder::push_arguments(Choice& choice, EventSink& sink) {
   if (fragment_.empty()) return;
+  name_call(choice, sink);
   piece_.clear();
   piece_.legacy = true;
   piece_.arguments = fragment_;
@@ -328,13 +362,14 @@ void GeminiDecoder::end(Ending ending, ChoiceSinks& sinks) {
   if (std::exchange(ended_, true)) return;
   finished_ = true;
   if (error_) ending = Ending::failure;
-  if (choices_.empty()) choices_.resize(sinks.count());
+  begin(sinks);
   for (std::uint32_t i = 0; i < choices_.size(); ++i) {
     Choice& choice = choices_[i];
     if (!choice.seen && i > 0) continue;
     EventSink& sink = sinks.choice(i);
     // The last piece of a call need not say that it is the last.
     if (choice.said == FinishReason::stop) close_call(choice, sink);
+    if (choice.call_open) name_call(choice, sink);
     const bool unsaid = !choice.finish_seen && ending != Ending::end;
     choice.tracker.finish(unsaid || choice.said == FinishReason::length, sink);
     count(Repair::utf8_invalid, choice.tracker.replaced() + choice.arguments.replaced());
@@ -349,13 +384,6 @@ FinishReason GeminiDecoder::reason_of(const Choice& choice, Ending ending) {
   if (end.repair && choice.said != FinishReason::stop) count(*end.repair);
   if (end.error) fail_with(std::move(*end.error));
   return end.reason;
-}
-
-// The name of a call without what models and servers put around it.
-std::string_view GeminiDecoder::name_of(std::string_view name) {
-  const std::string_view cleaned = names_.cleaned(name);
-  if (cleaned != name) count(Repair::name_broken);
-  return cleaned;
 }
 
 void GeminiDecoder::fail_with(Error error) {

@@ -24,7 +24,7 @@ namespace callgate::upstream {
 class GeminiDecoder final : public ResponseDecoder {
  public:
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
-  explicit GeminiDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+  explicit GeminiDecoder(std::span<const ToolSpec> tools = {}) : tools_(tools), names_(tools) {}
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
@@ -42,6 +42,7 @@ class GeminiDecoder final : public ResponseDecoder {
     CallTracker tracker;
     GeminiArguments arguments;  // of a call that comes in pieces
     bool call_open = false;     // more pieces of it are expected
+    bool call_named = false;    // its name has left
     std::string open_id;
     std::string open_name;
     std::int64_t calls = 0;
@@ -51,6 +52,7 @@ class GeminiDecoder final : public ResponseDecoder {
     std::optional<FinishReason> said;  // known words only
   };
 
+  void begin(ChoiceSinks& sinks);
   void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
   void lose_chunk(std::string_view rest);
   void push_elements(std::string_view array, ChoiceSinks& sinks);
@@ -58,7 +60,9 @@ class GeminiDecoder final : public ResponseDecoder {
   void apply_candidate(const GeminiCandidate& candidate, Choice& choice, EventSink& sink);
   void apply_part(const GeminiPart& part, Choice& choice, EventSink& sink);
   void apply_call(const GeminiPart& part, Choice& choice, EventSink& sink);
+  bool join_name(const GeminiPart& part, Choice& choice);
   void start_call(const GeminiPart& part, Choice& choice, EventSink& sink);
+  void name_call(Choice& choice, EventSink& sink);
   void continue_call(const GeminiPart& part, Choice& choice, EventSink& sink);
   void push_arguments(Choice& choice, EventSink& sink);
   void close_call(Choice& choice, EventSink& sink);
@@ -71,7 +75,6 @@ class GeminiDecoder final : public ResponseDecoder {
   void end(Ending ending, ChoiceSinks& sinks);
   FinishReason reason_of(const Choice& choice, Ending ending);
   void fail_with(Error error);
-  std::string_view name_of(std::string_view name);
   void count(Repair repair, std::size_t times = 1) {
     repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
   }
@@ -86,6 +89,7 @@ class GeminiDecoder final : public ResponseDecoder {
   std::optional<Usage> usage_;
   std::optional<Error> error_;
   RepairCounts repairs_{};
+  std::span<const ToolSpec> tools_;
   ToolNames names_;
   bool finished_ = false;
   bool ended_ = false;

@@ -68,12 +68,14 @@ bool GeminiFrameReader::read_document() {
 }
 
 void GeminiFrameReader::read_candidates() {
-  if (in_.peek() != json::Kind::array) return in_.skip();
-  while (in_.next_element()) {
-    if (!enter_object(in_)) continue;
-    frame_.has_candidates = true;
-    read_candidate(frame_.candidates.add());
-  }
+  if (in_.peek() != json::Kind::array) return read_candidate();
+  while (in_.next_element()) read_candidate();
+}
+
+void GeminiFrameReader::read_candidate() {
+  if (!enter_object(in_)) return;
+  frame_.has_candidates = true;
+  read_candidate(frame_.candidates.add());
 }
 
 void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
@@ -96,24 +98,43 @@ void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
   }
 }
 
+// An object with a list of parts. From some servers one part without its list, or nothing but text.
 void GeminiFrameReader::read_content(GeminiCandidate& candidate) {
-  if (!enter_object(in_)) return;
+  if (in_.peek() != json::Kind::object) return read_parts(candidate);
   for (std::string_view key; in_.next_member(key);) {
-    if (key != "parts" || in_.peek() != json::Kind::array) {
+    if (key == "parts" || key == "text") {
+      read_parts(candidate);
+    } else {
       in_.skip();
-      continue;
-    }
-    while (in_.next_element()) {
-      if (enter_object(in_)) read_part(candidate.parts.add());
     }
   }
 }
 
+void GeminiFrameReader::read_parts(GeminiCandidate& candidate) {
+  switch (in_.peek()) {
+    case json::Kind::object:
+    case json::Kind::string:
+      return read_part(candidate.parts.add());
+    case json::Kind::array:
+      while (in_.next_element()) read_parts(candidate);
+      return;
+    case json::Kind::number:
+    case json::Kind::boolean:
+    case json::Kind::null:
+    case json::Kind::invalid:
+      return in_.skip();
+  }
+}
+
 void GeminiFrameReader::read_part(GeminiPart& part) {
+  if (in_.peek() == json::Kind::string) {
+    part.kind = GeminiPart::Kind::text;
+    return read_fragment(in_, part.text);
+  }
   for (std::string_view key; in_.next_member(key);) {
     if (key == "text") {
       part.kind = GeminiPart::Kind::text;
-      read_fragment(in_, part.text);
+      read_texts(in_, part.text);
     } else if (key == "thought") {
       part.thought = read_flag();
     } else if (key == "thoughtSignature") {
@@ -134,7 +155,7 @@ void GeminiFrameReader::read_call(GeminiPart& part) {
       read_text(in_, document_, part.id);
     } else if (key == "name") {
       read_text(in_, document_, part.name);
-    } else if (key == "args" || key == "arguments" || key == "parameters" || key == "input") {
+    } else if (is_arguments_key(key)) {
       part.args_renamed = key != "args";
       read_args(part);
     } else if (key == "partialArgs") {

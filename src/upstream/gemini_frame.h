@@ -88,8 +88,10 @@ class GeminiFrameReader {
  private:
   bool read_document();
   void read_candidates();
+  void read_candidate();
   void read_candidate(GeminiCandidate& candidate);
   void read_content(GeminiCandidate& candidate);
+  void read_parts(GeminiCandidate& candidate);
   void read_part(GeminiPart& part);
   void read_call(GeminiPart& part);
   void read_args(GeminiPart& part);

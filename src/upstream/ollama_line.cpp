@@ -80,6 +80,9 @@ bool OllamaLineReader::read_document() {
       } else {
         in_.skip();
       }
+    } else if (key == "response" && !line_.has_message) {  // of /api/generate
+      line_.has_message = true;
+      read_fragment(in_, line_.content);
     } else if (key == "done_reason") {
       read_text(in_, document_, line_.done_reason);
     } else if (key == "prompt_eval_count") {
@@ -97,14 +100,19 @@ bool OllamaLineReader::read_document() {
   return in_.finish();
 }
 
+// An object, or the text alone.
 void OllamaLineReader::read_message() {
-  if (in_.peek() != json::Kind::object) return in_.skip();
+  if (in_.peek() == json::Kind::string) {
+    line_.has_message = true;
+    return read_fragment(in_, line_.content);
+  }
+  if (!enter_object(in_)) return;
   line_.has_message = true;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "content") {
-      read_fragment(in_, line_.content);
+      read_texts(in_, line_.content);
     } else if (key == "thinking") {
-      read_fragment(in_, line_.thinking);
+      read_texts(in_, line_.thinking);
     } else if (key == "tool_calls") {
       read_calls();
     } else if (key == "role" || key == "tool_name") {
@@ -116,14 +124,11 @@ void OllamaLineReader::read_message() {
 }
 
 void OllamaLineReader::read_calls() {
-  if (in_.peek() != json::Kind::array) return in_.skip();
   line_.calls.clear();
+  if (in_.peek() == json::Kind::object) return read_call(line_.calls.add());
+  if (in_.peek() != json::Kind::array) return in_.skip();
   while (in_.next_element()) {
-    if (in_.peek() == json::Kind::object) {
-      read_call(line_.calls.add());
-    } else {
-      in_.skip();
-    }
+    if (enter_object(in_)) read_call(line_.calls.add());
   }
 }
 
@@ -146,7 +151,7 @@ void OllamaLineReader::read_call(CallPiece& call) {
 void OllamaLineReader::read_call_member(std::string_view key, CallPiece& call) {
   if (key == "name") {
     read_text(in_, document_, call.name);
-  } else if (key == "arguments" || key == "parameters" || key == "input") {
+  } else if (is_arguments_key(key)) {
     call.arguments_renamed = key != "arguments";
     read_arguments(call);
   } else {

@@ -51,6 +51,10 @@ void QwenWebDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   }
   count_mended(reader_.mended(), repairs_);
   apply(reader_.frame(), sinks.choice(0));
+  if (!said_) {
+    return fail_with({.code = ErrorCode::upstream_failed,
+                      .message = "upstream ended its answer without saying anything"});
+  }
   end(FinishReason::stop, sinks);
 }
 

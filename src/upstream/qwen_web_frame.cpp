@@ -66,7 +66,8 @@ void QwenWebFrameReader::read_choices() {
     }
     for (std::string_view key; in_.next_member(key);) {
       const bool message = key == "message";
-      if ((key == "delta" || message) && in_.peek() == json::Kind::object && !frame_.spoken) {
+      const bool given = in_.peek() == json::Kind::object || in_.peek() == json::Kind::string;
+      if ((key == "delta" || message) && given && !frame_.spoken) {
         frame_.spoken = true;
         frame_.whole = message;
         read_delta();
@@ -77,10 +78,12 @@ void QwenWebFrameReader::read_choices() {
   }
 }
 
+// An object, or the text alone.
 void QwenWebFrameReader::read_delta() {
+  if (in_.peek() == json::Kind::string) return read_fragment(in_, frame_.content);
   for (std::string_view key; in_.next_member(key);) {
     if (key == "content") {
-      read_fragment(in_, frame_.content);
+      read_texts(in_, frame_.content);
     } else if (key == "phase") {
       read_text(in_, document_, frame_.phase);
     } else if (key == "status") {

@@ -144,9 +144,16 @@ bool ResponsesDecoder::apply_call(std::string_view type, const ResponsesFrame& f
   if (!function && !type.starts_with("custom_tool_call_input.")) return false;
   OutputItem* state = items_.speaking(function ? Kind::call : Kind::custom_call, frame);
   if (state == nullptr) return true;
+  const bool elsewhere = frame.output_index && state->output_index != frame.output_index;
+  if (elsewhere && !state->done && !std::exchange(state->misplaced, true)) {
+    count(Repair::arguments_misplaced);
+  }
+  name_call(*state, frame.name.view(), {}, sink);
   if (type.ends_with(".delta")) {
-    const std::string_view delta = state->text_halves.push(frame.delta.view(), joined_);
-    push_arguments(*state, delta, frame.delta_object, sink);
+    const bool renamed = frame.delta.empty();
+    const std::string_view piece = (renamed ? frame.whole : frame.delta).view();
+    const std::string_view delta = state->text_halves.push(piece, joined_);
+    push_arguments(*state, delta, renamed ? frame.whole_object : frame.delta_object, sink);
   } else if (type.ends_with(".done")) {
     push_rest(*state, frame.whole.view(), frame.whole_object, sink);
   }
@@ -165,7 +172,7 @@ void ResponsesDecoder::start_part(const ResponsesFrame& frame) {
 }
 
 void ResponsesDecoder::say_delta(const Lane& lane, const ResponsesFrame& frame, EventSink& sink) {
-  if (frame.delta_object) return;
+  const std::string_view piece = (frame.delta_object ? frame.said : frame.delta).view();
   OutputItem* item = items_.speaking(lane.kind, frame);
   if (item == nullptr) return;
   const std::int64_t index = frame.part_index.value_or(item->part_index.value_or(0));
@@ -175,7 +182,7 @@ void ResponsesDecoder::say_delta(const Lane& lane, const ResponsesFrame& frame, 
     item->part = {};
   }
   if (!frame.logprobs.empty()) report_logprobs(frame.logprobs, sink);
-  speak(lane, *item, index, halves_of(lane, *item).push(frame.delta.view(), joined_), sink);
+  speak(lane, *item, index, halves_of(lane, *item).push(piece, joined_), sink);
 }
 
 // A part that ended. An earlier one than the last has been heard.
@@ -301,13 +308,6 @@ FinishReason ResponsesDecoder::reason_of(Ending ending) {
   if (end.repair && !said_) count(*end.repair);
   if (end.error) fail_with(std::move(*end.error));
   return end.reason;
-}
-
-// The name of a call without what models and servers put around it.
-std::string_view ResponsesDecoder::name_of(std::string_view name) {
-  const std::string_view cleaned = names_.cleaned(name);
-  if (cleaned != name) count(Repair::name_broken);
-  return cleaned;
 }
 
 void ResponsesDecoder::fail_with(Error error) {

@@ -28,7 +28,9 @@ namespace callgate::upstream {
 class ResponsesDecoder final : public ResponseDecoder {
  public:
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
-  explicit ResponsesDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+  explicit ResponsesDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {
+    tracker_.expect_disorder(tools);
+  }
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
@@ -74,7 +76,7 @@ class ResponsesDecoder final : public ResponseDecoder {
 
   void start_item(const ResponsesFrame& frame, EventSink& sink);
   void finish_item(OutputItem& state, const ResponsesItem& item, EventSink& sink);
-  void start_call(OutputItem& state, const ResponsesItem& item, EventSink& sink);
+  void name_call(OutputItem& state, std::string_view name, std::string_view id, EventSink& sink);
   void finish_call(OutputItem& state, const ResponsesItem& item, EventSink& sink);
   void push_arguments(OutputItem& state, std::string_view text, bool object, EventSink& sink);
   void push_rest(OutputItem& state, std::string_view whole, bool object, EventSink& sink);
@@ -87,7 +89,6 @@ class ResponsesDecoder final : public ResponseDecoder {
   void end(Ending ending, EventSink& sink);
   FinishReason reason_of(Ending ending);
   void fail_with(Error error);
-  std::string_view name_of(std::string_view name);
   void count(Repair repair, std::size_t times = 1) {
     repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
   }

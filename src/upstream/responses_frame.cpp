@@ -33,7 +33,7 @@ void ResponsesBody::clear() {
 }
 
 void ResponsesFrame::clear() {
-  for (Text* each : {&type, &item_id, &delta, &whole}) each->clear();
+  for (Text* each : {&type, &item_id, &name, &delta, &said, &whole}) each->clear();
   sequence.reset();
   output_index.reset();
   part_index.reset();
@@ -67,11 +67,11 @@ void ResponsesFrameReader::read_member(std::string_view key) {
   if (key == "type") {
     read_text(frame_.type);
   } else if (key == "delta") {
-    frame_.delta_object = in_.peek() == json::Kind::object || in_.peek() == json::Kind::array;
-    if (!frame_.delta_object) return read_fragment(in_, frame_.delta);
-    frame_.delta = in_.raw();
+    read_delta();
   } else if (key == "item_id") {
     read_text(frame_.item_id);
+  } else if (key == "name") {
+    read_text(frame_.name);
   } else if (key == "output_index") {
     frame_.output_index = read_count(in_);
   } else if (key == "content_index" || key == "summary_index") {
@@ -103,6 +103,10 @@ bool ResponsesFrameReader::read_body_member(std::string_view key) {
   ResponsesBody& body = frame_.response;
   if (key == "status") {
     read_text(body.status);
+  } else if (key == "output" && in_.peek() == json::Kind::object) {
+    body.has_output = true;
+    body.output.clear();
+    read_item(body.output.add());
   } else if (key == "output" && in_.peek() == json::Kind::array) {
     body.has_output = true;
     body.output.clear();
@@ -136,7 +140,7 @@ void ResponsesFrameReader::read_item(ResponsesItem& item) {
       read_text(item.name);
     } else if (key == "status") {
       read_text(item.status);
-    } else if (key == "arguments" || key == "parameters") {
+    } else if (is_arguments_key(key) && key != "input") {
       item.arguments_renamed = key != "arguments";
       read_arguments(item.arguments, item.arguments_object);
     } else if (key == "input") {
@@ -159,18 +163,29 @@ void ResponsesFrameReader::read_item(ResponsesItem& item) {
 
 void ResponsesFrameReader::read_parts(ReusedList<ResponsesPart>& parts) {
   parts.clear();
-  if (in_.peek() != json::Kind::array) return in_.skip();
-  while (in_.next_element()) {
-    if (enter_object(in_)) read_part(parts.add());
+  switch (in_.peek()) {
+    case json::Kind::object:
+    case json::Kind::string:
+      return read_part(parts.add());
+    case json::Kind::array:
+      while (in_.next_element()) read_part(parts.add());
+      return;
+    case json::Kind::number:
+    case json::Kind::boolean:
+    case json::Kind::null:
+    case json::Kind::invalid:
+      return in_.skip();
   }
 }
 
+// An object, or the text alone.
 void ResponsesFrameReader::read_part(ResponsesPart& part) {
+  if (in_.peek() != json::Kind::object) return read_text(part.text);
   for (std::string_view key; in_.next_member(key);) {
     if (key == "type") {
       read_text(part.type);
     } else if (key == "text") {
-      read_text(part.text);
+      in_.peek() == json::Kind::object ? read_texts(in_, part.text) : read_text(part.text);
     } else if (key == "refusal") {
       read_text(part.refusal);
     } else if (key == "logprobs") {
@@ -231,6 +246,14 @@ void ResponsesFrameReader::read_incomplete() {
       in_.skip();
     }
   }
+}
+
+void ResponsesFrameReader::read_delta() {
+  frame_.delta_object = in_.peek() == json::Kind::object || in_.peek() == json::Kind::array;
+  if (!frame_.delta_object) return read_fragment(in_, frame_.delta);
+  frame_.delta = in_.raw();
+  json::Reader in(frame_.delta.view());
+  read_texts(in, frame_.said);
 }
 
 void ResponsesFrameReader::read_arguments(Text& arguments, bool& object) {

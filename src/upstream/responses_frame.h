@@ -69,8 +69,10 @@ struct ResponsesFrame {
   std::optional<std::int64_t> output_index;
   std::optional<std::int64_t> part_index;  // content_index or summary_index
   Text item_id;
+  Text name;  // of a call
   Text delta;
   bool delta_object = false;  // it came as a JSON value instead of a string
+  Text said;                  // the texts in that value
   Text whole;  // text, refusal, arguments or input of an event that says it all once more
   bool whole_object = false;
   std::string_view logprobs;
@@ -103,6 +105,7 @@ class ResponsesFrameReader {
   void read_usage();
   void read_details(Usage& usage);
   void read_incomplete();
+  void read_delta();
   void read_arguments(Text& arguments, bool& object);
   void read_text(Text& text) { upstream::read_text(in_, document_, text); }
   std::string_view read_given();
