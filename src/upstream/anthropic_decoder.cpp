@@ -4,14 +4,10 @@
 
 #include "upstream/anthropic_error.h"
 #include "upstream/finish_word.h"
-#include "upstream/repaired_read.h"
-#include "upstream/unread.h"
 
 namespace callgate::upstream {
 namespace {
 
-// Bytes of later calls and prose that may be held back while an earlier call is open.
-constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
 constexpr std::size_t kMaxBlocks = std::size_t{1} << 16;
 
 // What a delta says under its own name, or as nothing but a text.
@@ -42,18 +38,7 @@ void AnthropicDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   count_mended(reader_.mended(), repairs_);
   tracker_.next_document(reader_.mended().escaped > 0);
   apply(type, data, read, sink);
-  if (tracker_.held_back() > kMaxHeldBack) {
-    fail_with({.code = ErrorCode::upstream_failed,
-               .message = "upstream wrote too much behind a call that it did not end"});
-  }
-}
-
-void AnthropicDecoder::push_unread(const SseFrame& frame, std::string_view data,
-                                   ChoiceSinks& sinks) {
-  take_unread(
-      data, repairs_,
-      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
-      [&](std::string_view rest) { lose_chunk(rest); });
+  holds_too_much(tracker_);
 }
 
 // After the reason for the end a chunk can be missed that shows no content: it had the counts, or the end itself.
@@ -88,8 +73,7 @@ void AnthropicDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (finished_) return;
   EventSink& sink = sinks.choice(0);
   if (!reader_.read(trimmed(body))) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that is not a JSON object"});
+    return fail_with("upstream answered with a body that is not a JSON object");
   }
   count_mended(reader_.mended(), repairs_);
   tracker_.next_document(reader_.mended().escaped > 0);
@@ -101,16 +85,11 @@ void AnthropicDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with(decode_anthropic_error(0, body));
   }
   if (!read.has_content) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that has no content"});
+    return fail_with("upstream answered with a body that has no content");
   }
   apply_whole(read, sink);
   end(Ending::end, sink);
 }
-
-void AnthropicDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks.choice(0)); }
-
-void AnthropicDecoder::abort(ChoiceSinks& sinks) { end(Ending::failure, sinks.choice(0)); }
 
 AnthropicDecoder::Block::Kind AnthropicDecoder::kind_of(std::string_view type) {
   if (type == "text") return Block::Kind::text;
@@ -248,11 +227,7 @@ void AnthropicDecoder::apply_end(const AnthropicFrame& frame, EventSink& sink) {
   if (!stop_seen_) tracker_.push_prose(Prose::refusal, frame.explanation.view(), sink);
   stop_seen_ = true;
   said_ = reason;
-  if (said_ == FinishReason::upstream_error) {
-    fail_with({.code = ErrorCode::upstream_failed,
-               .message = "upstream ended the turn with an error",
-               .upstream_code = std::string(frame.stop_reason.view())});
-  }
+  if (said_ == FinishReason::upstream_error) fail_at_end(frame.stop_reason.view());
 }
 
 // The counts of a message grow: a frame names the totals so far of those that it names. The frame that starts the message
@@ -319,27 +294,14 @@ void AnthropicDecoder::fill_empty_call(EventSink& sink) {
 }
 
 void AnthropicDecoder::end(Ending ending, EventSink& sink) {
-  if (std::exchange(ended_, true)) return;
-  finished_ = true;
+  if (!begin_end()) return;
   if (error_) ending = Ending::failure;
   push_early_input(sink);
   if (ending == Ending::end) thinking_.close(sink);
   const bool unsaid = !stop_seen_ && ending != Ending::end;
   tracker_.finish(unsaid || said_ == FinishReason::length, sink);
   count(Repair::utf8_invalid, tracker_.replaced());
-  sink.accept(TurnFinished{reason_of(ending)});
-}
-
-FinishReason AnthropicDecoder::reason_of(Ending ending) {
-  TurnEnd end = end_of_turn({stop_seen_, said_}, ending, seen_, tracker_.tally());
-  if (end.repair) count(*end.repair);
-  if (end.error) fail_with(std::move(*end.error));
-  return end.reason;
-}
-
-void AnthropicDecoder::fail_with(Error error) {
-  if (!error_) error_ = std::move(error);
-  finished_ = true;
+  sink.accept(TurnFinished{reason_of({stop_seen_, said_}, ending, seen_, tracker_.tally())});
 }
 
 }  // namespace callgate::upstream

@@ -16,12 +16,11 @@
 #include "upstream/anthropic_frame.h"
 #include "upstream/anthropic_thinking.h"
 #include "upstream/call_tracker.h"
-#include "upstream/turn_end.h"
-#include "upstream/wire_format.h"
+#include "upstream/decoder_base.h"
 
 namespace callgate::upstream {
 
-class AnthropicDecoder final : public ResponseDecoder {
+class AnthropicDecoder final : public DecoderBase {
  public:
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
   explicit AnthropicDecoder(std::span<const ToolSpec> tools = {}) {
@@ -30,13 +29,8 @@ class AnthropicDecoder final : public ResponseDecoder {
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
-  void finish(ChoiceSinks& sinks) override;
-  void abort(ChoiceSinks& sinks) override;
 
-  bool finished() const override { return finished_; }
   bool complete() const override { return stop_seen_ && !error_; }
-  const std::optional<Error>& error() const override { return error_; }
-  const RepairCounts& repairs() const override { return repairs_; }
   std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
@@ -45,8 +39,7 @@ class AnthropicDecoder final : public ResponseDecoder {
     Kind kind = Kind::unknown;
   };
 
-  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
-  void lose_chunk(std::string_view rest);
+  void lose_chunk(std::string_view rest) override;
   void apply(std::string_view type, std::string_view data, const AnthropicFrame& frame,
              EventSink& sink);
   static Block::Kind kind_of(std::string_view type);
@@ -66,12 +59,8 @@ class AnthropicDecoder final : public ResponseDecoder {
   void push_early_input(EventSink& sink);
   void fill_empty_call(EventSink& sink);
 
+  void end(Ending ending, ChoiceSinks& sinks) override { end(ending, sinks.choice(0)); }
   void end(Ending ending, EventSink& sink);
-  FinishReason reason_of(Ending ending);
-  void fail_with(Error error);
-  void count(Repair repair, std::size_t times = 1) {
-    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
-  }
 
   AnthropicFrameReader reader_;
   CallTracker tracker_;
@@ -89,10 +78,6 @@ class AnthropicDecoder final : public ResponseDecoder {
   std::optional<FinishReason> said_;  // known words only
   bool stop_seen_ = false;
   bool seen_ = false;  // something of the content
-  std::optional<Error> error_;
-  RepairCounts repairs_{};
-  bool finished_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace callgate::upstream

@@ -2,6 +2,7 @@
 #include "json/writer.h"
 #include "upstream/codex_decoder.h"
 #include "upstream/codex_error.h"
+#include "upstream/openai_usage.h"
 #include "upstream/read_text.h"
 
 namespace callgate::upstream {
@@ -91,9 +92,9 @@ std::string files_in(std::string_view json) {
 }
 
 void count_tokens(const EventBody& body, CodexTurn& turn, EventSink& sink) {
-  const std::optional<Usage> total = read_codex_usage(member_json(body.info, "total_token_usage"));
+  const std::optional<Usage> total = read_stated_usage(member_json(body.info, "total_token_usage"));
   if (!total) return;  // rate limits alone
-  const std::optional<Usage> last = read_codex_usage(member_json(body.info, "last_token_usage"));
+  const std::optional<Usage> last = read_stated_usage(member_json(body.info, "last_token_usage"));
   turn.total_usage(*total, last.value_or(Usage{}), sink);
   turn.settle();
 }

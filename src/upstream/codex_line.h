@@ -5,11 +5,9 @@
 //   {"id":1,"result":{"thread":{"id":"t"}}}     {"method":"item/tool/call","id":0,"params":{...}}
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "callgate/event.h"
 #include "json/reader.h"
 #include "upstream/openai_answer.h"
 
@@ -32,9 +30,5 @@ bool read_codex_line(std::string_view text, json::Reader& reader, CodexLine& lin
 std::string member_text(std::string_view object, std::string_view name);
 // The member as JSON, empty when it is not there.
 std::string_view member_json(std::string_view object, std::string_view name);
-
-// {"input_tokens":25,"cached_input_tokens":5,"output_tokens":15,"reasoning_output_tokens":0,"total_tokens":40}, or the same in
-// the spelling of app-server: {"inputTokens":25,...}. Nothing where it states nothing.
-std::optional<Usage> read_codex_usage(std::string_view json);
 
 }  // namespace callgate::upstream

@@ -1,6 +1,7 @@
 // The notifications of `codex app-server`, its second protocol.
 #include "upstream/codex_decoder.h"
 #include "upstream/codex_error.h"
+#include "upstream/openai_usage.h"
 #include "upstream/read_text.h"
 
 namespace callgate::upstream {
@@ -136,14 +137,14 @@ void apply_codex_notification(CodexLine& line, json::Reader& reader, CodexTurn& 
     turn.call(member_text(params, "callId"), member_text(params, "tool"), arguments_in(params),
               sink);
   } else if (method == "rawResponse/completed") {
-    const std::optional<Usage> usage = read_codex_usage(member_json(params, "usage"));
+    const std::optional<Usage> usage = read_stated_usage(member_json(params, "usage"));
     if (usage) turn.add_usage(*usage, sink);
     turn.settle();
     if (turn.has_calls()) turn.complete();
   } else if (method == "thread/tokenUsage/updated") {
     const std::string_view usage = member_json(params, "tokenUsage");
-    const std::optional<Usage> total = read_codex_usage(member_json(usage, "total"));
-    const std::optional<Usage> last = read_codex_usage(member_json(usage, "last"));
+    const std::optional<Usage> total = read_stated_usage(member_json(usage, "total"));
+    const std::optional<Usage> last = read_stated_usage(member_json(usage, "last"));
     if (total) turn.total_usage(*total, last.value_or(Usage{}), sink);
     turn.settle();
   } else if (method == "turn/plan/updated") {

@@ -9,14 +9,9 @@
 #include "upstream/gemini.h"
 #include "upstream/gemini_error.h"
 #include "upstream/gemini_logprobs.h"
-#include "upstream/repaired_read.h"
-#include "upstream/unread.h"
 
 namespace callgate::upstream {
 namespace {
-
-// Bytes of later calls and prose that one choice may hold back while an earlier call is open.
-constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
 
 struct Row {
   std::string_view word;
@@ -63,7 +58,9 @@ void GeminiDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   const std::string_view data = trimmed(frame.data);
   if (finished_ || data.empty()) return;
   if (data == "[DONE]") return end(Ending::end, sinks);
-  if (!reader_.read(data)) return push_unread(frame, data, sinks);
+  if (!reader_.read(data)) {
+    return data.starts_with("[{") ? push_elements(data, sinks) : push_unread(frame, data, sinks);
+  }
   count_mended(reader_.mended(), repairs_);
   const GeminiFrame& read = reader_.frame();
   if (!read.has_candidates && read.error.empty() && read.block_reason.empty() &&
@@ -71,14 +68,6 @@ void GeminiDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
     return fail_with(decode_gemini_error(0, data));
   }
   apply(read, sinks);
-}
-
-void GeminiDecoder::push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks) {
-  if (data.starts_with("[{")) return push_elements(data, sinks);
-  take_unread(
-      data, repairs_,
-      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
-      [&](std::string_view rest) { lose_chunk(rest); });
 }
 
 // After the end of every choice a chunk can be missed that shows no content: it had the counts.
@@ -98,23 +87,17 @@ void GeminiDecoder::push_elements(std::string_view array, ChoiceSinks& sinks) {
 void GeminiDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (finished_) return;
   if (!reader_.read(body)) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that is not a JSON object"});
+    return fail_with("upstream answered with a body that is not a JSON object");
   }
   count_mended(reader_.mended(), repairs_);
   const GeminiFrame& frame = reader_.frame();
   if (frame.error.empty() && !frame.has_candidates && frame.block_reason.empty()) {
     if (is_error_answer(trimmed(body))) return fail_with(decode_gemini_error(0, body));
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that has no candidates"});
+    return fail_with("upstream answered with a body that has no candidates");
   }
   apply(frame, sinks);
   if (!finished_) end(Ending::end, sinks);
 }
-
-void GeminiDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks); }
-
-void GeminiDecoder::abort(ChoiceSinks& sinks) { end(Ending::failure, sinks); }
 
 void GeminiDecoder::begin(ChoiceSinks& sinks) {
   if (!choices_.empty()) return;
@@ -149,10 +132,7 @@ void GeminiDecoder::apply_candidate(const GeminiCandidate& candidate, Choice& ch
   }
   choice.spoken = choice.spoken || !candidate.parts.empty();
   for (const GeminiPart& part : candidate.parts) apply_part(part, choice, sink);
-  if (choice.tracker.held_back() > kMaxHeldBack) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream wrote too much behind a call that it did not end"});
-  }
+  if (holds_too_much(choice.tracker)) return;
   if (is_finish_word(candidate.finish.view())) apply_finish(candidate, choice, sink);
 }
 
@@ -359,8 +339,7 @@ bool GeminiDecoder::complete() const {
 }
 
 void GeminiDecoder::end(Ending ending, ChoiceSinks& sinks) {
-  if (std::exchange(ended_, true)) return;
-  finished_ = true;
+  if (!begin_end()) return;
   if (error_) ending = Ending::failure;
   begin(sinks);
   for (std::uint32_t i = 0; i < choices_.size(); ++i) {
@@ -373,22 +352,10 @@ void GeminiDecoder::end(Ending ending, ChoiceSinks& sinks) {
     const bool unsaid = !choice.finish_seen && ending != Ending::end;
     choice.tracker.finish(unsaid || choice.said == FinishReason::length, sink);
     count(Repair::utf8_invalid, choice.tracker.replaced() + choice.arguments.replaced());
-    sink.accept(TurnFinished{reason_of(choice, ending)});
+    // STOP is what the API says of turns with calls.
+    sink.accept(TurnFinished{reason_of({choice.finish_seen, choice.said}, ending, choice.spoken,
+                                       choice.tracker.tally(), FinishReason::stop)});
   }
-}
-
-FinishReason GeminiDecoder::reason_of(const Choice& choice, Ending ending) {
-  TurnEnd end =
-      end_of_turn({choice.finish_seen, choice.said}, ending, choice.spoken, choice.tracker.tally());
-  // STOP is what the API says of turns with calls.
-  if (end.repair && choice.said != FinishReason::stop) count(*end.repair);
-  if (end.error) fail_with(std::move(*end.error));
-  return end.reason;
-}
-
-void GeminiDecoder::fail_with(Error error) {
-  if (!error_) error_ = std::move(error);
-  finished_ = true;
 }
 
 }  // namespace callgate::upstream

@@ -6,14 +6,9 @@
 #include "upstream/finish_word.h"
 #include "upstream/openai_error.h"
 #include "upstream/openai_usage.h"
-#include "upstream/repaired_read.h"
-#include "upstream/unread.h"
 
 namespace callgate::upstream {
 namespace {
-
-// Bytes of later calls and prose that may be held back while an earlier call is open.
-constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
 
 // A missing word is `stop`: older servers have none. `load` and `unload` answer requests without messages.
 std::optional<FinishReason> reason_said(std::string_view word) {
@@ -39,7 +34,7 @@ void OllamaDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
 void OllamaDecoder::push_line(std::string_view line, EventSink& sink) {
   if (!reader_.read(line)) return take_unread(line);
   count_mended(reader_.mended(), repairs_);
-  const OllamaLine& read = reader_.line();
+  const OllamaLine& read = reader_.frame();
   if (read.error.empty() && !read.has_message && !read.done && is_error_answer(line)) {
     return fail_with(decode_openai_error(0, line));
   }
@@ -52,12 +47,12 @@ void OllamaDecoder::take_unread(std::string_view line) {
   scanner_.reset();
   scanner_.push(line);
   const bool goes_on = scanner_.state() == json::Scanner::State::inside && !scanner_.in_string();
-  if (!goes_on || !line.starts_with('{')) return lose_line(line);
+  if (!goes_on || !line.starts_with('{')) return lose_chunk(line);
   document_ = line;
 }
 
 // After the reason for the end a line can be missed that shows no message: it had the counts.
-void OllamaDecoder::lose_line(std::string_view line) {
+void OllamaDecoder::lose_chunk(std::string_view line) {
   const bool shows_message = line.find("\"message\"") != std::string_view::npos;
   if (complete() && !shows_message) return count(Repair::frame_invalid);
   fail_with(lost_chunk());
@@ -109,10 +104,7 @@ void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
     const bool rest = call.name.empty() && tracker_.is_prefilled();
     tracker_.push_call(call, call.id.empty() && !rest, repairs_, sink);
   }
-  if (tracker_.held_back() > kMaxHeldBack) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream wrote too much behind a call that it did not end"});
-  }
+  if (holds_too_much(tracker_)) return;
   if (line.done) apply_end(line, sink);
 }
 
@@ -122,11 +114,7 @@ void OllamaDecoder::apply_end(const OllamaLine& line, EventSink& sink) {
   if (!worded && !seen_) return;
   if (worded || !done_) said_ = reason_said(line.done_reason.view());
   done_ = true;
-  if (said_ == FinishReason::upstream_error) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream ended the turn with an error",
-                      .upstream_code = std::string(line.done_reason.view())});
-  }
+  if (said_ == FinishReason::upstream_error) return fail_at_end(line.done_reason.view());
   apply_usage(line, sink);
 }
 
@@ -139,24 +127,12 @@ void OllamaDecoder::apply_usage(const OllamaLine& line, EventSink& sink) {
 }
 
 void OllamaDecoder::end(Ending ending, EventSink& sink) {
-  if (std::exchange(ended_, true)) return;
-  finished_ = true;
+  if (!begin_end()) return;
   tracker_.finish(!done_ || said_ == FinishReason::length, sink);
   count(Repair::utf8_invalid, tracker_.replaced());
-  sink.accept(TurnFinished{reason_of(error_ ? Ending::failure : ending)});
-}
-
-FinishReason OllamaDecoder::reason_of(Ending ending) {
-  TurnEnd end = end_of_turn({done_, said_}, ending, seen_, tracker_.tally());
   // `stop` is what the server says of turns with calls.
-  if (end.repair && !(done_ && said_ == FinishReason::stop)) count(*end.repair);
-  if (end.error) fail_with(std::move(*end.error));
-  return end.reason;
-}
-
-void OllamaDecoder::fail_with(Error error) {
-  if (!error_) error_ = std::move(error);
-  finished_ = true;
+  sink.accept(TurnFinished{reason_of({done_, said_}, error_ ? Ending::failure : ending, seen_,
+                                     tracker_.tally(), FinishReason::stop)});
 }
 
 }  // namespace callgate::upstream

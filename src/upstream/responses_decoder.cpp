@@ -3,18 +3,9 @@
 #include <utility>
 
 #include "upstream/finish_word.h"
-#include "upstream/repaired_read.h"
 #include "upstream/responses_error.h"
-#include "upstream/unread.h"
 
 namespace callgate::upstream {
-namespace {
-
-// Bytes of later calls and prose that may be held back while an earlier call is open.
-constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
-
-}  // namespace
-
 void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_) return;
   EventSink& sink = sinks.choice(0);
@@ -42,25 +33,13 @@ void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   type.remove_prefix(kPrefix.size());
   if (repeats_last(type, data, read)) return;
   apply(type, read, sink);
-  if (tracker_.held_back() > kMaxHeldBack) {
-    fail_with({.code = ErrorCode::upstream_failed,
-               .message = "upstream wrote too much behind a call that it did not end"});
-  }
-}
-
-void ResponsesDecoder::push_unread(const SseFrame& frame, std::string_view data,
-                                   ChoiceSinks& sinks) {
-  take_unread(
-      data, repairs_,
-      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
-      [&](std::string_view) { fail_with(lost_chunk()); });
+  holds_too_much(tracker_);
 }
 
 void ResponsesDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (finished_) return;
   if (!reader_.read(trimmed(body))) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that is not a JSON object"});
+    return fail_with("upstream answered with a body that is not a JSON object");
   }
   count_mended(reader_.mended(), repairs_);
   tracker_.next_document(reader_.mended().escaped > 0);
@@ -70,8 +49,7 @@ void ResponsesDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with(decode_responses_error(0, body));
   }
   if (!read.has_output) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that has no output"});
+    return fail_with("upstream answered with a body that has no output");
   }
   seen_ = true;
   apply_end(read.status.view(), read, sinks.choice(0));
@@ -268,8 +246,7 @@ void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& b
     return fail_with(std::move(error));
   }
   if (status == "queued" || status == "in_progress") {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream has not finished its answer: " + std::string(status)});
+    return fail_with("upstream has not finished its answer: " + std::string(status));
   }
   items_.match(body.output, [&](const ResponsesItem& item, OutputItem* state) {
     const OutputItem::Kind kind = item_kind_of(item.type.view());
@@ -289,8 +266,7 @@ void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& b
 }
 
 void ResponsesDecoder::end(Ending ending, EventSink& sink) {
-  if (std::exchange(ended_, true)) return;
-  finished_ = true;
+  if (!begin_end()) return;
   if (error_) ending = Ending::failure;
   const bool cut = ending != Ending::end || said_ == FinishReason::length;
   for (OutputItem& item : items_.all()) {
@@ -299,20 +275,9 @@ void ResponsesDecoder::end(Ending ending, EventSink& sink) {
   }
   finish_open_calls(said_ && !cut, sink);
   tracker_.finish(cut, sink);
-  sink.accept(TurnFinished{reason_of(ending)});
-}
-
-FinishReason ResponsesDecoder::reason_of(Ending ending) {
-  TurnEnd end = end_of_turn({said_.has_value(), said_}, ending, seen_, tracker_.tally());
   // A response with calls is completed like any other.
-  if (end.repair && !said_) count(*end.repair);
-  if (end.error) fail_with(std::move(*end.error));
-  return end.reason;
-}
-
-void ResponsesDecoder::fail_with(Error error) {
-  if (!error_) error_ = std::move(error);
-  finished_ = true;
+  sink.accept(
+      TurnFinished{reason_of({said_.has_value(), said_}, ending, seen_, tracker_.tally(), said_)});
 }
 
 }  // namespace callgate::upstream

@@ -17,15 +17,14 @@
 #include <string_view>
 
 #include "upstream/call_tracker.h"
+#include "upstream/decoder_base.h"
 #include "upstream/responses_frame.h"
 #include "upstream/responses_items.h"
 #include "upstream/tool_names.h"
-#include "upstream/turn_end.h"
-#include "upstream/wire_format.h"
 
 namespace callgate::upstream {
 
-class ResponsesDecoder final : public ResponseDecoder {
+class ResponsesDecoder final : public DecoderBase {
  public:
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
   explicit ResponsesDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {
@@ -34,13 +33,8 @@ class ResponsesDecoder final : public ResponseDecoder {
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
-  void finish(ChoiceSinks& sinks) override { end(Ending::closed, sinks.choice(0)); }
-  void abort(ChoiceSinks& sinks) override { end(Ending::failure, sinks.choice(0)); }
 
-  bool finished() const override { return finished_; }
   bool complete() const override { return said_.has_value() && !error_; }
-  const std::optional<Error>& error() const override { return error_; }
-  const RepairCounts& repairs() const override { return repairs_; }
   std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
@@ -55,7 +49,6 @@ class ResponsesDecoder final : public ResponseDecoder {
   static constexpr Lane kSummary{OutputItem::Kind::reasoning, Prose::reasoning, false};
   static constexpr Lane kThought{OutputItem::Kind::reasoning, Prose::reasoning, true};
 
-  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
   void apply(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool apply_prose(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool apply_call(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
@@ -86,12 +79,8 @@ class ResponsesDecoder final : public ResponseDecoder {
   void report_logprobs(std::string_view list, EventSink& sink);
 
   void apply_end(std::string_view status, const ResponsesBody& body, EventSink& sink);
+  void end(Ending ending, ChoiceSinks& sinks) override { end(ending, sinks.choice(0)); }
   void end(Ending ending, EventSink& sink);
-  FinishReason reason_of(Ending ending);
-  void fail_with(Error error);
-  void count(Repair repair, std::size_t times = 1) {
-    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
-  }
 
   ResponsesFrameReader reader_;
   OutputItems items_;
@@ -111,11 +100,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   std::string last_delta_;
   std::optional<FinishReason> said_;
   bool seen_ = false;  // something of the output
-  std::optional<Error> error_;
-  RepairCounts repairs_{};
   ToolNames names_;
-  bool finished_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace callgate::upstream
