@@ -230,8 +230,8 @@ void AnthropicDecoder::apply_end(const AnthropicFrame& frame, EventSink& sink) {
   if (said_ == FinishReason::upstream_error) fail_at_end(frame.stop_reason.view());
 }
 
-// The counts of a message grow: a frame names the totals so far of those that it names. The frame that starts the message
-// counts an output of which nothing is there yet: only a later one states it.
+// Usage is cumulative: each frame carries running totals for the counters it mentions. message_start counts output before
+// there is any: only a later frame states it.
 void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, bool last, EventSink& sink) {
   const auto take = [](std::optional<std::int64_t>& count, const std::optional<std::int64_t>& now) {
     if (now) count = now;

@@ -1,5 +1,5 @@
 // Messages answers -> events. Blocks become prose and calls in their order; blocks of tools that the server runs itself
-// (server_tool_use, *_tool_result) and unknown ones are no business of the client and are ignored.
+// (server_tool_use, *_tool_result) and unknown ones do not concern the client and are ignored.
 //
 // A thinking block that is signed, or redacted, is also reported as a whole in `reasoning_details`, so that the client
 // can send it back. TurnFinished leaves with message_stop or with the connection: usage comes before that.

@@ -11,7 +11,7 @@ constexpr auto kFields = field_table(
         {"messages", true, "`system` and `messages`, see below"},
         {"stream", true, kSame},
         {"tools", true, "`tools` with `input_schema`; `strict` and `cache_control` are kept"},
-        {"other_tools", true, "tools that are no functions: passed on if they have a `name`"},
+        {"other_tools", true, "tools that are not functions: passed on if they have a `name`"},
         {"tool_choice", true, "`auto`, `none`, `any` for required, `tool` for a named one"},
         {"parallel_tool_calls", true, "false is `tool_choice.disable_parallel_tool_use`"},
         {"max_tokens", true,

@@ -72,7 +72,7 @@ void CodexTurn::call(std::string_view id, std::string_view name, std::string_vie
   if (!call_ids_.emplace(id).second) return;
   has_calls_ = true;
   piece_.clear();
-  piece_.legacy = true;  // it has no index, and needs none
+  piece_.legacy = true;  // it needs neither an index nor an id
   piece_.id = id;
   piece_.name = name;
   piece_.arguments = arguments.empty() ? "{}" : arguments;

@@ -1,4 +1,4 @@
-// CodexTurn: what codex told, in whichever of its protocols, as events of one answer. An answer ends with the turn of
+// CodexTurn: what codex reports, in any of its protocols, as events of one answer. An answer ends with the turn of
 // codex, or earlier, when a response of the model made calls of the client's tools.
 #pragma once
 

@@ -59,10 +59,10 @@ class DecoderBase : public ResponseDecoder {
     if (end.error) fail_with(std::move(*end.error));
     return end.reason;
   }
-  // Fails where more is held back behind an open call than may be.
+  // Fails if an open call holds back more than the limit.
   bool holds_too_much(const CallTracker& tracker) {
     if (tracker.held_back() <= kMaxHeldBack) return false;
-    fail_with("upstream wrote too much behind a call that it did not end");
+    fail_with("upstream wrote too much after a call that it did not end");
     return true;
   }
   // Reads a frame that is not one JSON object.

@@ -190,7 +190,7 @@ void GeminiDecoder::start_call(const GeminiPart& part, Choice& choice, EventSink
     fragment_.clear();
     json::append_compact(fragment_, part.args.empty() ? "{}" : part.args.view());
     piece_.arguments = fragment_;
-    // With an id, a frame that came twice can be told from a second call. Arguments without a name are those of the call that
+    // With an id, a frame that came twice can be distinguished from a second call. Arguments without a name are those of the call that
     // has none.
     const bool rest = part.name.empty() && choice.tracker.is_prefilled();
     return choice.tracker.push_call(piece_, part.id.empty() && !rest, repairs_, sink);
@@ -275,7 +275,7 @@ void GeminiDecoder::apply_block(const GeminiFrame& frame, Choice& choice, EventS
       Prose::refusal, "the prompt was blocked: " + std::string(frame.block_reason.view()), sink);
 }
 
-// The counts of an answer grow: a frame names the totals so far of those that it names.
+// Usage is cumulative: each frame carries running totals for the counters it mentions.
 void GeminiDecoder::apply_usage(const GeminiUsage& usage, EventSink& sink) {
   const auto take = [](std::optional<std::int64_t>& count, const std::optional<std::int64_t>& now) {
     if (now) count = now;
@@ -319,7 +319,7 @@ void GeminiDecoder::report_signature(const GeminiPart& part, std::optional<std::
   sink.accept(FieldReported{FieldReported::Scope::message, "reasoning_details", detail_});
 }
 
-// Whoever asked for one choice gets the first that comes, whatever its index; others are not wanted.
+// A caller that asked for one choice gets the first that comes, whatever its index; others are not wanted.
 std::optional<std::uint32_t> GeminiDecoder::position_of(std::int64_t index, std::uint32_t count) {
   if (count == 1) {
     if (!only_choice_) only_choice_ = index;

@@ -26,7 +26,7 @@ constexpr auto kFields = field_table(
         {"tool_choice", true,
          "`none` sends no tools; required and named are left out and reported"},
         {"parallel_tool_calls", false, "left out; callgate itself lets only the first call pass"},
-        {"other_tools", false, "tools that are no functions: left out"},
+        {"other_tools", false, "tools that are not functions: left out"},
         {"max_tokens", true, "`options.num_predict`"},
         {"max_completion_tokens", true, "`options.num_predict`, before `max_tokens`"},
         {"temperature", true, kOption},

@@ -108,7 +108,7 @@ void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
   if (line.done) apply_end(line, sink);
 }
 
-// An end without a word, after nothing, is no answer.
+// An end without a reason, after nothing was said, is not an answer.
 void OllamaDecoder::apply_end(const OllamaLine& line, EventSink& sink) {
   const bool worded = is_finish_word(line.done_reason.view());
   if (!worded && !seen_) return;

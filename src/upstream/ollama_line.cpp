@@ -110,8 +110,8 @@ void OllamaLineReader::read_calls() {
   }
 }
 
-// `index` counts by line on some servers and by answer on others: the order says enough. That it is missing is no defect
-// here, nor is a missing id.
+// `index` counts by line on some servers and by answer on others: the order says enough. Neither a missing
+// index nor a missing id is a defect here.
 void OllamaLineReader::read_call(CallPiece& call) {
   call.legacy = true;
   for (std::string_view key; in_.next_member(key);) {

@@ -55,7 +55,7 @@ constexpr auto kCounts = std::to_array<Row>({
 
 class UsageReader {
  public:
-  // False: the object has no member.
+  // False: the object is empty.
   bool read(std::string_view json) {
     bool any = false;
     json::Reader in(json);

@@ -138,7 +138,7 @@ bool ResponsesDecoder::apply_call(std::string_view type, const ResponsesFrame& f
   return true;
 }
 
-// The next part, where it is not told which one it is.
+// Without an index it is the next part.
 void ResponsesDecoder::start_part(const ResponsesFrame& frame) {
   OutputItem* item = items_.with_parts(frame.item_id.view());
   if (item == nullptr) return;
@@ -236,7 +236,7 @@ void ResponsesDecoder::speak(const Lane& lane, OutputItem& item, std::int64_t pa
   tracker_.push_prose(lane.prose, text, sink);
 }
 
-// `status` as the event or the response tells it.
+// `status` as the event or the response states it.
 void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& body,
                                  EventSink& sink) {
   if (status == "failed" || status == "cancelled" || !body.error.empty()) {

@@ -1,5 +1,5 @@
 // Responses answers -> events. Items become prose and calls in their order; items of tools that the server runs itself
-// (web_search_call and the like) and unknown ones are no business of the client and are ignored. The input of a custom
+// (web_search_call and the like) and unknown ones do not concern the client and are ignored. The input of a custom
 // call, which is plain text, becomes the arguments {"input": "..."}.
 //
 // What an item says comes as deltas, once more when a part ends, when the item ends, and in the whole response at the end.

@@ -12,7 +12,7 @@ constexpr auto kFields = field_table(
         {"stream", true, kSame},
         {"tools", true, "`tools`, flattened; `strict` is false where it is not given"},
         {"other_tools", true,
-         "tools that are no functions: custom ones flattened, others as they are"},
+         "tools that are not functions: custom ones flattened, others as they are"},
         {"tool_choice", true, "passed on, the forms that are objects flattened"},
         {"parallel_tool_calls", true, "passed on where there are tools"},
         {"max_tokens", true, "`max_output_tokens`"},
