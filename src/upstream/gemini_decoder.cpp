@@ -178,29 +178,32 @@ bool GeminiDecoder::join_name(const GeminiPart& part, Choice& choice) {
 }
 
 void GeminiDecoder::start_call(const GeminiPart& part, Choice& choice, EventSink& sink) {
-  report_signature(part, choice.calls++, sink);
-  const bool whole =
-      part.pieces.empty() && (!part.will_continue || is_more_than_nothing(part.args.view()));
-  if (whole) {
-    piece_.clear();
-    piece_.legacy = true;  // neither ids nor indices are to be expected
-    piece_.id = part.id.view();
-    piece_.name = part.name.view();
-    piece_.arguments_renamed = part.args_renamed;
-    fragment_.clear();
-    json::append_compact(fragment_, part.args.empty() ? "{}" : part.args.view());
-    piece_.arguments = fragment_;
-    // With an id, a frame that came twice can be distinguished from a second call. Arguments without a name are those of the call that
-    // has none.
-    const bool rest = part.name.empty() && choice.tracker.is_prefilled();
-    return choice.tracker.push_call(piece_, part.id.empty() && !rest, repairs_, sink);
+  if (part.pieces.empty() && (!part.will_continue || is_more_than_nothing(part.args.view()))) {
+    return push_whole(part, choice, sink);
   }
+  report_signature(part, choice.calls++, sink);
   choice.call_open = true;
   choice.call_named = false;
   choice.open_id = part.id.view();
   choice.open_name = part.name.view();
   choice.arguments.start();
   continue_call(part, choice, sink);
+}
+
+// A call of its own, or, without a name, the arguments of the last call where that had none.
+void GeminiDecoder::push_whole(const GeminiPart& part, Choice& choice, EventSink& sink) {
+  const bool rest = part.name.empty() && choice.tracker.is_prefilled();
+  report_signature(part, rest ? choice.calls - 1 : choice.calls++, sink);
+  piece_.clear();
+  piece_.legacy = true;  // neither ids nor indices are to be expected
+  piece_.id = part.id.view();
+  piece_.name = part.name.view();
+  piece_.arguments_renamed = part.args_renamed;
+  fragment_.clear();
+  json::append_compact(fragment_, part.args.empty() ? "{}" : part.args.view());
+  piece_.arguments = fragment_;
+  // The id distinguishes a frame that came twice from a second call.
+  choice.tracker.push_call(piece_, part.id.empty() && !rest, repairs_, sink);
 }
 
 void GeminiDecoder::name_call(Choice& choice, EventSink& sink) {

@@ -55,6 +55,7 @@ class GeminiDecoder final : public DecoderBase {
   void apply_call(const GeminiPart& part, Choice& choice, EventSink& sink);
   bool join_name(const GeminiPart& part, Choice& choice);
   void start_call(const GeminiPart& part, Choice& choice, EventSink& sink);
+  void push_whole(const GeminiPart& part, Choice& choice, EventSink& sink);
   void name_call(Choice& choice, EventSink& sink);
   void continue_call(const GeminiPart& part, Choice& choice, EventSink& sink);
   void push_arguments(Choice& choice, EventSink& sink);

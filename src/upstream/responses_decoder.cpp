@@ -122,7 +122,8 @@ bool ResponsesDecoder::apply_call(std::string_view type, const ResponsesFrame& f
   if (!function && !type.starts_with("custom_tool_call_input.")) return false;
   OutputItem* state = items_.speaking(function ? Kind::call : Kind::custom_call, frame);
   if (state == nullptr) return true;
-  const bool elsewhere = frame.output_index && state->output_index != frame.output_index;
+  const bool elsewhere =
+      frame.output_index && state->output_index && *frame.output_index != *state->output_index;
   if (elsewhere && !state->done && !std::exchange(state->misplaced, true)) {
     count(Repair::arguments_misplaced);
   }
