@@ -78,12 +78,9 @@ void OllamaLineReader::read_member(std::string_view key) {
   }
 }
 
-// An object, or the text alone.
+// An object. A text alone may also be the words of an error.
 void OllamaLineReader::read_message() {
-  if (in_.peek() == json::Kind::string) {
-    frame_.has_message = true;
-    return read_fragment(in_, frame_.content);
-  }
+  if (in_.peek() == json::Kind::string) return read_fragment(in_, frame_.content);
   if (!enter_object(in_)) return;
   frame_.has_message = true;
   for (std::string_view key; in_.next_member(key);) {
