@@ -114,7 +114,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   append_schema(turn, request, encoded.dropped);
   turn.close();
 
-  std::vector<DroppedField> same;  // told by the items already
+  std::vector<DroppedField> same;  // the items have reported these
   append_results(all.key("results"), request, parts.since_call, same);
   all.close();
   put_on_one_line(encoded.body);

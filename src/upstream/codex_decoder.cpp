@@ -44,6 +44,7 @@ bool CodexDecoder::read(std::string_view text) {
     return read_codex_line(line, reader_, line_);
   });
   if (readable) count_mended(mended, repairs_);
+  turn_.next_line(mended.escaped > 0);
   return readable;
 }
 
@@ -77,6 +78,7 @@ void CodexDecoder::apply(std::string_view text, EventSink& sink) {
 void CodexDecoder::end(bool cut, EventSink& sink) {
   if (std::exchange(ended_, true)) return;
   turn_.finish(cut, sink);
+  for (std::size_t i = 0; i < repairs_.size(); ++i) repairs_[i] += turn_.repairs()[i];
   count(Repair::utf8_invalid, turn_.replaced());
 }
 

@@ -36,7 +36,7 @@ int number_at(std::string_view text) {
   return number >= 400 && number < 600 ? number : 0;
 }
 
-// The first number behind the word `status`.
+// The first number after the word `status`, if it is near.
 int status_in(std::string_view message) {
   const std::size_t word = message.find("status");
   if (word == std::string_view::npos) return 0;

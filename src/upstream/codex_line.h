@@ -23,7 +23,7 @@ struct CodexLine {
   Text delta;               // in `params`, once it has been looked for
 };
 
-// False when the line is no JSON object. Views are into `text`.
+// False when the line is not a JSON object. Views are into `text`.
 bool read_codex_line(std::string_view text, json::Reader& reader, CodexLine& line);
 
 // The member of an object as text: a string unescaped, anything else as JSON. Empty when it is not there, or null.

@@ -2,35 +2,11 @@
 #include "json/member.h"
 #include "upstream/codex_decoder.h"
 #include "upstream/codex_error.h"
+#include "upstream/openai_usage.h"
 #include "upstream/read_text.h"
 
 namespace callgate::upstream {
 namespace {
-
-// {"totalTokens":40,"inputTokens":25,"cachedInputTokens":5,"cacheWriteInputTokens":0,"outputTokens":15,
-//  "reasoningOutputTokens":0}
-std::optional<Usage> usage_in(std::string_view json) {
-  Usage usage;
-  bool stated = false;
-  json::Reader in(json);
-  if (json.empty() || in.peek() != json::Kind::object) return std::nullopt;
-  for (std::string_view key; in.next_member(key);) {
-    std::int64_t* into = key == "inputTokens"             ? &usage.prompt_tokens
-                         : key == "cachedInputTokens"     ? &usage.cached_tokens
-                         : key == "cacheWriteInputTokens" ? &usage.cache_write_tokens
-                         : key == "outputTokens"          ? &usage.completion_tokens
-                         : key == "reasoningOutputTokens" ? &usage.reasoning_tokens
-                         : key == "totalTokens"           ? &usage.total_tokens
-                                                          : nullptr;
-    if (into == nullptr || in.peek() != json::Kind::number) {
-      in.skip();
-    } else {
-      *into = in.integer().value_or(0);
-      stated = true;
-    }
-  }
-  return stated ? std::optional(usage) : std::nullopt;
-}
 
 // The member `delta`, without a copy where it has no escapes.
 template <class Use>
@@ -98,13 +74,22 @@ void item_completed(std::string_view item, CodexTurn& turn, EventSink& sink) {
   }
 }
 
+// The text of the arguments, or their JSON; some servers name them otherwise.
+std::string arguments_in(std::string_view call) {
+  std::string arguments;
+  for (const std::string_view name : {"arguments", "parameters", "input", "args"}) {
+    if (arguments.empty()) arguments = any_member_text(call, name);
+  }
+  return arguments;
+}
+
 // An item of the model's response as the model wrote it, calls with their arguments' own text.
 void raw_item(std::string_view item, CodexTurn& turn, EventSink& sink) {
   const std::string type = any_member_text(item, "type");
   if (type == "function_call") {
     const std::string name = any_member_text(item, "name");
     if (!turn.declares(name)) return;  // codex runs it itself
-    turn.call(any_member_text(item, "call_id"), name, any_member_text(item, "arguments"), sink);
+    turn.call(any_member_text(item, "call_id"), name, arguments_in(item), sink);
   } else if (type == "reasoning") {
     const std::string sealed = any_member_text(item, "encrypted_content");
     if (!sealed.empty()) turn.sealed_thought(any_member_text(item, "id"), sealed, sink);
@@ -151,16 +136,16 @@ void apply_codex_notification(CodexLine& line, json::Reader& reader, CodexTurn& 
     raw_item(json::member_json(params, "item"), turn, sink);
   } else if (method == "item/tool/call") {
     turn.call(any_member_text(params, "callId"), any_member_text(params, "tool"),
-              json::member_json(params, "arguments"), sink);
+              arguments_in(params), sink);
   } else if (method == "rawResponse/completed") {
-    const std::optional<Usage> usage = usage_in(json::member_json(params, "usage"));
+    const std::optional<Usage> usage = read_stated_usage(json::member_json(params, "usage"));
     if (usage) turn.add_usage(*usage, sink);
     turn.settle();
     if (turn.has_calls()) turn.complete();
   } else if (method == "thread/tokenUsage/updated") {
     const std::string_view usage = json::member_json(params, "tokenUsage");
-    const std::optional<Usage> total = usage_in(json::member_json(usage, "total"));
-    const std::optional<Usage> last = usage_in(json::member_json(usage, "last"));
+    const std::optional<Usage> total = read_stated_usage(json::member_json(usage, "total"));
+    const std::optional<Usage> last = read_stated_usage(json::member_json(usage, "last"));
     if (total) turn.total_usage(*total, last.value_or(Usage{}), sink);
     turn.settle();
   } else if (method == "turn/plan/updated") {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kCarried = {"model", "messages", "stream",
                                                       "reasoning_effort"};
 
-// A lone question goes as it is; anything more as a transcript, with the images of the prompt behind it.
+// A lone question goes as it is; anything more as a transcript, followed by the images of the prompt.
 void append_first(std::string& out, const Request& request, const ConversationParts& parts,
                   std::vector<DroppedField>& dropped) {
   out.push_back('[');
@@ -45,7 +45,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   append_first(all.key("first"), request, parts, encoded.dropped);
   std::string& next = all.key("next");
   next.push_back('[');
-  std::vector<DroppedField> same;  // told by the first prompt already
+  std::vector<DroppedField> same;  // the first prompt has reported these
   append_input(next, request, parts.prompt, "image_url", same);
   next.push_back(']');
   all.string("model", options.model.empty() ? std::string_view(request.model) : options.model);

@@ -85,7 +85,7 @@ TEST(CodexAppServer, asks_the_last_user_messages_and_injects_the_rest) {
   EXPECT_THAT(std::string(json::member_json(body, "items")), HasSubstr(R"("output":"5"})"));
 }
 
-TEST(CodexAppServer, tells_what_it_leaves_behind) {
+TEST(CodexAppServer, reports_what_it_leaves_out) {
   Request request{.model = "m", .choices = 2};
   request.messages.push_back(message(Role::user, R"("hi")"));
   request.tools.push_back({.name = "f", .extra = {{"strict", {"true"}}}});
@@ -139,6 +139,9 @@ TEST(CodexError, finds_the_status) {
       {R"({"message":"x","codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":null}}})",
        0, ErrorCode::upstream_failed},
       {R"({"message":"the status of 12345 things"})", 0, ErrorCode::upstream_failed},
+      {R"({"message":"the status is unknown"})", 0, ErrorCode::upstream_failed},
+      {R"({"message":"status is 503"})", 503, ErrorCode::unavailable},
+      {R"({"message":"status was 503"})", 0, ErrorCode::upstream_failed},
       {R"(nonsense)", 0, ErrorCode::upstream_failed},
   };
   for (const Row& row : rows) {

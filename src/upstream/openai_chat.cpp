@@ -20,7 +20,7 @@ constexpr auto kFields = std::to_array<RequestField>({
     {"stream", true, kSame},
     {"stream_options", true, "a stream is always asked for usage; other members are passed on"},
     {"tools", true, "passed on as they came, `strict` and unknown members included"},
-    {"other_tools", true, "tools that are no functions: passed on as they came"},
+    {"other_tools", true, "tools that are not functions: passed on as they came"},
     {"functions", true, "`tools`; the answer comes as `function_call`"},
     {"tool_choice", true, kSame},
     {"function_call", true, "`tool_choice`"},
@@ -83,7 +83,7 @@ void append_tool_choice(json::ObjectWriter& object, const ToolChoice& choice) {
   named.close();
 }
 
-// Usage is always asked for: callgate counts it, and tells the caller only if the caller asked too.
+// Usage is always asked for: callgate counts it, and reports it only to callers that asked for it.
 void append_stream(json::ObjectWriter& object, const Request& request) {
   object.boolean("stream", true);
   std::string& out = object.key("stream_options");

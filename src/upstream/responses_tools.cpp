@@ -33,7 +33,7 @@ std::string flat(std::string_view object) {
   return made;
 }
 
-// A grammar is nested in its format, too.
+// A grammar is nested in its format as well.
 std::string custom_tool(std::string_view tool) {
   const std::string outer = flat(tool);
   const std::string_view format = json::given_member(outer, "format");
