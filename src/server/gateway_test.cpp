@@ -1,0 +1,70 @@
+#include "server/gateway.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/gateway_testing.h"
+
+namespace callgate::server {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kQuestion =
+    R"({"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]})";
+
+std::string chunk(std::string_view delta, std::string_view reason = "null") {
+  return R"(data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":)" +
+         std::string(delta) + R"(,"finish_reason":)" + std::string(reason) + "}]}\n\n";
+}
+
+class GatewayTest : public testing::Test {
+ protected:
+  // One model, `m`, at the fake server.
+  std::string config(std::string_view model_keys = {}, std::string_view more = {}) const {
+    return "store.url = \"sqlite::memory:\"\n" + std::string(more) +
+           "[[upstream]]\nname = \"a\"\nurl = \"" + model_.url() +
+           "\"\n[[model]]\nname = \"m\"\nupstream = [\"a\"]\nretry_backoff = \"1ms\"\n" +
+           std::string(model_keys);
+  }
+
+  net::Loop loop_;
+  FakeServer model_{loop_};
+};
+
+TEST_F(GatewayTest, counts_the_bytes_of_a_stream_once_however_it_arrives) {
+  TestGateway gateway(loop_, config());
+  const std::string text = chunk(R"({"role":"assistant","content":"Hello"})");
+  const std::string end = chunk("{}", "\"stop\"") + "data: [DONE]\n\n";
+  model_.then({.pieces = {text + end}});
+  model_.then({.pieces = {text, end}});
+  for (int i = 0; i < 2; ++i) {
+    const TestAnswer answer = gateway.ask(kQuestion);
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_THAT(answer.body, HasSubstr("Hello"));
+    const store::RequestRow& row = gateway.log().rows().back();
+    EXPECT_EQ(row.outcome.bytes_out, static_cast<std::int64_t>(answer.body.size()));
+    EXPECT_EQ(row.outcome.bytes_in, static_cast<std::int64_t>(kQuestion.size()));
+    EXPECT_EQ(row.outcome.state, store::RequestState::completed);
+    EXPECT_EQ(row.outcome.finish_reason, FinishReason::stop);
+    EXPECT_EQ(row.outcome.http_status, 200);
+    EXPECT_EQ(row.outcome.attempts, 1);
+  }
+  EXPECT_EQ(model_.asked().size(), 2u);
+}
+
+TEST_F(GatewayTest, answers_with_the_error_of_its_only_upstream) {
+  TestGateway gateway(loop_, config("retries = 1\n"));
+  model_.then({.status = 503, .headers = {}, .pieces = {R"({"error":{"message":"busy"}})"}});
+  model_.then({.status = 503, .headers = {}, .pieces = {R"({"error":{"message":"still busy"}})"}});
+  const TestAnswer answer = gateway.ask(kQuestion);
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_THAT(answer.body, HasSubstr("still busy"));
+  const store::RequestRow& row = gateway.log().rows().back();
+  EXPECT_EQ(row.outcome.state, store::RequestState::failed);
+  EXPECT_EQ(row.outcome.attempts, 2);
+  EXPECT_EQ(row.outcome.error_message, "still busy");
+}
+
+}  // namespace
+}  // namespace callgate::server
