@@ -52,6 +52,8 @@ struct ToolResult;
 namespace callgate::server {
 
 class SharedLimits;
+struct LoopWork;
+struct TurnHost;
 
 // What all loops share. Everything in it may be used from any thread.
 struct World {
@@ -82,6 +84,9 @@ struct World {
   RunningLoops loops;
   Rooms rooms;
 };
+
+// By name.
+using UpstreamTargets = std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>>;
 
 struct DialectChoice {
   const Dialect* dialect = nullptr;  // nullptr: native
@@ -122,9 +127,6 @@ struct Ask {
   KeyState* key = nullptr;  // nullptr on an open gateway
   net::Headers headers;     // of the answer, whatever it will be
   std::uint64_t started_ms = 0;
-  bool in_turn = false;  // its end is counted by the turn
-  std::string received;  // the body, where the log keeps it
-  std::size_t received_bytes = 0;
   std::unique_ptr<Capture> capture;  // nullptr: it is not captured
 };
 
@@ -151,19 +153,24 @@ class Gateway {
 
   net::Task<> answer(net::Exchange& exchange);
 
- private:
-  friend class Turn;
-  friend class LoopRun;
-  friend class LoopTurn;
-  friend class RoomSocket;
-  friend class RoomTurn;
-  struct Route;
-  static Result<const Route*> find_route(Ask& ask);
+  // For whoever starts turns on this gateway's loop.
+  TurnHost turn_host();
+  const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
   // The model, if it exists and the key may use it.
   static Result<Snapshot::Model> choose_model(const Snapshot& snapshot, const KeyState* key,
                                               std::string_view name);
+  // Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer.
+  Result<void> admit_turn(const Snapshot& snapshot, KeyState* key, net::Headers& headers);
+
+ private:
+  struct Route;
+  static Result<const Route*> find_route(Ask& ask);
 
   net::Task<> chat_completions(Ask& ask);
+  Result<std::unique_ptr<LoopWork>> read_turn(Ask& ask, std::string_view body);
+  // Frames of their own: a stream without a loop has no room for one.
+  net::Task<> run_plain(Ask& ask, std::unique_ptr<LoopWork> work);
+  net::Task<> run_loop(Ask& ask, std::unique_ptr<LoopWork> work);
   net::Task<> models(Ask& ask);
   net::Task<> livez(Ask& ask);
   net::Task<> readyz(Ask& ask);
@@ -191,8 +198,6 @@ class Gateway {
   net::Task<> refuse(Ask& ask, const Error& error, int status = 0);
   net::Task<> respond_json(Ask& ask, int status, std::string_view body);
   Result<void> admit(Ask& ask, const Route& route);
-  // Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer.
-  Result<void> admit_turn(const Snapshot& snapshot, KeyState* key, net::Headers& headers);
   void add_cors(Ask& ask);
   // Captures the request if that is configured or asked for, and briefly where its content is `logged` anyway. `body` is
   // as received.
@@ -203,7 +208,7 @@ class Gateway {
   net::Loop& loop_;
   IdMint mint_;
   std::shared_ptr<const Snapshot> snapshot_;
-  std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets_;
+  UpstreamTargets targets_;
 };
 
 // Listeners' addresses decide whether loopback pages may call.

@@ -202,6 +202,7 @@ class TestGateway {
   void run(net::Task<> task) { net::run_to_end(loop_, settle(std::move(task))); }
 
   net::Loop& loop() { return loop_; }
+  Gateway& gateway() { return gateway_; }
   World& world() { return world_; }
   RecordingRequestLog& log() { return log_; }
   net::HttpClient& client() { return client_; }
