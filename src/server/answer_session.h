@@ -1,4 +1,4 @@
-// AnswerSession: the answer to one request, whoever makes it: encodes it, keeps what the log wants of it, writes its headers,
+// AnswerSession: the answer to one request, plain or of a tool loop: encodes it, keeps what the log wants of it, writes its headers,
 // fills silences, delivers it to its audience, and ends the turn's row. It is the listener of a plain turn's only round; a tool
 // loop writes into it what all its rounds say.
 #pragma once

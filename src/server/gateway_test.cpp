@@ -44,6 +44,12 @@ TEST(ChooseDialect, takes_the_longest_pattern_of_a_model_name) {
 constexpr std::string_view kQuestion =
     R"({"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]})";
 
+// The same without a stream.
+std::string whole(std::string_view question) {
+  std::string text(question);
+  return text.replace(text.find("true"), 4, "false");
+}
+
 std::string chunk(std::string_view delta, std::string_view reason = "null") {
   return R"(data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":)" +
          std::string(delta) + R"(,"finish_reason":)" + std::string(reason) + "}]}\n\n";
@@ -63,25 +69,27 @@ class GatewayTest : public testing::Test {
   FakeServer model_{loop_};
 };
 
-TEST_F(GatewayTest, counts_the_bytes_of_a_stream_once_however_it_arrives) {
+TEST_F(GatewayTest, counts_the_bytes_of_an_answer_once_however_it_arrives) {
   TestGateway gateway(loop_, config());
   const std::string text = chunk(R"({"role":"assistant","content":"Hello"})");
   const std::string end = chunk("{}", "\"stop\"") + "data: [DONE]\n\n";
-  model_.then({.pieces = {text + end}});
-  model_.then({.pieces = {text, end}});
-  for (int i = 0; i < 2; ++i) {
-    const TestAnswer answer = gateway.ask(kQuestion);
-    EXPECT_EQ(answer.status, 200);
-    EXPECT_THAT(answer.body, HasSubstr("Hello"));
-    const store::RequestRow& row = gateway.log().rows().back();
-    EXPECT_EQ(row.outcome.bytes_out, static_cast<std::int64_t>(answer.body.size()));
-    EXPECT_EQ(row.outcome.bytes_in, static_cast<std::int64_t>(kQuestion.size()));
-    EXPECT_EQ(row.outcome.state, store::RequestState::completed);
-    EXPECT_EQ(row.outcome.finish_reason, FinishReason::stop);
-    EXPECT_EQ(row.outcome.http_status, 200);
-    EXPECT_EQ(row.outcome.attempts, 1);
+  const std::vector<std::vector<std::string>> arrivals{{text + end}, {text, end}};
+  for (const std::string& question : {std::string(kQuestion), whole(kQuestion)}) {
+    for (const auto& pieces : arrivals) {
+      model_.then({.pieces = pieces});
+      const TestAnswer answer = gateway.ask(question);
+      EXPECT_EQ(answer.status, 200);
+      EXPECT_THAT(answer.body, HasSubstr("Hello"));
+      const store::RequestOutcome& outcome = gateway.log().rows().back().outcome;
+      EXPECT_EQ(outcome.bytes_out, static_cast<std::int64_t>(answer.body.size()));
+      EXPECT_EQ(outcome.bytes_in, static_cast<std::int64_t>(question.size()));
+      EXPECT_EQ(outcome.state, store::RequestState::completed);
+      EXPECT_EQ(outcome.finish_reason, FinishReason::stop);
+      EXPECT_EQ(outcome.http_status, 200);
+      EXPECT_EQ(outcome.attempts, 1);
+    }
   }
-  EXPECT_EQ(model_.asked().size(), 2u);
+  EXPECT_EQ(model_.asked().size(), 4u);
 }
 
 TEST_F(GatewayTest, answers_with_the_error_of_its_only_upstream) {

@@ -128,7 +128,7 @@ class FakeServer {
       }
       const auto written = co_await exchange.write(reply.pieces[i]);
       if (!written) co_return;
-      co_await loop_.sleep(net::Millis(0));  // a read of its own for whoever reads
+      co_await loop_.sleep(net::Millis(0));  // the other side gets it in a read of its own
     }
     if (reply.breaks_off) co_return exchange.abort();
     (void)co_await exchange.end();

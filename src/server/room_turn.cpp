@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kThoughtBytes = 1024;
 constexpr std::uint64_t kThoughtMs = 100;
 
-// The model gets all that was said, behind the message's own system prompt. A message that names a conversation gets what
+// The model gets everything that was said, after the message's own system prompt. A message that names a conversation gets what
 // that one remembers instead.
 LoopWork work_of(RoomAsk& ask, const Room& room, std::uint64_t now) {
   LoopWork work = std::move(*ask.work);

@@ -28,7 +28,7 @@ struct TurnHost {
   const UpstreamTargets& targets;  // a reload replaces what is in it
 };
 
-// By value: whoever asked may leave before the turn ends.
+// By value: the client may leave before the turn ends.
 struct TurnJob {
   std::shared_ptr<const Snapshot> snapshot;
   KeyState* key = nullptr;  // lives in the snapshot; nullptr on an open gateway

@@ -185,6 +185,33 @@ TEST_F(TurnPathTest, reports_the_same_with_and_without_a_loop) {
   }
 }
 
+TEST_F(TurnPathTest, passes_on_the_usage_that_an_upstream_states) {
+  TestGateway gateway(loop_, one_model());
+  for (const HeaderPairs& headers : {kPlain, kLoop}) {
+    server_.then({.pieces = {text("Hi"), chunk("{}", "\"stop\""),
+                             "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":41,"
+                             "\"completion_tokens\":7,\"total_tokens\":48}}\n\n",
+                             "data: [DONE]\n\n"}});
+    const TestAnswer answer =
+        gateway.ask(R"({"model":"m","messages":[{"role":"user","content":"hi"}]})", headers);
+    EXPECT_THAT(answer.body, HasSubstr(R"("usage":{"prompt_tokens":41,"completion_tokens":7)"));
+    EXPECT_THAT(answer.body, Not(HasSubstr("estimated")));
+    EXPECT_EQ(answer.header("x-callgate-usage"), "");
+    EXPECT_EQ(gateway.log().rows().back().outcome.usage->total_tokens, 48);
+  }
+}
+
+TEST_F(TurnPathTest, estimates_the_usage_that_an_upstream_does_not_state) {
+  TestGateway gateway(loop_, one_model());
+  for (const HeaderPairs& asked : {kPlain, kLoop}) {
+    server_.then({.pieces = {text("Hi"), kStop}});
+    const TestAnswer answer =
+        gateway.ask(R"({"model":"m","messages":[{"role":"user","content":"hi"}]})", asked);
+    EXPECT_THAT(answer.body, HasSubstr("\"estimated\":true"));
+    EXPECT_EQ(answer.header("x-callgate-usage"), "estimated");
+  }
+}
+
 TEST_F(TurnPathTest, refuses_the_same_with_and_without_a_loop) {
   TestGateway gateway(loop_, one_model("retries = 0\n"));
   for (int i = 0; i < 2; ++i) {
@@ -365,6 +392,33 @@ TEST_F(TurnPathTest, sends_the_head_of_a_loop_and_signs_of_life_while_its_tools_
   EXPECT_THAT(body, testing::StartsWith(": keep-alive\n\n"));
   EXPECT_THAT(body, HasSubstr("Found."));
   EXPECT_EQ(server_.asked().size(), 2u);
+}
+
+// Without the head nobody knows which loop to approve.
+TEST_F(TurnPathTest, sends_the_head_of_a_loop_whose_call_waits_for_approval) {
+  TestGateway gateway(loop_, one_model() + tool() + "approval = true\n");
+  server_.then({.pieces = {call("look"), kCalls}});
+  tool_server_.then({.headers = {{"content-type", "text/plain"}}, .pieces = {"found"}});
+  server_.then({.pieces = {text("Found."), kStop}});
+  std::size_t runs_at_head = 1;
+  std::string body;
+  const auto client = [&]() -> net::Task<> {
+    net::ClientExchange exchange(gateway.client(), gateway.target());
+    const net::ClientRequest asked = TestGateway::request(kQuestion, kLoop);
+    const auto sent = co_await exchange.send(asked);
+    if (!sent) co_return;
+    runs_at_head = tool_server_.asked().size();
+    const std::string id(exchange.headers().find("x-callgate-loop").value_or(""));
+    LoopCommand approve{.kind = LoopCommand::Kind::approve, .text = {}, .run = 1};
+    EXPECT_EQ(gateway.world().loops.steer(id, nullptr, std::move(approve)),
+              RunningLoops::Answer::taken);
+    auto rest = co_await exchange.read_all(1 << 20);
+    if (rest) body = std::move(*rest);
+  };
+  gateway.run(client());
+  EXPECT_EQ(runs_at_head, 0u);
+  EXPECT_EQ(tool_server_.asked().size(), 1u);
+  EXPECT_THAT(body, HasSubstr("Found."));
 }
 
 TEST_F(TurnPathTest, ends_the_upstream_call_of_a_client_that_leaves) {
