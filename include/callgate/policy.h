@@ -1,5 +1,5 @@
 // What callgate lets pass of a turn, per model. Each policy is a stage of its own in src/policy; their order is in
-// src/engine/pipeline.cpp, and docs/streaming.md tells a client developer what to expect.
+// src/engine/turn_reader.cpp and client_stages.cpp, and docs/streaming.md tells a client developer what to expect.
 #pragma once
 
 #include <cstdint>
