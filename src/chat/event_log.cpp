@@ -203,4 +203,27 @@ std::string print(const std::vector<LoggedEvent>& events) {
   return out;
 }
 
+void tell(const LoggedEvent& event, EventSink& sink) {
+  switch (event.kind) {
+    case LoggedEvent::Kind::text:
+      return sink.accept(TextDelta{event.text});
+    case LoggedEvent::Kind::reasoning:
+      return sink.accept(ReasoningDelta{event.text});
+    case LoggedEvent::Kind::refusal:
+      return sink.accept(RefusalDelta{event.text});
+    case LoggedEvent::Kind::call:
+      return sink.accept(CallStarted{event.call, event.text, event.id});
+    case LoggedEvent::Kind::arguments:
+      return sink.accept(ArgumentsDelta{event.call, event.text});
+    case LoggedEvent::Kind::end:
+      return sink.accept(CallFinished{event.call, event.outcome});
+    case LoggedEvent::Kind::field:
+      return sink.accept(FieldReported{event.scope, event.id, event.text, event.call});
+    case LoggedEvent::Kind::usage:
+      return sink.accept(UsageReported{event.usage, event.text});
+    case LoggedEvent::Kind::finish:
+      return sink.accept(TurnFinished{event.reason});
+  }
+}
+
 }  // namespace callgate

@@ -62,6 +62,9 @@ class EventLog final : public EventSink {
   std::vector<LoggedEvent> events_;
 };
 
+// The event once more. Whether a call was found in the text is not kept.
+void tell(const LoggedEvent& event, EventSink& sink);
+
 std::string_view to_string(CallOutcome outcome);
 std::string_view to_string(FinishReason reason);
 

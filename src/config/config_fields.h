@@ -452,7 +452,8 @@ struct Section<ModelConfig> {
       Field{"reasoning_open", &ModelConfig::reasoning_open,
             "the prompt template already opens reasoning"},
       Field{"retries", &ModelConfig::retries,
-            "further tries while nothing has been sent to the client"},
+            "further tries after each upstream was asked once, while nothing has been sent to the "
+            "client"},
       Field{"retry_backoff", &ModelConfig::retry_backoff,
             "first pause between tries; doubled each time, with jitter"},
       Field{"stop_after_tools", &ModelConfig::stop_after_tools,

@@ -12,11 +12,10 @@ constexpr std::int64_t kResumedFactor = 10;
 
 Silence::Silence(const UpstreamConfig& upstream) : upstream_(upstream) {}
 
-std::optional<net::Millis> Silence::left(const Pipeline& pipeline) {
-  const bool complete = pipeline.complete();
-  if (pipeline.progress() != progress_ || complete != complete_) {
+std::optional<net::Millis> Silence::left(std::uint64_t progress, bool complete) {
+  if (progress != progress_ || complete != complete_) {
     if (complete && complete_) resumed_ = true;
-    progress_ = pipeline.progress();
+    progress_ = progress;
     complete_ = complete;
     waited_ = 0;
     noise_ = false;

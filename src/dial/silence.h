@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "callgate/error.h"
-#include "callgate/pipeline.h"
 #include "config/config.h"
 #include "net/loop.h"
 
@@ -16,8 +15,9 @@ class Silence {
   // A child program reports what it does in messages that say nothing to the client: it has no limit here.
   explicit Silence(const UpstreamConfig& upstream);
 
-  // What is left of it; nothing while no limit applies. Before every read.
-  std::optional<net::Millis> left(const Pipeline& pipeline);
+  // What is left of it; nothing while no limit applies. Before every read. What the pipeline says of progress() and
+  // complete().
+  std::optional<net::Millis> left(std::uint64_t progress, bool complete);
   // A read took that long. `brought`: it brought bytes.
   void add(std::uint64_t milliseconds, bool brought);
   // Why the turn ends when nothing is left. A turn whose end is known ends well all the same.

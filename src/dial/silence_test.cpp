@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "callgate/pipeline.h"
+
 namespace callgate::server {
 namespace {
 
@@ -28,7 +30,7 @@ class SilenceTest : public testing::Test {
     pipeline_->push(bytes, out_);
   }
   std::int64_t left() {
-    const auto left = silence_.left(*pipeline_);
+    const auto left = silence_.left(pipeline_->progress(), pipeline_->complete());
     return left ? left->count() : -1;
   }
 

@@ -5,7 +5,7 @@
 namespace callgate::engine {
 
 ChoiceChain::ChoiceChain(std::vector<std::unique_ptr<Stage>> stages, EventSink& last)
-    : stages_(std::move(stages)), behind_(stages_.size()), first_(&last) {
+    : stages_(std::move(stages)), first_(&last), behind_(stages_.size()) {
   sinks_.reserve(2 * stages_.size() + 1);
   add_check();
   for (std::size_t i = stages_.size(); i-- > 0;) {

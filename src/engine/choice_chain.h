@@ -1,4 +1,4 @@
-// The stages of one choice, chained: what the decoder says goes in, what is left goes to the tap.
+// The stages of one choice, chained: events go in at first(), and what is left of them comes out at the other end.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ class ChoiceChain {
 
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<std::unique_ptr<EventSink>> sinks_;  // from the last to the first
-  std::vector<EventSink*> behind_;                 // by stage
   EventSink* first_;
+  std::vector<EventSink*> behind_;  // by stage
 };
 
 }  // namespace callgate::engine

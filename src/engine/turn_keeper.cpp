@@ -29,29 +29,6 @@ std::size_t bytes_of(const Event& event) {
       event);
 }
 
-void emit(const LoggedEvent& event, EventSink& sink) {
-  switch (event.kind) {
-    case Kind::text:
-      return sink.accept(TextDelta{event.text});
-    case Kind::reasoning:
-      return sink.accept(ReasoningDelta{event.text});
-    case Kind::refusal:
-      return sink.accept(RefusalDelta{event.text});
-    case Kind::call:
-      return sink.accept(CallStarted{event.call, event.text, event.id});
-    case Kind::arguments:
-      return sink.accept(ArgumentsDelta{event.call, event.text});
-    case Kind::end:
-      return sink.accept(CallFinished{event.call, event.outcome});
-    case Kind::field:
-      return sink.accept(FieldReported{event.scope, event.id, event.text, event.call});
-    case Kind::usage:
-      return sink.accept(UsageReported{event.usage});
-    case Kind::finish:
-      return sink.accept(TurnFinished{event.reason});
-  }
-}
-
 // Writes objects of an array, each with its type, and with its choice where that is not the first.
 class EventPrinter {
  public:

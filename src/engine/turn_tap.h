@@ -1,18 +1,24 @@
-// The last thing before the encoder: sees what the client will see, counts it, changes nothing.
+// The last thing before a turn's events leave: sees what the client will see, counts it, changes nothing.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "base/ids.h"
 #include "callgate/event.h"
 #include "callgate/pipeline.h"
+#include "policy/passed_calls.h"
 
 namespace callgate::engine {
 
-// What the taps of all choices of a turn share.
+// What both halves of a turn, and all its choices, count into and mint from.
 struct TurnTally {
-  TurnSummary& summary;
+  explicit TurnTally(std::uint64_t id_seed) : mint(id_seed) {}
+
+  IdMint mint;
+  TurnSummary summary;
+  policy::Withheld withheld;
   bool visible = false;  // the client would have seen something of the turn
   TurnObserver* observer = nullptr;
   std::size_t keep_text = 0;  // bytes of the first choice's text that are kept

@@ -10,10 +10,8 @@
 
 #include "callgate/dialect.h"
 #include "json/reader.h"
-#include "net/client.h"
-#include "net/net_testing.h"
 #include "script/reply_encoder.h"
-#include "server/gateway.h"
+#include "server/gateway_testing.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::server {
@@ -127,63 +125,45 @@ std::string question(std::string_view model, std::string_view text, bool stream)
          R"("required":["utc"]}}}]})";
 }
 
-// A gateway with the demo models, on a port of its own. Replies are cut small and not paced.
+std::string script_file() {
+  return testing::TempDir() + "callgate_demo_test." + std::to_string(::getpid());
+}
+
+// The demo models, whose replies are cut small and not paced.
+Config demo_config() {
+  const std::string script = script_file();
+  std::ofstream(script) << "cut text 3\ncut arguments 3\ndemo\n";
+  Config config;
+  UpstreamConfig upstream;
+  upstream.name = "demo";
+  upstream.wire = "script";
+  upstream.url = script;
+  config.upstreams.push_back(upstream);
+  for (const WireFormat* wire : upstream::all()) {
+    upstream.name = "demo-" + std::string(wire->name);
+    upstream.wire = wire->name;
+    upstream.url = "script:" + script;
+    config.upstreams.push_back(upstream);
+  }
+  add_demo(config);
+  return config;
+}
+
 class DemoGateway {
  public:
-  DemoGateway() {
-    const std::string script =
-        testing::TempDir() + "callgate_demo_test." + std::to_string(::getpid());
-    std::ofstream(script) << "cut text 3\ncut arguments 3\ndemo\n";
-    Config config;
-    UpstreamConfig upstream;
-    upstream.name = "demo";
-    upstream.wire = "script";
-    upstream.url = script;
-    config.upstreams.push_back(upstream);
-    for (const WireFormat* wire : upstream::all()) {
-      upstream.name = "demo-" + std::string(wire->name);
-      upstream.wire = wire->name;
-      upstream.url = "script:" + script;
-      config.upstreams.push_back(upstream);
-    }
-    add_demo(config);
-    const auto applied = gateway_.apply(std::make_shared<Snapshot>(config, Access({}, nullptr)));
-    EXPECT_TRUE(applied);
-    std::remove(script.c_str());
-    const auto bound = server_.listen({.host = "127.0.0.1"});
-    EXPECT_TRUE(bound);
-    target_ = {.host = "127.0.0.1", .port = bound->port};
-  }
+  DemoGateway() { std::remove(script_file().c_str()); }
 
   // The body of a good answer, else nothing. `dialect`, if any, is what the text is read as.
-  std::string ask(const std::string& body, std::string_view dialect = {}) {
-    std::string answer;
-    net::run_to_end(loop_, ask_on_loop(body, dialect, answer));
-    return answer;
+  std::string ask(const std::string& body, const std::string& dialect = {}) {
+    HeaderPairs headers;
+    if (!dialect.empty()) headers.emplace_back("x-callgate-dialect", dialect);
+    TestAnswer answer = gateway_.ask(body, headers);
+    return answer.status == 200 ? std::move(answer.body) : std::string();
   }
 
  private:
-  net::Task<> ask_on_loop(const std::string& body, std::string_view dialect, std::string& answer) {
-    net::ClientExchange exchange(client_, target_);
-    net::ClientRequest request{
-        .method = "POST", .path = "/v1/chat/completions", .headers = {}, .body = body};
-    request.headers.add("content-type", "application/json");
-    if (!dialect.empty()) request.headers.add("x-callgate-dialect", dialect);
-    const auto sent = co_await exchange.send(request);
-    if (!sent) co_return;
-    auto all = co_await exchange.read_all(std::size_t{1} << 20);
-    if (all && exchange.status() == 200) answer = std::move(*all);
-  }
-
-  telemetry::Logger log_{{.level = telemetry::LogLevel::error}};
-  telemetry::Metrics metrics_;
-  store::NullRequestLog requests_;
-  World world_{log_, metrics_, requests_, 100};
   net::Loop loop_;
-  Gateway gateway_{world_, loop_, 7};
-  net::HttpServer server_{loop_, {}, [this](net::Exchange& e) { return gateway_.answer(e); }};
-  net::HttpClient client_{loop_, {}};
-  net::Target target_;
+  TestGateway gateway_{loop_, demo_config()};
 };
 
 std::vector<std::string> demo_models() {

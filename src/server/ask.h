@@ -1,7 +1,6 @@
 // One request on its way through the gateway.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,9 +18,6 @@ struct Ask {
   KeyState* key = nullptr;  // nullptr on an open gateway
   net::Headers headers;     // of the answer, whatever it will be
   std::uint64_t started_ms = 0;
-  bool in_turn = false;  // its end is counted by the turn
-  std::string received;  // the body, where the log keeps it
-  std::size_t received_bytes = 0;
   std::unique_ptr<Capture> capture;  // nullptr: it is not captured
 };
 

@@ -1,16 +1,12 @@
 #include "server/attempt.h"
 
-#include <algorithm>
-#include <charconv>
 #include <chrono>
 
-#include "compress/content_decoder.h"
 #include "config/server_kind.h"
 #include "dial/text_tools.h"
 #include "net/url.h"
-#include "server/ask.h"
+#include "server/snapshot.h"
 #include "server/world.h"
-#include "session/conversation_claims.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::server {
@@ -19,15 +15,6 @@ namespace {
 constexpr net::Millis kTailPatience{50};
 constexpr std::size_t kSearchedText = std::size_t{32} << 10;  // for a call that was missed
 constexpr int kTailPieces = 64;
-constexpr Milliseconds kLongestPause{10'000};
-
-// retry-after in seconds; dates and nonsense count as "not said".
-std::optional<Milliseconds> seconds_of(std::string_view text) {
-  unsigned seconds = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (fault != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return Milliseconds(std::int64_t{seconds} * 1000);
-}
 
 // ` (upstream "main", POST http://localhost:8000/chat/completions; its URL may lack /v1)`, without credentials.
 std::string where_asked(const UpstreamConfig& upstream, std::string_view path) {
@@ -65,32 +52,6 @@ std::string_view session_of(const net::Headers& headers) {
     if (!session.empty()) return session;
   }
   return {};
-}
-
-bool is_retryable(const Error& error) {
-  if (error.status == 401 || error.status == 403) return false;  // callgate's own key was refused
-  switch (error.code) {
-    case ErrorCode::rate_limited:
-      return error.upstream_code != "insufficient_quota";
-    case ErrorCode::upstream_failed:
-      return error.upstream_code != compress::kUnsupportedCoding &&
-             error.upstream_code != compress::kTooDense &&
-             error.upstream_code != net::kCertificateRefused;
-    case ErrorCode::unavailable:
-    case ErrorCode::timed_out:
-      return true;
-    case ErrorCode::conflict:
-      return error.upstream_code != kConversationBusy;
-    case ErrorCode::invalid_request:
-    case ErrorCode::unauthenticated:
-    case ErrorCode::forbidden:
-    case ErrorCode::not_found:
-    case ErrorCode::not_allowed:
-    case ErrorCode::too_large:
-    case ErrorCode::internal:
-      return false;
-  }
-  return false;
 }
 
 const WireFormat& wire_of(const UpstreamConfig& upstream) {
@@ -160,26 +121,9 @@ net::Task<Error> read_refusal(UpstreamCall& call, const UpstreamConfig& upstream
   co_return error;
 }
 
-std::optional<Milliseconds> pause_after(const Error& error, const ModelConfig& model,
-                                        std::size_t tried, bool same_upstream, IdMint& mint) {
-  if (static_cast<std::int64_t>(tried) >= model.retries) return std::nullopt;
-  if (!is_retryable(error) && same_upstream) return std::nullopt;
-  if (!same_upstream && tried + 1 < model.upstream.size()) return Milliseconds(0);
-  if (!is_retryable(error)) return std::nullopt;
-  const Milliseconds base =
-      model.retry_backoff * (std::int64_t{1} << std::min<std::size_t>(tried, 6));
-  const auto jittered = base / 2 + Milliseconds(static_cast<std::int64_t>(
-                                       mint.next() % static_cast<std::uint64_t>(base.count() + 1)));
-  const Milliseconds pause =
-      std::max(jittered, seconds_of(error.retry_after).value_or(Milliseconds(0)));
-  if (pause > kLongestPause) return std::nullopt;
-  return pause;
-}
-
-PipelineOptions reading_options(const WireFormat& wire, const ModelConfig& model,
-                                const LimitsConfig& limits, UpstreamCall& call, IdMint& mint) {
+PipelineOptions reading_options(const ModelConfig& model, const LimitsConfig& limits,
+                                UpstreamCall& call, IdMint& mint) {
   PipelineOptions options;
-  options.wire = wire.name;
   if (!model.commit.empty()) {
     options.commit = model.commit == "eager" ? Commit::eager : Commit::whole_call;
   }

@@ -1,4 +1,4 @@
-// One try at an upstream: what a turn and a round of a tool loop share.
+// What one try at an upstream takes.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,6 @@ struct World;
 
 // How agents name their conversations.
 std::string_view session_of(const net::Headers& headers);
-
-// Whether another try can help.
-bool is_retryable(const Error& error);
 
 // The model inside the process writes Chat Completions.
 const WireFormat& wire_of(const UpstreamConfig& upstream);
@@ -58,16 +55,12 @@ bool learn_text_only(World& world, const Snapshot& snapshot, const Asked& asked,
 net::Task<Error> read_refusal(UpstreamCall& call, const UpstreamConfig& upstream,
                               std::string_view path);
 
-// The pause before the next try; nothing when there is none. `tried` counts from 0.
-std::optional<Milliseconds> pause_after(const Error& error, const ModelConfig& model,
-                                        std::size_t tried, bool same_upstream, IdMint& mint);
-
 // How the answer of that model is read, without what belongs to one turn alone.
-PipelineOptions reading_options(const WireFormat& wire, const ModelConfig& model,
-                                const LimitsConfig& limits, UpstreamCall& call, IdMint& mint);
+PipelineOptions reading_options(const ModelConfig& model, const LimitsConfig& limits,
+                                UpstreamCall& call, IdMint& mint);
 
-// Whoever asked has all. What the upstream still sends, most often the end of its answer, is read away, so that its
-// connection can be used again; nobody waits for it.
+// The turn is over. Drains the rest of the upstream's answer, most often its end, so that the connection can be used
+// again; nobody waits for it.
 net::Task<> read_away(std::shared_ptr<UpstreamTarget> target, std::unique_ptr<UpstreamCall> call);
 
 }  // namespace callgate::server

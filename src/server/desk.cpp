@@ -2,19 +2,17 @@
 
 #include "client/protocol.h"
 #include "server/observe.h"
+#include "server/refusal.h"
 #include "server/turn_trace.h"
 
 namespace callgate::server {
 
 net::Task<> Desk::refuse(Ask& ask, const Error& error, int status) const {
-  if (!error.retry_after.empty()) ask.headers.add("retry-after", error.retry_after);
-  if (error.upstream_code == "insufficient_quota") ask.headers.add("x-should-retry", "false");
+  add_refusal_headers(ask.headers, error);
   if (status == 0) status = client::status_of(error);
-  if (!ask.in_turn) {
-    observe_refusal(world, ask, status, error);
-    const Milliseconds waited(loop.now() - ask.started_ms);
-    trace_refusal(world, mint, ask, status, error, waited);
-  }
+  observe_refusal(world, ask, status, error);
+  const Milliseconds waited(loop.now() - ask.started_ms);
+  trace_refusal(world, mint, ask, status, error, waited);
   co_await respond_json(ask, status, client::find("openai_chat")->error_body(error));
 }
 

@@ -25,7 +25,7 @@ struct Desk {
   IdMint& mint;
   const std::shared_ptr<const Snapshot>& snapshot;  // in force; follows reloads
 
-  // Answers with an error in the client's protocol. Counts it unless the turn does. `status`: instead of the error's own;
+  // Answers with an error in the client's protocol, and counts it. `status`: instead of the error's own;
   // 0: the error's own.
   net::Task<> refuse(Ask& ask, const Error& error, int status = 0) const;
 };

@@ -9,13 +9,16 @@
 #include "json/writer.h"
 #include "net/unix_time.h"
 #include "server/admin_routes.h"
+#include "server/answer_session.h"
+#include "server/attempt.h"
+#include "server/connection_audience.h"
+#include "server/event_stream.h"
 #include "server/loop_choice.h"
-#include "server/loop_turn.h"
+#include "server/loop_run.h"
 #include "server/mcp_route.h"
 #include "server/observe.h"
 #include "server/request_options.h"
 #include "server/room_socket.h"
-#include "server/turn.h"
 #include "server/turn_record.h"
 #include "tool/host.h"
 
@@ -81,7 +84,7 @@ Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
 }
 
 Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
-  std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets;
+  UpstreamTargets targets;
   for (const UpstreamConfig& upstream : snapshot->config.upstreams) {
     if (upstream.is_child()) {
       const auto health = [&] { return observe_child(world_, upstream.name); };
@@ -184,45 +187,81 @@ std::optional<Error> TurnSlots::refusal() const {
                .retry_after = "1"};
 }
 
+TurnHost Gateway::turn_host() {
+  return {.world = world_, .loop = loop_, .mint = mint_, .targets = targets_};
+}
+
 net::Task<> Gateway::chat_completions(Ask& ask) {
-  const Protocol& protocol = *client::find("openai_chat");
   const TurnSlots slots(world_, ask.key);
   const std::optional<Error> busy = slots.refusal();
   if (busy) co_return co_await refuse(ask, *busy);
-  auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
   if (!body) co_return co_await refuse(ask, body.error());
-  auto request = protocol.decode(*body);
-  if (!request) co_return co_await refuse(ask, request.error());
-  const auto model = ask.snapshot->choose_model(ask.key, request->model);
-  if (!model) co_return co_await refuse(ask, model.error());
-  const std::string_view header =
-      ask.exchange.head().headers.find("x-callgate-dialect").value_or("");
-  Result<DialectChoice> dialect = model->dialect;
-  if (!header.empty()) dialect = choose_dialect(*model->config, header);
-  if (!dialect) co_return co_await refuse(ask, dialect.error());
-  const net::RequestHead& head = ask.exchange.head();
-  auto options = read_options(head.headers, model->policy, head.query);
-  if (!options) co_return co_await refuse(ask, options.error());
-  const KeyConfig* key = ask.key == nullptr ? nullptr : &ask.key->config;
-  const auto catalogue = world_.tools == nullptr ? nullptr : world_.tools->catalogue();
-  auto loop = choose_loop(*request, ask.exchange.head().headers, ask.snapshot->config,
-                          *model->config, key, catalogue.get());
-  if (!loop) co_return co_await refuse(ask, loop.error());
-  loop->apply_to(options->policy);
-  const bool logged = logs_content(ask.snapshot->config, key, *model->config);
-  const auto captured = begin_capture(ask, request->model, *body, logged);
-  if (!captured) co_return co_await refuse(ask, captured.error());
-  ask.received_bytes = body->size();
-  if (logged) ask.received = *body;
+  auto work = read_turn(ask, *body);
+  if (!work) co_return co_await refuse(ask, work.error());
   ask.exchange.drop_body();
   const StreamGauge gauge(world_);
-  if (loop->on) {
-    LoopTurn turn(*this, ask, std::move(*request), *model, *dialect, *options, protocol,
-                  std::move(*loop));
-    co_return co_await turn.run();
-  }
-  Turn turn(*this, ask, std::move(*request), *model, *dialect, *options, protocol);
-  co_await turn.run();
+  if ((*work)->choice.on) co_return co_await run_loop(ask, std::move(*work));
+  co_await run_plain(ask, std::move(*work));
+}
+
+Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view body) {
+  auto work = std::make_unique<LoopWork>();
+  TurnJob& job = work->job;
+  job.protocol = client::find("openai_chat");
+  job.protocol_name = job.protocol->name;
+  auto request = job.protocol->decode(body);
+  if (!request) return tl::unexpected(request.error());
+  auto model = ask.snapshot->choose_model(ask.key, request->model);
+  if (!model) return tl::unexpected(model.error());
+  const net::RequestHead& head = ask.exchange.head();
+  const std::string_view header = head.headers.find("x-callgate-dialect").value_or("");
+  Result<DialectChoice> dialect = model->dialect;
+  if (!header.empty()) dialect = choose_dialect(*model->config, header);
+  if (!dialect) return tl::unexpected(dialect.error());
+  auto options = read_options(head.headers, model->policy, head.query);
+  if (!options) return tl::unexpected(options.error());
+  const KeyConfig* key = ask.key == nullptr ? nullptr : &ask.key->config;
+  const auto catalogue = world_.tools == nullptr ? nullptr : world_.tools->catalogue();
+  auto loop = choose_loop(*request, head.headers, ask.snapshot->config, *model->config, key,
+                          catalogue.get());
+  if (!loop) return tl::unexpected(loop.error());
+  loop->apply_to(options->policy);
+  const bool logged = logs_content(ask.snapshot->config, key, *model->config);
+  const auto captured = begin_capture(ask, request->model, body, logged);
+  if (!captured) return tl::unexpected(captured.error());
+  job.snapshot = ask.snapshot;
+  job.key = ask.key;
+  job.request_id = ask.id;
+  job.session = session_of(head.headers);
+  job.peer = ask.exchange.peer();
+  job.started_ms = ask.started_ms;
+  if (logged) job.received = body;
+  job.received_bytes = body.size();
+  job.request = std::move(*request);
+  job.model = std::move(*model);
+  job.dialect = *dialect;
+  job.options = *options;
+  job.keepalive = wants_keepalive(head.headers);
+  job.capture = std::move(ask.capture);
+  work->choice = std::move(*loop);
+  return work;
+}
+
+net::Task<> Gateway::run_plain(Ask& ask, std::unique_ptr<LoopWork> work) {
+  ConnectionAudience audience(ask.exchange, std::move(ask.headers));
+  net::Task<> turn =
+      run_turn(turn_host(), std::move(work->job), ask.exchange.head().headers, audience);
+  work.reset();  // what was a loop's
+  co_await std::move(turn);
+}
+
+net::Task<> Gateway::run_loop(Ask& ask, std::unique_ptr<LoopWork> work) {
+  ConnectionAudience audience(ask.exchange, std::move(ask.headers));
+  LoopRun run(turn_host(), std::move(*work), ask.exchange.head().headers, audience,
+              LoopRun::Wants::bytes);
+  work.reset();
+  co_await run.run();
 }
 
 Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::string_view body,

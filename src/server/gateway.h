@@ -21,6 +21,12 @@
 
 namespace callgate::server {
 
+struct LoopWork;
+struct TurnHost;
+
+// By name.
+using UpstreamTargets = std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>>;
+
 // The places that a turn takes, of the gateway and of its key. Leaves them when it goes.
 class TurnSlots {
  public:
@@ -44,13 +50,18 @@ class Gateway {
 
   net::Task<> answer(net::Exchange& exchange);
 
+  // For whatever starts turns on this gateway's event loop.
+  TurnHost turn_host();
+  const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
+  // Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer.
+  Result<void> admit_turn(const Snapshot& snapshot, KeyState* key, net::Headers& headers);
+
  private:
-  friend class Turn;
-  friend class LoopRun;
-  friend class LoopTurn;
-  friend class RoomSocket;
-  friend class RoomTurn;
   net::Task<> chat_completions(Ask& ask);
+  Result<std::unique_ptr<LoopWork>> read_turn(Ask& ask, std::string_view body);
+  // Frames of their own: a stream without a loop has no room for one.
+  net::Task<> run_plain(Ask& ask, std::unique_ptr<LoopWork> work);
+  net::Task<> run_loop(Ask& ask, std::unique_ptr<LoopWork> work);
   net::Task<> models(Ask& ask);
   net::Task<> livez(Ask& ask);
   net::Task<> readyz(Ask& ask);
@@ -62,8 +73,6 @@ class Gateway {
     return desk_.refuse(ask, error, status);
   }
   Result<void> admit(Ask& ask, const Route& route);
-  // Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer.
-  Result<void> admit_turn(const Snapshot& snapshot, KeyState* key, net::Headers& headers);
   void add_cors(Ask& ask);
   // Captures the request if that is configured or asked for, and briefly where its content is `logged` anyway. `body` is
   // as received.
@@ -75,7 +84,7 @@ class Gateway {
   std::shared_ptr<const Snapshot> snapshot_;
   Desk desk_{world_, loop_, mint_, snapshot_};
   Routes routes_;
-  std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets_;
+  UpstreamTargets targets_;
 };
 
 }  // namespace callgate::server

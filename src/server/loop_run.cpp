@@ -1,46 +1,71 @@
 #include "server/loop_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "engine/client_stages.h"
 #include "net/unix_time.h"
-#include "server/loop_round.h"
+#include "server/loop_turn.h"
 #include "server/observe.h"
+#include "tool/host.h"
 
 namespace callgate::server {
+namespace {
 
-LoopRun::LoopRun(Gateway& gateway, LoopWork work, const net::Headers& headers,
-                 LoopAudience& audience)
-    : gateway_(gateway),
-      world_(gateway.world_),
-      loop_(gateway.loop_),
-      mint_(gateway.mint_.next()),
-      work_(std::move(work)),
-      stream_(work_.request.stream),
+// What belongs to the client's side stays off: the loop needs all that the model says.
+PolicyOptions policy_of_rounds(const PolicyOptions& asked) {
+  PolicyOptions policy;
+  policy.stop_after_tools = asked.stop_after_tools;
+  policy.suppress_tail_after_tools =
+      asked.suppress_tail_after_tools || asked.output == CallOutput::json;
+  policy.call_whitespace = asked.call_whitespace && !engine::calls_become_text(asked.output);
+  policy.dedupe_calls = asked.dedupe_calls;
+  policy.invalid_arguments = asked.invalid_arguments;
+  policy.call_id_style = asked.call_id_style;
+  policy.error_after_tools = asked.error_after_tools;
+  policy.tool_call_max = 0;  // the loop has limits of its own
+  policy.estimate_usage = false;
+  return policy;
+}
+
+}  // namespace
+
+LoopRun::LoopRun(const TurnHost& host, LoopWork work, const net::Headers& asked, Audience& audience,
+                 Wants wants)
+    : host_(host),
+      job_(std::move(work.job)),
+      choice_(std::move(work.choice)),
+      round_policy_(policy_of_rounds(job_.options.policy)),
       audience_(audience),
-      id_(mint_.mint("loop_")),
-      news_(gateway.loop_),
-      trace_(world_, mint_, headers, subject()),
-      record_(work_.snapshot->mask, server::max_logged(*work_.snapshot, work_.key, model())),
-      held_end_(audience) {
-  if (!work_.choice.conversation.empty()) {
-    store::MemoryName name{std::string(key_name()), work_.choice.conversation};
-    memory_ =
-        std::make_unique<LoopMemory>(world_.memories, world_.conversations.claims, loop_,
-                                     std::move(name), work_.choice.options.memory, mint_.next());
-  }
-  record_.observer(trace_.observer());
+      id_(host.mint.mint("loop_")),
+      log_(host, job_, asked),
+      session_(host, job_, log_, audience, wants),
+      news_(host.loop),
+      held_end_(session_) {
+  if (choice_.conversation.empty()) return;
+  World& world = host_.world;
+  store::MemoryName name{std::string(job_.key_name()), choice_.conversation};
+  memory_ =
+      std::make_unique<LoopMemory>(world.memories, world.conversations.claims, host_.loop,
+                                   std::move(name), choice_.options.memory, host_.mint.next());
 }
 
 LoopRun::~LoopRun() {
   entry_.reset();
-  drop_round();
+  drop_turn();
   while (!runs_.empty()) cancel_tool(runs_.begin()->first);
 }
 
-net::Task<bool> LoopRun::run() {
-  record_begin();
+net::Task<> LoopRun::run() {
+  audience_.headers().add("x-callgate-loop", id_);
+  log_.begin(session());
+  audience_.on_gone([this] { news_.notify(); });
+  const bool stayed = co_await play();
+  audience_.on_gone({});
+  co_await end(stayed);
+}
+
+net::Task<bool> LoopRun::play() {
   auto state = co_await recall();
   if (!state) {
     error_ = state.error();
@@ -52,35 +77,38 @@ net::Task<bool> LoopRun::run() {
     co_return true;
   }
   tool_loop_.emplace(std::move(*made));
-  const LoopGauge gauge(world_);
+  const LoopGauge gauge(host_.world);
   const bool stayed = co_await drive();
   entry_.reset();
   if (memory_ != nullptr) co_await store_end();
   co_return stayed;
 }
 
-// What an answer that ended with calls for the client left behind.
+// What an answer that ended with calls for the client left to be remembered.
 net::Task<Result<std::optional<loop::State>>> LoopRun::recall() {
   if (memory_ == nullptr) {
-    co_return world_.loop_states.find(key_name(), work_.request, static_cast<std::uint64_t>(now()));
+    co_return host_.world.loop_states.find(job_.key_name(), job_.request,
+                                           static_cast<std::uint64_t>(now()));
   }
-  auto opened = co_await memory_->open(work_.request, work_.choice.options);
+  auto opened = co_await memory_->open(job_.request, choice_.options);
   if (!opened) memory_->release();
   co_return opened;
 }
 
 Result<loop::ToolLoop> LoopRun::make_loop(std::optional<loop::State> state) {
-  work_.choice.options.id_seed = mint_.next();
-  work_.request.stream = true;         // tools start early, whatever the client wants
-  work_.request.include_usage = true;  // of every round
-  const auto catalogue = world_.tools == nullptr ? nullptr : world_.tools->catalogue();
+  Request request = session_.begin_loop(id_);
+  request.stream = true;         // tools start early, whatever the client wants
+  request.include_usage = true;  // of every round
+  choice_.options.id_seed = host_.mint.next();
+  const tool::ToolHost* const tools = host_.world.tools;
+  const auto catalogue = tools == nullptr ? nullptr : tools->catalogue();
   loop::ArgumentCheck check = [catalogue](const loop::Tool& tool, std::string_view arguments) {
     return catalogue == nullptr ? Result<void>() : catalogue->check(tool.spec.name, arguments);
   };
-  loop::ClientSink* client = &audience_;
+  loop::ClientSink* client = &session_;
   if (memory_ != nullptr) client = &held_end_;
-  return loop::ToolLoop::make(std::move(work_.request), std::move(work_.choice.options),
-                              std::move(work_.choice.tools), *client, std::move(check),
+  return loop::ToolLoop::make(std::move(request), std::move(choice_.options),
+                              std::move(choice_.tools), *client, std::move(check),
                               std::move(state));
 }
 
@@ -91,39 +119,51 @@ bool LoopRun::failed() const {
 
 net::Task<bool> LoopRun::drive() {
   LoopSight sight{.id = id_,
-                  .request = work_.request_id,
-                  .key = std::string(key_name()),
+                  .request = job_.request_id,
+                  .key = std::string(job_.key_name()),
                   .model = model().name,
                   .started_at = net::unix_ms()};
-  entry_.emplace(world_.loops, loop_, std::move(sight),
+  entry_.emplace(host_.world.loops, host_.loop, std::move(sight),
                  [this](const LoopCommand& command) { steer(command); });
-  audience_.started();
+  audience_.begin_loop();
   tool_loop_->start(now());
   for (const LoopCommand& command : std::exchange(early_, {})) steer(command);
   for (;;) {
-    if (audience_.gone()) tool_loop_->cancel(now());
-    // What an upstream must keep of a round is kept before anything follows it.
-    if (round_ == nullptr || !round_->settling) perform_all();
-    if (audience_.gone()) {
+    if (audience_.is_gone()) tool_loop_->cancel(now());
+    // What an upstream must keep of a turn is kept before anything follows it.
+    if (turn_ == nullptr || !turn_->round.is_settling()) perform_all();
+    if (audience_.is_gone()) {
       perform_all();
       co_return false;
     }
     if (finish_ || returned_) co_return true;
     show();
-    if (audience_.waits()) {
-      const bool sent = co_await audience_.send();
+    if (session_.waits()) {
+      const bool sent = co_await session_.send();
       if (!sent) tool_loop_->cancel(now());
-      if (round_ != nullptr) round_->go.notify();
+      if (turn_ != nullptr) turn_->go.notify();
       continue;
     }
     if (next_call_) {
       co_await store_step();
       continue;
     }
-    (void)co_await news_.wait(patience());
+    const auto wait = next_deadline();
+    if (!wait || wait->count() > 0) (void)co_await news_.wait(wait.value_or(net::kNever));
     tool_loop_->on_time(now());
-    co_await audience_.on_time();
+    if (const auto due = session_.patience(host_.loop.now()); due && due->count() == 0) {
+      (void)co_await session_.on_time();
+    }
   }
+}
+
+std::optional<net::Millis> LoopRun::next_deadline() {
+  std::optional<net::Millis> least = session_.patience(host_.loop.now());
+  if (const auto deadline = tool_loop_->deadline()) {
+    const net::Millis wait(std::max<loop::Millis>(1, *deadline - now()));
+    least = std::min(least.value_or(wait), wait);
+  }
+  return least;
 }
 
 void LoopRun::perform_all() {
@@ -136,10 +176,16 @@ void LoopRun::perform_all() {
 void LoopRun::perform(loop::Action& action) {
   std::visit(Overloaded{
                  [&](loop::CallModel& call) { call_model(call); },
-                 [&](const loop::StopModel&) { drop_round(); },
-                 [&](loop::RunTool& run) { run_tool(run); },
+                 [&](const loop::StopModel&) { drop_turn(); },
+                 [&](loop::RunTool& run) {
+                   session_.open();
+                   run_tool(run);
+                 },
                  [&](const loop::CancelTool& cancel) { cancel_tool(cancel.run); },
-                 [&](const loop::WaitForApproval& wait) { audience_.wait_for_approval(wait); },
+                 [&](const loop::WaitForApproval& wait) {
+                   session_.open();
+                   audience_.wait_for_approval(wait);
+                 },
                  [&](const loop::ReturnToClient& back) {
                    returned_ = true;
                    rounds_.usage = back.usage;
@@ -156,22 +202,14 @@ void LoopRun::perform(loop::Action& action) {
 
 void LoopRun::keep_state(const loop::ReturnToClient& back) {
   if (memory_ != nullptr) return memory_->give_back(back);
-  world_.loop_states.keep(key_name(), back, static_cast<std::uint64_t>(now()));
-}
-
-void LoopRun::call_model(loop::CallModel& call) {
-  if (memory_ != nullptr) memory_->take(call);
-  if (call.retry && given_up_) return tool_loop_->fail_turn(call.turn, *given_up_, now());
-  drop_round();
-  if (memory_ == nullptr || !memory_->unsaved()) return start_round(std::move(call));
-  next_call_ = std::move(call);
+  host_.world.loop_states.keep(job_.key_name(), back, static_cast<std::uint64_t>(now()));
 }
 
 net::Task<> LoopRun::store_step() {
   const auto saved = co_await memory_->save();
   loop::CallModel call = std::move(*next_call_);
   next_call_.reset();
-  if (saved) co_return start_round(std::move(call));
+  if (saved) co_return start_turn(std::move(call));
   given_up_ = saved.error();
   tool_loop_->fail_turn(call.turn, saved.error(), now());
 }
@@ -186,72 +224,6 @@ net::Task<> LoopRun::store_end() {
   finish_->end = loop::End::error;
   finish_->reason = FinishReason::upstream_error;
   held_end_.fail();
-}
-
-void LoopRun::start_round(loop::CallModel call) {
-  round_ = std::make_shared<Round>(*this, std::move(call));
-  loop_.spawn(play(round_));
-}
-
-void LoopRun::drop_round() {
-  next_call_.reset();
-  if (round_ == nullptr) return;
-  round_->run = nullptr;
-  if (round_->call != nullptr && !round_->over) round_->call->cancel();
-  round_->go.notify();
-  round_.reset();
-}
-
-void LoopRun::run_tool(loop::RunTool& asked) {
-  tool::ToolCall call;
-  call.id = std::move(asked.call_id);
-  call.name = std::move(asked.name);
-  call.arguments = std::move(asked.arguments);
-  call.context = {.request_id = work_.request_id,
-                  .key_name = std::string(key_name()),
-                  .model = model().name,
-                  .session = session()};
-  const auto run = std::make_shared<Run>();
-  run->run = this;
-  run->id = asked.run;
-  run->name = call.name;
-  run->call = call.id;
-  run->round = tool_loop_->rounds();
-  runs_[asked.run] = run;
-  const net::Millis timeout(std::max<loop::Millis>(1, asked.deadline - now()));
-  loop_.spawn(play_tool(run, *world_.tools, loop_, std::move(call), timeout));
-}
-
-net::Task<> LoopRun::play_tool(std::shared_ptr<Run> run, tool::ToolHost& host, net::Loop& loop,
-                               tool::ToolCall call, net::Millis timeout) {
-  tool::ToolResult result = co_await host.run(loop, std::move(call), timeout, run->cancel);
-  if (run->run != nullptr) run->run->finish_run(*run, std::move(result));
-}
-
-void LoopRun::cancel_tool(loop::RunId id) {
-  const auto found = runs_.find(id);
-  if (found == runs_.end()) return;
-  const std::shared_ptr<Run> run = found->second;
-  runs_.erase(found);
-  run->run = nullptr;
-  run->cancel.cancel();
-  observe_tool_run(world_, run->name, "cancelled", std::nullopt);
-}
-
-void LoopRun::finish_run(Run& run, tool::ToolResult result) {
-  observe_tool_run(world_, run.name, result.is_error ? "error" : "ok", result.duration);
-  record_.call_result(run.call, run.name,
-                      {.round = run.round,
-                       .is_error = result.is_error,
-                       .duration_ms = result.duration.count(),
-                       .bytes = static_cast<std::int64_t>(result.text.size()),
-                       .text = result.text});
-  loop::ToolResult given{
-      .text = std::move(result.text), .is_error = result.is_error, .truncated = result.truncated};
-  const loop::RunId id = run.id;
-  runs_.erase(id);
-  tool_loop_->finish_run(id, std::move(given), now());
-  news_.notify();
 }
 
 void LoopRun::steer(const LoopCommand& command) {
@@ -283,93 +255,25 @@ void LoopRun::show() {
                tool_loop_->approvals());
 }
 
-// Until the next deadline of the loop, or of the audience.
-net::Millis LoopRun::patience() const {
-  net::Millis least = audience_.patience();
-  if (const auto deadline = tool_loop_->deadline()) {
-    const net::Millis wait(std::max<loop::Millis>(1, *deadline - now()));
-    if (least == net::kNever || wait < least) least = wait;
-  }
-  return least;
-}
-
-void LoopRun::wrote() {
-  if (!first_token_ms_) first_token_ms_ = elapsed_ms();
-  trace_.wrote();
-}
-
-std::string_view LoopRun::key_name() const {
-  return work_.key == nullptr ? std::string_view() : work_.key->config.name;
-}
-
 std::string LoopRun::session() const {
-  return work_.session.empty() ? work_.choice.conversation : work_.session;
+  return job_.session.empty() ? choice_.conversation : job_.session;
 }
 
-std::string_view LoopRun::dialect_name() const {
-  return work_.dialect.dialect == nullptr ? "native" : work_.dialect.dialect->name;
-}
-
-TurnSubject LoopRun::subject() const {
-  return {.request = work_.request_id,
-          .key = key_name(),
-          .model = model().name,
-          .model_id = model().id.empty() ? model().name : model().id,
-          .dialect = dialect_name(),
-          .stream = stream_,
-          .waited = Milliseconds(elapsed_ms())};
-}
-
-TurnLabels LoopRun::labels() const {
-  return {.request = work_.request_id,
-          .trace = trace_.trace_text(),
-          .model = model().name,
-          .dialect = dialect_name()};
-}
-
-void LoopRun::record_begin() {
-  store::RequestRecord record = make_record(subject(), model(), work_.protocol);
-  record.client_address = work_.peer;
-  record.session = session();
-  record.trace_id = trace_.trace_text();
-  record_.begin(record, std::move(work_.received), work_.request);
-  observe_begin(world_, std::move(record));
-}
-
-void LoopRun::record_end(Delivery delivery) {
-  std::string reason = "loop_returned";
+net::Task<> LoopRun::end(bool stayed) {
+  std::string reason;
+  if (returned_) reason = "loop_returned";
   if (finish_) reason = "loop_" + std::string(loop::to_string(finish_->end));
-  if (!finish_ && !returned_) reason.clear();
-  TurnSummary all = rounds_;
-  all.reason = delivery.reason;
-  all.known_reason = delivery.known_reason;
-  if (all.usage == Usage{}) all.usage.reset();
-  TurnEnd end;
-  end.request = work_.request_id;
-  end.bytes_in = work_.received_bytes;
-  end.how = delivery.how;
-  end.error = &error_;
-  end.status = delivery.status;
-  end.upstream = upstream_;
-  end.attempts = attempts_;
-  end.bytes_out = delivery.bytes_out;
-  end.first_byte_ms = first_byte_ms_;
-  end.first_token_ms = first_token_ms_;
-  end.total_ms = elapsed_ms();
-  end.cut = reason;
-  store::RequestOutcome outcome = make_outcome(end, all);
-  if (!delivery.body.empty()) record_.responded(delivery.body);
-  if (record_.keeps_content() && delivery.how != TurnEnd::How::failed) {
-    record_.ended(std::move(delivery.kept));
+  if (!reason.empty()) {
+    observe_loop(host_.world, model().name, std::string_view(reason).substr(5));
   }
-  record_.complete(outcome);
-  trace_.end(outcome, all);
-  if (work_.capture) {
-    work_.capture->finish(store::to_string(outcome.state),
-                          is_suspicious(outcome, all) ? &world_.recent_captures : nullptr);
-  }
-  if (!reason.empty()) observe_loop(world_, model().name, std::string_view(reason).substr(5));
-  observe_end(world_, labels(), std::move(outcome), all);
+  AnswerSession::LoopEnd loop{.estimate = usage_estimate_, .summary = rounds_, .cut = reason};
+  loop.summary.reason = returned_ ? FinishReason::tool_calls : FinishReason::stop;
+  if (finish_) loop.summary.reason = finish_->reason;
+  if (!failed()) loop.summary.known_reason = loop.summary.reason;
+  if (loop.summary.usage == Usage{}) loop.summary.usage.reset();
+  Round::End how = failed() ? Round::End::broken : Round::End::ended;
+  if (!stayed) how = Round::End::gone;
+  co_await session_.end_loop(how, error_, std::move(loop));
 }
 
 }  // namespace callgate::server

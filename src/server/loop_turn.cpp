@@ -2,182 +2,168 @@
 
 #include <algorithm>
 
+#include "chat/usage.h"
 #include "engine/answer_notes.h"
-#include "server/attempt.h"
-#include "server/event_stream.h"
 #include "server/observe.h"
+#include "tool/host.h"
 
 namespace callgate::server {
 namespace {
 
-LoopWork work_of(Ask& ask, const Protocol& protocol, Request request, const Snapshot::Model& model,
-                 DialectChoice dialect, const RequestOptions& options, LoopChoice choice,
-                 std::shared_ptr<Capture> capture) {
-  LoopWork work;
-  work.snapshot = ask.snapshot;
-  work.key = ask.key;
-  work.request_id = ask.id;
-  work.session = session_of(ask.exchange.head().headers);
-  work.peer = ask.exchange.peer();
-  work.started_ms = ask.started_ms;
-  work.received = std::move(ask.received);
-  work.received_bytes = ask.received_bytes;
-  work.protocol = protocol.name;
-  work.request = std::move(request);
-  work.model = model;
-  work.dialect = dialect;
-  work.options = options;
-  work.choice = std::move(choice);
-  work.capture = std::move(capture);
-  return work;
+void add_round(TurnSummary& all, const TurnSummary& round) {
+  all.calls += round.calls;
+  for (std::size_t i = 0; i < all.outcomes.size(); ++i) all.outcomes[i] += round.outcomes[i];
+  all.text_bytes += round.text_bytes;
+  all.reasoning_bytes += round.reasoning_bytes;
+  all.argument_bytes += round.argument_bytes;
+  all.deltas += round.deltas;
+  all.frames_in += round.frames_in;
+  all.text_calls += round.text_calls;
+  if (!round.settled_on.empty()) all.settled_on = round.settled_on;
+  all.missed_in = round.missed_in;
+  all.held_back_deltas += round.held_back_deltas;
+  all.held_back_bytes += round.held_back_bytes;
+  for (std::size_t i = 0; i < all.repairs.size(); ++i) all.repairs[i] += round.repairs[i];
+  all.withheld_calls += round.withheld_calls;
+  all.withheld_bytes += round.withheld_bytes;
+  all.mended_calls += round.mended_calls;
 }
 
 }  // namespace
 
-LoopTurn::LoopTurn(Gateway& gateway, Ask& ask, Request request, const Snapshot::Model& model,
-                   DialectChoice dialect, const RequestOptions& options, const Protocol& protocol,
-                   LoopChoice choice)
-    : gateway_(gateway),
-      ask_(ask),
-      protocol_(protocol),
-      stream_(request.stream),
-      include_usage_(!request.stream || request.include_usage),
-      options_(options),
-      coalesce_(model.config->reasoning_coalesce),
-      keepalive_(wants_keepalive(ask.exchange.head().headers)),
-      capture_(std::move(ask.capture)),
-      run_(gateway,
-           work_of(ask, protocol, std::move(request), model, dialect, options, std::move(choice),
-                   capture_),
-           ask.exchange.head().headers, *this),
-      client_(run_.request(),
-              make_identity(gateway.mint_, run_.request(), options.policy.reasoning), protocol,
-              options.policy, ask.snapshot->config.limits.max_held_back.count, run_.max_logged(),
-              run_.id()) {
-  ask_.headers.add("x-callgate-loop", run_.id());
+void LoopRun::call_model(loop::CallModel& call) {
+  if (memory_ != nullptr) memory_->take(call);
+  if (call.retry && given_up_) return tool_loop_->fail_turn(call.turn, *given_up_, now());
+  drop_turn();
+  if (memory_ == nullptr || !memory_->unsaved()) return start_turn(std::move(call));
+  next_call_ = std::move(call);
 }
 
-net::Task<> LoopTurn::run() {
-  ask_.in_turn = true;
-  ask_.exchange.on_client_gone([this] { run_.notify(); });
-  const bool stayed = co_await run_.run();
-  ask_.exchange.on_client_gone({});
-  LoopRun::Delivery delivery;
-  delivery.how = TurnEnd::How::gone;
-  delivery.status = ask_.exchange.started() ? 200 : 0;
-  if (stayed) co_await deliver(delivery);
-  if (run_.max_logged() > 0 && delivery.how != TurnEnd::How::failed) {
-    delivery.kept = client_.kept(answer_end());
+void LoopRun::start_turn(loop::CallModel call) {
+  heard_ = false;
+  said_ = false;
+  turn_ = std::make_shared<Turn>(*this, std::move(call));
+  host_.loop.spawn(play_turn(turn_));
+}
+
+net::Task<> LoopRun::play_turn(std::shared_ptr<Turn> turn) {
+  const Round::End end = co_await turn->round.run();
+  if (turn->run != nullptr) turn->run->end_turn(*turn, end);
+}
+
+void LoopRun::end_turn(const Turn& turn, Round::End end) {
+  if (end == Round::End::failed) given_up_ = turn.round.error();
+  if (end == Round::End::failed || end == Round::End::broken) {
+    tool_loop_->fail_turn(turn.asked.turn, turn.round.error(), now());
   }
-  delivery.bytes_out = bytes_out_;
-  delivery.reason = client_.summary().reason;
-  delivery.known_reason = client_.summary().known_reason;
-  run_.record_end(std::move(delivery));
+  news_.notify();
 }
 
-void LoopTurn::accept(const Event& event) {
-  client_.accept(event);
-  if (coalesce_.count() == 0 || client_.held_reasoning() == held_) return;
-  held_ = client_.held_reasoning();
-  held_until_ = gateway_.loop_.now() + static_cast<std::uint64_t>(coalesce_.count());
+void LoopRun::drop_turn() {
+  next_call_.reset();
+  if (turn_ == nullptr) return;
+  turn_->run = nullptr;
+  turn_->round.drop();
+  turn_->go.notify();
+  turn_.reset();
 }
 
-net::Millis LoopTurn::patience() const {
-  std::optional<std::uint64_t> due;
-  if (silence() > 0 && ask_.exchange.started()) due = last_write_ + silence();
-  if (held_) due = std::min(due.value_or(held_until_), held_until_);
-  if (!due) return net::kNever;
-  const std::uint64_t now = gateway_.loop_.now();
-  return net::Millis(*due > now ? *due - now : 1);
+std::shared_ptr<engine::TurnOutlet> LoopRun::begin_answer(const Request& request,
+                                                          PipelineOptions& options) {
+  if (job_.capture) job_.capture->begin_round(request, options);
+  return std::make_shared<Outlet>(*this, request, options);
 }
 
-net::Task<> LoopTurn::on_time() {
-  if (held_ && gateway_.loop_.now() >= held_until_) {
-    client_.release_reasoning();
-    held_.reset();
+void LoopRun::after_read() {
+  session_.after_read();
+  news_.notify();
+}
+
+void LoopRun::end_answer(const TurnSummary& summary) { add_round(rounds_, summary); }
+
+// The task of the loop sends; the round waits for it.
+net::Task<bool> LoopRun::send() {
+  const std::shared_ptr<Turn> turn = turn_;
+  (void)co_await turn->go.wait();
+  co_return true;
+}
+
+void LoopRun::take(const Event& event) {
+  heard_ = true;
+  const bool words =
+      std::holds_alternative<TextDelta>(event) || std::holds_alternative<ReasoningDelta>(event);
+  // After a failure only words that were held back are of use, and only where the client has others of the turn.
+  if (turn_->round.is_failing() && !(words && said_)) return;
+  said_ = said_ || words;
+  if (const auto* end = std::get_if<TurnFinished>(&event)) {
+    if (end->reason == FinishReason::upstream_error) return;  // end_turn() has the error
+    count_usage(turn_->round.summary());
   }
-  if (silence() == 0 || !ask_.exchange.started()) co_return;
-  if (gateway_.loop_.now() < last_write_ + silence()) co_return;
-  last_write_ = gateway_.loop_.now();
-  if (capture_) capture_->client_got_comment(kKeepAlive);
-  (void)co_await ask_.exchange.write(kKeepAlive);
+  tool_loop_->accept(event);
 }
 
-std::uint64_t LoopTurn::silence() const {
-  if (!keepalive_) return 0;
-  return static_cast<std::uint64_t>(ask_.snapshot->config.limits.keepalive_comment.count());
-}
-
-void LoopTurn::start_stream() {
-  if (ask_.exchange.started()) return;
-  add_event_stream_headers(ask_.headers);
-  ask_.exchange.start(200, ask_.headers);
-  if (capture_) capture_->client_got(200, ask_.headers, "");
-}
-
-net::Task<bool> LoopTurn::send() {
-  start_stream();
-  sending_.clear();
-  std::swap(sending_, client_.out());
-  run_.wrote();
-  if (capture_) capture_->client_got(sending_);
-  const auto written = co_await ask_.exchange.write(sending_);
-  bytes_out_ += sending_.size();
-  last_write_ = gateway_.loop_.now();
-  co_return written.has_value();
-}
-
-net::Task<> LoopTurn::deliver(LoopRun::Delivery& delivery) {
-  const bool nothing_sent = !ask_.exchange.started() && (!stream_ || !client_.started());
-  if (run_.failed() && nothing_sent) {
-    delivery.how = TurnEnd::How::failed;
-    delivery.status = client::status_of(run_.error());
-    delivery.body = protocol_.error_body(run_.error());
-    if (capture_) capture_->client_got(delivery.status, ask_.headers, delivery.body);
-    co_return co_await gateway_.refuse(ask_, run_.error());
+// Before the loop hears of the turn's end: it may be the end of the answer.
+void LoopRun::count_usage(const TurnSummary& summary) {
+  const bool estimated = !engine::is_stated(summary.usage) && job_.options.policy.estimate_usage;
+  if (estimated) {
+    const std::uint64_t prompt = engine::prompt_bytes(turn_->asked.request);
+    add_usage(usage_, engine::complete_usage(prompt, summary));
+  } else if (summary.usage) {
+    add_usage(usage_, *summary.usage);
   }
-  if (run_.failed()) {
-    client_.fail(run_.error());
-  } else {
-    client_.finish(answer_end());
-  }
-  std::string& out = client_.out();
-  bytes_out_ += out.size();
-  delivery.status = 200;
-  Result<void> written;
-  if (stream_) {
-    start_stream();
-    run_.wrote();
-    if (capture_) capture_->client_got(out);
-    written = co_await ask_.exchange.end(out);
-  } else {
-    ask_.headers.add("content-type", "application/json");
-    add_counters(ask_.headers, summary(), options_.policy);
-    delivery.body = out;
-    if (capture_) capture_->client_got(200, ask_.headers, out);
-    written = co_await ask_.exchange.respond(200, ask_.headers, out);
-  }
-  if (written) delivery.how = TurnEnd::How::answered;
+  if (estimated || usage_estimate_) usage_estimate_ = usage_;
 }
 
-TurnSummary LoopTurn::summary() const {
-  TurnSummary summary = client_.summary();
-  summary.usage_estimated = include_usage_ && run_.usage_estimate().has_value();
-  return summary;
+void LoopRun::run_tool(loop::RunTool& asked) {
+  tool::ToolCall call;
+  call.id = std::move(asked.call_id);
+  call.name = std::move(asked.name);
+  call.arguments = std::move(asked.arguments);
+  call.context = {.request_id = job_.request_id,
+                  .key_name = std::string(job_.key_name()),
+                  .model = model().name,
+                  .session = session()};
+  const auto run = std::make_shared<ToolRun>();
+  run->run = this;
+  run->id = asked.run;
+  run->name = call.name;
+  run->call = call.id;
+  run->round = tool_loop_->rounds();
+  runs_[asked.run] = run;
+  const net::Millis timeout(std::max<loop::Millis>(1, asked.deadline - now()));
+  host_.loop.spawn(play_tool(run, *host_.world.tools, host_.loop, std::move(call), timeout));
 }
 
-AnswerEnd LoopTurn::answer_end() const {
-  AnswerEnd end;
-  if (include_usage_) end.estimate = run_.usage_estimate();
-  if (options_.policy.trailing_counters) {
-    end.counters = engine::print_counters(summary(), options_.policy);
-  }
-  if (options_.timing) {
-    const auto elapsed = static_cast<std::int64_t>(run_.elapsed_ms());
-    const auto first = static_cast<std::int64_t>(run_.first_token_ms().value_or(elapsed));
-    end.timing = {first, elapsed};
-  }
-  return end;
+net::Task<> LoopRun::play_tool(std::shared_ptr<ToolRun> run, tool::ToolHost& host, net::Loop& loop,
+                               tool::ToolCall call, net::Millis timeout) {
+  tool::ToolResult result = co_await host.run(loop, std::move(call), timeout, run->cancel);
+  if (run->run != nullptr) run->run->finish_tool(*run, std::move(result));
+}
+
+void LoopRun::cancel_tool(loop::RunId id) {
+  const auto found = runs_.find(id);
+  if (found == runs_.end()) return;
+  const std::shared_ptr<ToolRun> run = found->second;
+  runs_.erase(found);
+  run->run = nullptr;
+  run->cancel.cancel();
+  observe_tool_run(host_.world, run->name, "cancelled", std::nullopt);
+}
+
+void LoopRun::finish_tool(ToolRun& run, tool::ToolResult result) {
+  observe_tool_run(host_.world, run.name, result.is_error ? "error" : "ok", result.duration);
+  log_.record().call_result(run.call, run.name,
+                            {.round = run.round,
+                             .is_error = result.is_error,
+                             .duration_ms = result.duration.count(),
+                             .bytes = static_cast<std::int64_t>(result.text.size()),
+                             .text = result.text});
+  loop::ToolResult given{
+      .text = std::move(result.text), .is_error = result.is_error, .truncated = result.truncated};
+  const loop::RunId id = run.id;
+  runs_.erase(id);
+  tool_loop_->finish_run(id, std::move(given), now());
+  news_.notify();
 }
 
 }  // namespace callgate::server

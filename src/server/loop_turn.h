@@ -1,59 +1,75 @@
-// One chat request whose tools the gateway runs itself: answers over HTTP, streamed or whole, what a LoopRun says.
+// What a LoopRun shares with its tasks. Either side may end first.
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 
-#include "client/protocol.h"
-#include "server/gateway.h"
-#include "server/loop_client.h"
+#include "engine/sink_outlet.h"
 #include "server/loop_run.h"
+#include "server/round.h"
+#include "tool/cancel.h"
 
 namespace callgate::server {
 
-class LoopTurn final : LoopAudience {
- public:
-  // REQUIRES: gateway, ask and protocol outlive the turn.
-  LoopTurn(Gateway& gateway, Ask& ask, Request request, const Snapshot::Model& model,
-           DialectChoice dialect, const RequestOptions& options, const Protocol& protocol,
-           LoopChoice choice);
+// One turn of the model.
+struct LoopRun::Turn {
+  Turn(LoopRun& owner, loop::CallModel call)
+      : run(&owner),
+        asked(std::move(call)),
+        round(owner.host_, owner.job_, owner.log_, asked.request, owner.round_policy_, owner,
+              asked.retry ? 1 : 0),  // a second try begins with the next upstream
+        go(owner.host_.loop) {}
 
-  net::Task<> run();
+  LoopRun* run;  // nullptr: nobody wants it any more
+  const loop::CallModel asked;
+  Round round;
+  net::Signal go;  // the client took what was there
+};
+
+// The events of a round on their way to the loop. Alive as long as the round that writes into it.
+class LoopRun::Outlet final : public engine::TurnOutlet {
+ public:
+  Outlet(LoopRun& run, const Request& request, PipelineOptions& options)
+      : run_(run), tally_(options.id_seed), sink_(run), events_(request, bound(options), tally_) {}
+
+  engine::TurnTally& tally() override { return tally_; }
+  EventSink& choice(std::uint32_t index) override { return events_.choice(index); }
+  void begin_frame() override {
+    run_.tool_loop_->on_time(run_.now());
+    run_.session_.begin_frame();
+  }
+  void end_frame() override { run_.session_.end_frame(); }
 
  private:
-  void accept(const Event& event) override;
-  void notice(const loop::Notice& notice) override { client_.notice(notice); }
-  bool gone() const override { return ask_.exchange.client_gone(); }
-  bool waits() const override { return stream_ && client_.has_out(); }
-  net::Task<bool> send() override;
-  net::Millis patience() const override;
-  net::Task<> on_time() override;
+  class Sink final : public EventSink {
+   public:
+    explicit Sink(LoopRun& run) : run_(run) {}
+    void accept(const Event& event) override { run_.take(event); }
 
-  net::Task<> deliver(LoopRun::Delivery& delivery);
-  void start_stream();
-  AnswerEnd answer_end() const;
-  // What the client got, as counters tell it.
-  TurnSummary summary() const;
-  // Silence before a comment is sent; 0: none is.
-  std::uint64_t silence() const;
+   private:
+    LoopRun& run_;
+  };
 
-  Gateway& gateway_;
-  Ask& ask_;
-  const Protocol& protocol_;
-  const bool stream_;
-  const bool include_usage_;
-  const RequestOptions options_;
-  const Milliseconds coalesce_;
-  const bool keepalive_;
-  const std::shared_ptr<Capture> capture_;
-  LoopRun run_;
-  LoopClient client_;
-  std::string sending_;
-  std::uint64_t bytes_out_ = 0;
-  std::uint64_t last_write_ = 0;
-  std::optional<std::uint32_t> held_;  // the piece of reasoning that waits
-  std::uint64_t held_until_ = 0;
+  const PipelineOptions& bound(PipelineOptions& options) {
+    tally_.observer = &run_.observer_;
+    options.sink = &sink_;
+    return options;
+  }
+
+  LoopRun& run_;
+  engine::TurnTally tally_;
+  Sink sink_;
+  engine::SinkOutlet events_;
+};
+
+struct LoopRun::ToolRun {
+  LoopRun* run = nullptr;  // nullptr: nobody wants the result
+  loop::RunId id = 0;
+  std::string name;
+  std::string call;  // its id
+  std::uint32_t round = 0;
+  tool::CancelToken cancel;
 };
 
 }  // namespace callgate::server

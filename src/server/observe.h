@@ -42,10 +42,12 @@ std::string render_metrics(World& world);
 // Writes why markup stayed text into the log, at level debug.
 class ExplainLog final : public Explainer {
  public:
+  // Whether anybody reads it.
+  static bool is_wanted(const World& world) {
+    return world.log.is_enabled(telemetry::LogLevel::debug);
+  }
   // REQUIRES: all that it gets outlives it.
   ExplainLog(World& world, TurnLabels turn) : world_(world), turn_(std::move(turn)) {}
-  // Whether anybody reads it.
-  bool is_wanted() const { return world_.log.is_enabled(telemetry::LogLevel::debug); }
   void stayed_text(const StayedText& text) override;
 
  private:

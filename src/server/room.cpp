@@ -7,8 +7,8 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "net/websocket_codec.h"
-#include "server/loop_run.h"
 #include "server/rooms.h"
+#include "server/turn_job.h"
 
 namespace callgate::server {
 namespace {

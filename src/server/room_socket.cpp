@@ -6,7 +6,6 @@
 #include "json/writer.h"
 #include "net/unix_time.h"
 #include "server/loop_choice.h"
-#include "server/loop_run.h"
 #include "server/observe.h"
 #include "server/room_turn.h"
 #include "server/turn_record.h"
@@ -35,14 +34,15 @@ tl::unexpected<Error> no_turn() {
 
 RoomSocket::RoomSocket(Gateway& gateway, Ask& ask, RoomJoin join)
     : gateway_(gateway),
+      host_(gateway.turn_host()),
       ask_(ask),
       join_(std::move(join)),
       limits_(ask.snapshot->config.rooms),
       key_name_(ask.key == nullptr ? "" : ask.key->config.name),
       socket_(ask.exchange, socket_options(limits_)),
-      subscriber_(std::make_shared<RoomSubscriber>(gateway.loop_)),
-      wake_(gateway.loop_),
-      written_(gateway.loop_) {
+      subscriber_(std::make_shared<RoomSubscriber>(host_.loop)),
+      wake_(host_.loop),
+      written_(host_.loop) {
   const auto offers = ask.exchange.head().headers.find("sec-websocket-extensions").value_or("");
   subscriber_->deflates = net::offers_deflate(offers);
   subscriber_->sentences = join_.sentences;
@@ -57,7 +57,7 @@ RoomSocket::~RoomSocket() {
 }
 
 Result<void> RoomSocket::join() {
-  auto joined = gateway_.world_.rooms.join(key_name_, join_.room, subscriber_, join_.last_seq);
+  auto joined = host_.world.rooms.join(key_name_, join_.room, subscriber_, join_.last_seq);
   if (!joined) return tl::unexpected(joined.error());
   room_ = std::move(*joined);
   return {};
@@ -71,7 +71,7 @@ net::Task<> RoomSocket::run() {
   auto accepted = co_await socket_.accept(std::move(headers));
   if (!accepted) co_return;
   {
-    const net::Companion writer(gateway_.loop_, write_all());
+    const net::Companion writer(host_.loop, write_all());
     co_await read_all();
     stopping_ = true;
     wake_.notify();
@@ -100,7 +100,7 @@ bool RoomSocket::awaits_pong() const { return pinged_at_ && socket_.heard_at() <
 // Until the client has to be pinged, or has to have answered.
 net::Millis RoomSocket::patience() const {
   if (limits_.ping_interval.count() == 0) return net::kNever;
-  const std::uint64_t now = gateway_.loop_.now();
+  const std::uint64_t now = host_.loop.now();
   const Milliseconds most = awaits_pong() ? limits_.pong_timeout : limits_.ping_interval;
   const std::uint64_t due =
       (awaits_pong() ? *pinged_at_ : socket_.heard_at()) + static_cast<std::uint64_t>(most.count());
@@ -108,7 +108,7 @@ net::Millis RoomSocket::patience() const {
 }
 
 net::Task<bool> RoomSocket::stay_in_touch() {
-  const std::uint64_t now = gateway_.loop_.now();
+  const std::uint64_t now = host_.loop.now();
   if (awaits_pong()) {
     const auto most = static_cast<std::uint64_t>(limits_.pong_timeout.count());
     if (now < *pinged_at_ + most) co_return true;
@@ -150,7 +150,7 @@ net::Task<> RoomSocket::write_all() {
 void RoomSocket::on_wake() {
   wake_.notify();
   const bool goes = room_->state_of(*subscriber_) != RoomSubscriber::State::open;
-  if (goes && !farewell_.armed()) gateway_.loop_.arm(farewell_, kFarewell);
+  if (goes && !farewell_.armed()) host_.loop.arm(farewell_, kFarewell);
 }
 
 void RoomSocket::say_goodbye(RoomSubscriber::State state) {
@@ -188,7 +188,7 @@ Result<void> RoomSocket::perform(RoomInput input) {
 }
 
 Result<KeyState*> RoomSocket::key_now() const {
-  const Access& access = gateway_.snapshot_->access;
+  const Access& access = gateway_.snapshot()->access;
   if (access.open() && key_name_.empty()) return nullptr;
   for (const std::shared_ptr<KeyState>& key : access.keys()) {
     if (key->config.name == key_name_) return key.get();
@@ -198,32 +198,34 @@ Result<KeyState*> RoomSocket::key_now() const {
 
 Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body) {
   auto work = std::make_unique<LoopWork>();
-  work->snapshot = gateway_.snapshot_;
+  TurnJob& job = work->job;
+  job.snapshot = gateway_.snapshot();
   const auto key = key_now();
   if (!key) return tl::unexpected(key.error());
-  work->key = *key;
+  job.key = *key;
   net::Headers unused;
-  const auto admitted = gateway_.admit_turn(*work->snapshot, *key, unused);
+  const auto admitted = gateway_.admit_turn(*job.snapshot, *key, unused);
   if (!admitted) return tl::unexpected(admitted.error());
-  auto request = client::find("openai_chat")->decode(body);
+  job.protocol = client::find("openai_chat");
+  auto request = job.protocol->decode(body);
   if (!request) return tl::unexpected(as_room_error(request.error()));
-  auto model = work->snapshot->choose_model(*key, request->model);
+  auto model = job.snapshot->choose_model(*key, request->model);
   if (!model) return tl::unexpected(model.error());
-  tool::ToolHost* const tools = gateway_.world_.tools;
+  tool::ToolHost* const tools = host_.world.tools;
   const auto catalogue = tools == nullptr ? nullptr : tools->catalogue();
   const KeyConfig* config = *key == nullptr ? nullptr : &(*key)->config;
-  auto choice = choose_loop(*request, net::Headers(), work->snapshot->config, *model->config,
-                            config, catalogue.get());
+  auto choice = choose_loop(*request, net::Headers(), job.snapshot->config, *model->config, config,
+                            catalogue.get());
   if (!choice) return tl::unexpected(choice.error());
   if (!choice->on) {
     return fail(ErrorCode::invalid_request, "callgate.loop: a room always runs the loop",
                 "callgate.loop");
   }
-  if (logs_content(work->snapshot->config, config, *model->config)) work->received = body;
-  work->dialect = model->dialect;
-  work->options.policy = model->policy;
-  work->model = std::move(*model);
-  work->request = std::move(*request);
+  if (logs_content(job.snapshot->config, config, *model->config)) job.received = body;
+  job.dialect = model->dialect;
+  job.options.policy = model->policy;
+  job.model = std::move(*model);
+  job.request = std::move(*request);
   work->choice = std::move(*choice);
   return work;
 }
@@ -232,16 +234,17 @@ Result<void> RoomSocket::ask_turn(RoomInput& input) {
   auto made = make_work(input.body);
   if (!made) return tl::unexpected(made.error());
   std::unique_ptr<LoopWork> work = std::move(*made);
-  work->request_id = gateway_.mint_.mint_timed("req_", net::unix_ms());
-  work->session = "room:" + join_.room;
-  work->peer = ask_.exchange.peer();
-  work->received_bytes = input.body.size();
-  work->protocol = "room";
-  RawJson content = work->request.messages.back().content;
-  if (input.id.empty()) input.id = gateway_.mint_.mint("msg_");
+  TurnJob& job = work->job;
+  job.request_id = host_.mint.mint_timed("req_", net::unix_ms());
+  job.session = "room:" + join_.room;
+  job.peer = ask_.exchange.peer();
+  job.received_bytes = input.body.size();
+  job.protocol_name = "room";
+  RawJson content = job.request.messages.back().content;
+  if (input.id.empty()) input.id = host_.mint.mint("msg_");
   switch (room_->post(RoomAsk(input.id, std::move(content), std::move(work)))) {
     case Room::Place::first:
-      gateway_.loop_.spawn(play_room(gateway_, room_));
+      host_.loop.spawn(play_room(host_, room_));
       return {};
     case Room::Place::queued:
       return {};
@@ -263,7 +266,7 @@ Result<void> RoomSocket::steer(const RoomInput& input) {
   if (input.kind == Kind::inject) command.kind = LoopCommand::Kind::inject;
   if (input.kind == Kind::approve) command.kind = LoopCommand::Kind::approve;
   if (input.kind == Kind::deny) command.kind = LoopCommand::Kind::deny;
-  switch (gateway_.world_.loops.steer(loop, nullptr, std::move(command))) {
+  switch (host_.world.loops.steer(loop, nullptr, std::move(command))) {
     case RunningLoops::Answer::taken:
       break;
     case RunningLoops::Answer::no_loop:
@@ -275,13 +278,13 @@ Result<void> RoomSocket::steer(const RoomInput& input) {
                                   .upstream_code = "run_not_found"});
   }
   if (input.kind == Kind::inject) {
-    room_->inject(input.id.empty() ? gateway_.mint_.mint("msg_") : input.id, input.text);
+    room_->inject(input.id.empty() ? host_.mint.mint("msg_") : input.id, input.text);
   }
   return {};
 }
 
 void RoomSocket::tell_error(const Error& error, std::string_view reply_to) {
-  observe_refusal(gateway_.world_, ask_, client::status_of(error), error);
+  observe_refusal(host_.world, ask_, client::status_of(error), error);
   std::string json = "{\"type\":\"error\",";
   if (!reply_to.empty()) {
     json::append_string(json.append("\"reply_to\":"), reply_to);

@@ -12,6 +12,7 @@
 #include "server/gateway.h"
 #include "server/room.h"
 #include "server/room_input.h"
+#include "server/turn_job.h"
 
 namespace callgate::server {
 
@@ -61,6 +62,7 @@ class RoomSocket {
   void tell_error(const Error& error, std::string_view reply_to);
 
   Gateway& gateway_;
+  const TurnHost host_;
   Ask& ask_;
   const RoomJoin join_;
   const RoomsConfig& limits_;

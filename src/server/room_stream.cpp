@@ -5,9 +5,9 @@
 #include "client/openai_usage.h"
 #include "client/protocol.h"
 #include "json/writer.h"
-#include "server/loop_run.h"
 #include "server/room.h"
 #include "server/rooms.h"
+#include "server/turn_job.h"
 
 namespace callgate::server {
 namespace {

@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "json/reader.h"
-#include "server/loop_run.h"
 #include "server/room_input.h"
 #include "server/rooms.h"
+#include "server/turn_job.h"
 
 namespace callgate::server {
 namespace {

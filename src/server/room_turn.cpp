@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "client/protocol.h"
 #include "server/observe.h"
 
 namespace callgate::server {
@@ -12,13 +11,13 @@ namespace {
 constexpr std::size_t kThoughtBytes = 1024;
 constexpr std::uint64_t kThoughtMs = 100;
 
-// The model gets all that was said, behind the message's own system prompt. A message that names a conversation gets what
+// The model gets everything that was said, after the message's own system prompt. A message that names a conversation gets what
 // that one remembers instead.
 LoopWork work_of(RoomAsk& ask, const Room& room, std::uint64_t now) {
   LoopWork work = std::move(*ask.work);
-  work.started_ms = now;
+  work.job.started_ms = now;
   if (!work.choice.conversation.empty()) return work;
-  std::vector<Message>& messages = work.request.messages;
+  std::vector<Message>& messages = work.job.request.messages;
   messages.pop_back();  // the conversation has it
   for (Message& message : room.conversation()) messages.push_back(std::move(message));
   return work;
@@ -26,42 +25,34 @@ LoopWork work_of(RoomAsk& ask, const Room& room, std::uint64_t now) {
 
 }  // namespace
 
-RoomTurn::RoomTurn(Gateway& gateway, Room& room, RoomAsk ask)
-    : gateway_(gateway),
+RoomTurn::RoomTurn(const TurnHost& host, Room& room, RoomAsk ask)
+    : host_(host),
       room_(room),
       reply_to_(ask.id),
-      model_(ask.work->request.model),
-      request_id_(ask.work->request_id),
-      hides_reasoning_(ask.work->options.policy.reasoning == ReasoningForm::hide),
-      snapshot_(ask.work->snapshot),
-      key_(ask.work->key),
-      run_(gateway, work_of(ask, room, gateway.loop_.now()), net::Headers(), *this),
-      bytes_before_(room.bytes()) {
-  if (run_.max_logged() == 0) return;
-  Request shape;  // the log has whole answers
-  shape.model = model_;
-  logged_.emplace(shape, make_identity(gateway.mint_, shape, ReasoningForm::reasoning_content),
-                  *client::find("openai_chat"), PolicyOptions(),
-                  snapshot_->config.limits.max_held_back.count, run_.max_logged(), run_.id());
-}
+      model_(ask.work->job.request.model),
+      request_id_(ask.work->job.request_id),
+      hides_reasoning_(ask.work->job.options.policy.reasoning == ReasoningForm::hide),
+      snapshot_(ask.work->job.snapshot),
+      key_(ask.work->job.key),
+      run_(host, work_of(ask, room, host.loop.now()), net::Headers(), *this, LoopRun::Wants::words),
+      bytes_before_(room.bytes()) {}
 
 net::Task<> RoomTurn::run() {
-  const TurnSlots slots(gateway_.world_, key_);
+  const TurnSlots slots(host_.world, key_);
   std::optional<Error> refused = slots.refusal();
-  if (gateway_.world_.draining.load(std::memory_order_relaxed)) {
+  if (host_.world.draining.load(std::memory_order_relaxed)) {
     refused = Error{.code = ErrorCode::unavailable, .message = "the gateway is shutting down"};
   }
   if (refused) {
-    started();
+    begin_loop();
     room_.fail_stream(*refused);
     co_return;
   }
-  const StreamGauge gauge(gateway_.world_);
-  (void)co_await run_.run();
-  finish();
+  const StreamGauge gauge(host_.world);
+  co_await run_.run();
 }
 
-void RoomTurn::started() {
+void RoomTurn::begin_loop() {
   begun_ = true;
   RoomStream stream;
   stream.stream = "stream_" + run_.id().substr(run_.id().find('_') + 1);
@@ -72,8 +63,7 @@ void RoomTurn::started() {
   room_.begin_stream(std::move(stream));
 }
 
-void RoomTurn::accept(const Event& event) {
-  if (logged_) logged_->accept(event);
+void RoomTurn::hear(const Event& event) {
   std::visit(Overloaded{
                  [&](const TextDelta& e) { text(e.text); },
                  [&](const ReasoningDelta& e) { think(e.text); },
@@ -88,8 +78,7 @@ void RoomTurn::accept(const Event& event) {
              event);
 }
 
-void RoomTurn::notice(const loop::Notice& notice) {
-  if (logged_) logged_->notice(notice);
+void RoomTurn::hear(const loop::Notice& notice) {
   std::visit(Overloaded{
                  [&](const loop::ToolCallNotice& call) {
                    pause_text();
@@ -102,11 +91,15 @@ void RoomTurn::notice(const loop::Notice& notice) {
              notice);
 }
 
-void RoomTurn::wait_for_approval(const loop::WaitForApproval& wait) { room_.ask_approval(wait); }
+void RoomTurn::say() {
+  heard_ = true;
+  run_.log().heard_token();
+  run_.log().trace().wrote();
+}
 
 void RoomTurn::text(std::string_view delta) {
   end_thinking();
-  run_.wrote();
+  say();
   room_.add_text(delta);
 }
 
@@ -116,15 +109,16 @@ void RoomTurn::think(std::string_view delta) {
     room_.end_text();
     room_.begin_thinking();
   }
-  if (thought_.empty()) thought_since_ = gateway_.loop_.now();
+  const std::uint64_t now = host_.loop.now();
+  if (thought_.empty()) thought_since_ = now;
   thought_ += delta;
-  const bool due = gateway_.loop_.now() - thought_since_ >= kThoughtMs;
+  const bool due = now - thought_since_ >= kThoughtMs;
   if (due || thought_.size() >= kThoughtBytes) send_thinking();
 }
 
 void RoomTurn::send_thinking() {
   if (thought_.empty()) return;
-  run_.wrote();
+  say();
   room_.add_thinking(thought_);
   thought_.clear();
 }
@@ -140,60 +134,46 @@ void RoomTurn::pause_text() {
   room_.end_text();
 }
 
-net::Millis RoomTurn::patience() const {
-  if (thought_.empty()) return net::kNever;
-  const std::uint64_t waited = gateway_.loop_.now() - thought_since_;
-  return net::Millis(waited < kThoughtMs ? kThoughtMs - waited : 1);
+std::optional<net::Millis> RoomTurn::patience(std::uint64_t now) const {
+  if (thought_.empty()) return std::nullopt;
+  const std::uint64_t waited = now - thought_since_;
+  return net::Millis(waited < kThoughtMs ? kThoughtMs - waited : 0);
 }
 
-net::Task<> RoomTurn::on_time() {
-  if (!thought_.empty() && gateway_.loop_.now() - thought_since_ >= kThoughtMs) send_thinking();
-  co_return;
+void RoomTurn::on_time(std::uint64_t now) {
+  if (!thought_.empty() && now - thought_since_ >= kThoughtMs) send_thinking();
 }
 
-void RoomTurn::finish() {
-  if (!begun_) started();
+// The end of the answer: what it says, the room has heard.
+net::Task<Result<void>> RoomTurn::respond(int, std::string_view) {
+  if (!begun_) begin_loop();
   pause_text();
-  LoopRun::Delivery delivery;
-  delivery.bytes_out = room_.bytes() - bytes_before_;
-  if (run_.failed()) {
-    const bool heard = run_.first_token_ms().has_value();
-    delivery.how = heard ? TurnEnd::How::answered : TurnEnd::How::failed;
-    delivery.status = client::status_of(run_.error());
-    delivery.reason = FinishReason::upstream_error;
-    if (logged_) logged_->fail(run_.error());
-    room_.fail_stream(run_.error());
-  } else {
-    RoomStreamEnd end;
-    if (run_.finish()) {
-      end.reason = run_.finish()->reason;
-      if (run_.finish()->usage != Usage{}) end.usage = run_.finish()->usage;
-    }
-    end.estimate = run_.usage_estimate();
-    if (ended_) {
-      end.end = ended_->end;
-      end.rounds = ended_->rounds;
-      end.calls = ended_->calls_made;
-    }
-    delivery.reason = end.reason;
-    delivery.known_reason = end.reason;
-    if (logged_) logged_->finish({});
-    room_.end_stream(end);
+  if (failure_) {
+    room_.fail_stream(*failure_);
+    co_return Result<void>();
   }
-  if (logged_) {
-    delivery.body = logged_->out();
-    delivery.kept = logged_->kept({});
+  RoomStreamEnd end;
+  if (run_.finish()) {
+    end.reason = run_.finish()->reason;
+    if (run_.finish()->usage != Usage{}) end.usage = run_.finish()->usage;
   }
-  run_.record_end(std::move(delivery));
+  end.estimate = run_.usage_estimate();
+  if (ended_) {
+    end.end = ended_->end;
+    end.rounds = ended_->rounds;
+    end.calls = ended_->calls_made;
+  }
+  room_.end_stream(end);
+  co_return Result<void>();
 }
 
-net::Task<> play_room(Gateway& gateway, std::shared_ptr<Room> room) {
+net::Task<> play_room(TurnHost host, std::shared_ptr<Room> room) {
   for (;;) {
     std::optional<RoomAsk> ask = room->next();
     if (!ask) co_return;
     bool threw = false;
     try {
-      RoomTurn turn(gateway, *room, std::move(*ask));
+      RoomTurn turn(host, *room, std::move(*ask));
       co_await turn.run();
     } catch (const std::exception&) {
       threw = true;
