@@ -142,7 +142,7 @@ std::optional<FinishReason> TurnKeeper::Choice::reason() const {
 }
 
 void TurnKeeper::Choice::replay(EventSink& sink) const {
-  for (const LoggedEvent& event : said.events()) emit(event, sink);
+  for (const LoggedEvent& event : said.events()) tell(event, sink);
   const auto tell_fields = [&](FieldReported::Scope scope, const FieldFold& fields) {
     fields.each([&](std::string_view name, std::string_view json) {
       sink.accept(FieldReported{scope, name, json});
