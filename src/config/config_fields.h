@@ -17,6 +17,12 @@ struct Field {
   std::string_view env = {};  // an environment variable that gives the default
 };
 
+// clang 14 does not deduce the arguments of aggregates.
+template <class T, class M>
+Field(std::string_view, M T::*, std::string_view) -> Field<T, M>;
+template <class T, class M>
+Field(std::string_view, M T::*, std::string_view, std::string_view) -> Field<T, M>;
+
 template <class T>
 struct Section;  // name, and fields as a tuple
 
