@@ -7,12 +7,6 @@
 namespace callgate::server {
 namespace {
 
-bool same_limits(const KeyConfig& a, const KeyConfig& b) {
-  return a.name == b.name && a.requests_per_minute == b.requests_per_minute &&
-         a.max_streams == b.max_streams && a.models == b.models && a.admin == b.admin &&
-         a.log_content == b.log_content && a.secret.matches(b.secret.reveal());
-}
-
 bool is_loopback_origin(std::string_view origin) {
   const std::size_t scheme = origin.find("://");
   if (scheme == std::string_view::npos) return false;
@@ -33,7 +27,7 @@ Access::Access(const std::vector<KeyConfig>& keys, const Access* before) {
     std::shared_ptr<KeyState> state;
     if (before != nullptr) {
       for (const auto& old : before->keys_) {
-        if (same_limits(old->config, key)) state = old;
+        if (old->config == key) state = old;
       }
     }
     keys_.push_back(state ? state : std::make_shared<KeyState>(key));

@@ -14,7 +14,7 @@
 
 namespace callgate::server {
 
-// A key with its counters. Lives on through a reload when its limits stay the same.
+// A key with its counters. Lives on through a reload that does not change the key.
 struct KeyState {
   explicit KeyState(const KeyConfig& key)
       : config(key), rate(key.requests_per_minute), streams(key.max_streams) {}

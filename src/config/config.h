@@ -221,6 +221,8 @@ struct KeyConfig {
   bool log_content = true;
   std::vector<std::string> tools{"*"};
   std::vector<std::string> deny_tools;
+
+  bool operator==(const KeyConfig&) const = default;
 };
 
 struct UpstreamConfig {
