@@ -64,7 +64,8 @@ class Exchange {
   Loop& loop() const;
 
   // The whole request body. More than `limit` bytes (0: the server's limit) is too_large; the
-  // connection then closes after the answer. The view is valid until drop_body().
+  // connection then closes after the answer. One that stops arriving is timed_out, with status 408.
+  // The view is valid until drop_body().
   Task<Result<std::string_view>> body(std::size_t limit = 0);
   // Frees the body's memory, for answers that stream for long.
   void drop_body();

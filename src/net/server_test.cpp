@@ -22,7 +22,8 @@ constexpr std::string_view kLastGet = "GET /x HTTP/1.1\r\nHost: a\r\nConnection:
 Task<> echo(Exchange& exchange) {
   const Result<std::string_view> body = co_await exchange.body();
   if (!body) {
-    const int status = body.error().code == ErrorCode::too_large ? 413 : 400;
+    const bool large = body.error().code == ErrorCode::too_large;
+    const int status = large ? 413 : body.error().status == 0 ? 400 : body.error().status;
     (void)co_await exchange.respond(status, "text/plain", body.error().message);
     co_return;
   }
@@ -229,6 +230,7 @@ TEST(HttpServer, gives_up_on_half_a_body) {
   RawSocket client = RawSocket::connect(server.port());
   client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
   const std::string answer = client.receive_until("arriving");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 408 "));
   EXPECT_THAT(answer, HasSubstr("the request body stopped arriving"));
 }
 
