@@ -16,6 +16,7 @@
 #include "net/http.h"
 #include "net/loop.h"
 #include "net/task.h"
+#include "net/tls.h"
 #include "net/url.h"
 
 namespace callgate::net {
@@ -121,6 +122,12 @@ class HttpServer {
   Result<Endpoint> listen(const Endpoint& endpoint, const TlsFiles* tls = nullptr);
   // Listens wherever `other` does, with its certificates. Before the loops run.
   Result<void> listen_like(const HttpServer& other);
+
+  // Loop thread only, or before the loop runs. Other options from now on. A connection that is open may
+  // keep the limits of one more request.
+  void use_options(ServerOptions options) { options_ = std::move(options); }
+  // Loop thread only. Listeners with TLS show another certificate to new connections; open ones go on as they are.
+  void use_tls(const TlsContext& context);
 
   // Drain, loop thread only: closes listeners and idle connections; others close after their answer.
   void stop_accepting();

@@ -234,6 +234,23 @@ TEST(HttpServer, gives_up_on_half_a_body) {
   EXPECT_THAT(answer, HasSubstr("the request body stopped arriving"));
 }
 
+TEST(HttpServer, takes_other_options_while_it_serves) {
+  constexpr std::string_view kHello =
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";
+  ServerThread server(echo);
+  RawSocket before = RawSocket::connect(server.port());
+  before.send(kHello);
+  EXPECT_THAT(before.receive_until("hello"), StartsWith("HTTP/1.1 200 "));
+  server.on_loop([](HttpServer& on) {
+    ServerOptions options;
+    options.limits.body_bytes = 4;
+    on.use_options(std::move(options));
+  });
+  RawSocket after = RawSocket::connect(server.port());
+  after.send(kHello);
+  EXPECT_THAT(after.receive_until("too large"), StartsWith("HTTP/1.1 413 "));
+}
+
 TEST(HttpServer, closes_an_idle_connection) {
   ServerOptions options;
   options.keep_alive_timeout = Millis(30);
