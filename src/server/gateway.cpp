@@ -45,13 +45,22 @@ void add_rate_headers(net::Headers& headers, const RateLimit::Verdict& verdict) 
   headers.add("retry-after-ms", std::to_string(ms));
 }
 
-void append_model(std::string& out, const ModelConfig& model) {
+void append_model(std::string& out, const Snapshot::Listed& listed, std::int64_t created) {
   json::ObjectWriter object(out);
-  object.string("id", model.name);
+  object.string("id", listed.name);
   object.string("object", "model");
-  object.integer("created", 0);
-  object.string("owned_by", model.upstream.front());
+  object.integer("created", created);
+  object.string("owned_by", listed.model->upstream.front());
   object.close();
+}
+
+std::string print_models(const std::vector<Snapshot::Listed>& models, std::int64_t created) {
+  std::string body = "{\"object\":\"list\",\"data\":[";
+  for (const Snapshot::Listed& listed : models) {
+    if (body.back() == '}') body += ',';
+    append_model(body, listed, created);
+  }
+  return body + "]}";
 }
 
 }  // namespace
@@ -248,22 +257,17 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
 }
 
 net::Task<> Gateway::models(Ask& ask) {
-  const Config& config = ask.snapshot->config;
+  const Snapshot& snapshot = *ask.snapshot;
   constexpr std::string_view kPrefix = "/v1/models/";
   const std::string_view path = ask.exchange.head().path;
   std::string body;
   if (path.starts_with(kPrefix)) {
     const std::string name = percent_decoded(path.substr(kPrefix.size()));
-    const auto model = ask.snapshot->choose_model(ask.key, name);
+    const auto model = snapshot.choose_model(ask.key, name);
     if (!model) co_return co_await refuse(ask, model.error());
-    append_model(body, *model->config);
+    append_model(body, {name, model->config}, snapshot.loaded_at);
   } else {
-    body = "{\"object\":\"list\",\"data\":[";
-    for (const ModelConfig& model : config.models) {
-      if (body.back() == '}') body += ',';
-      append_model(body, model);
-    }
-    body += "]}";
+    body = print_models(snapshot.list_models(ask.key), snapshot.loaded_at);
   }
   co_await respond_json(ask, 200, body);
 }
