@@ -22,6 +22,10 @@ bool is_loopback_origin(std::string_view origin) {
 
 bool KeyState::may_use(std::string_view model) const { return matches_any(config.models, model); }
 
+bool may_use_tool(const KeyConfig& key, std::string_view tool) {
+  return matches_any(key.tools, tool) && !matches_any(key.deny_tools, tool);
+}
+
 Access::Access(const std::vector<KeyConfig>& keys, const Access* before) {
   for (const KeyConfig& key : keys) {
     std::shared_ptr<KeyState> state;

@@ -26,6 +26,9 @@ struct KeyState {
   bool may_use(std::string_view model) const;
 };
 
+// Whether the key's `tools` and `deny_tools` let it use a tool of that name.
+bool may_use_tool(const KeyConfig& key, std::string_view tool);
+
 class Access {
  public:
   // `before` is what a reload replaces.

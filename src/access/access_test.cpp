@@ -74,6 +74,19 @@ TEST(Access, lets_a_key_use_the_models_of_its_patterns) {
   EXPECT_FALSE(state.may_use("other"));
 }
 
+TEST(Access, lets_a_key_use_the_tools_that_it_is_given_and_not_denied) {
+  KeyConfig config = key("a", "one");
+  EXPECT_TRUE(may_use_tool(config, "lookup"));
+  config.tools = {"lookup", "re*"};
+  config.deny_tools = {"refund"};
+  EXPECT_TRUE(may_use_tool(config, "lookup"));
+  EXPECT_TRUE(may_use_tool(config, "report"));
+  EXPECT_FALSE(may_use_tool(config, "refund"));
+  EXPECT_FALSE(may_use_tool(config, "other"));
+  config.tools = {};
+  EXPECT_FALSE(may_use_tool(config, "lookup"));
+}
+
 TEST(Cors, lets_loopback_pages_in_on_loopback_only) {
   EXPECT_EQ(allowed_origin("http://localhost:3000", {}, true), "http://localhost:3000");
   EXPECT_EQ(allowed_origin("http://[::1]:3000", {}, true), "http://[::1]:3000");
