@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "access/limits.h"
 #include "dial/child_host.h"
@@ -37,7 +38,13 @@ struct World {
         metrics(all_metrics),
         requests(request_log),
         captures(logger, all_metrics),
-        streams(max_streams) {}
+        streams(max_streams) {
+    loop_states.set_loss_report([this](std::string_view why) {
+      metrics.loop_states_lost.with(0, why).add();
+      log.repeated(telemetry::LogLevel::warning, "loop state",
+                   "the state of a tool loop is lost, its client cannot go on", {{"why", why}});
+    });
+  }
   telemetry::Logger& log;
   telemetry::Metrics& metrics;
   store::RequestLog& requests;
