@@ -263,6 +263,8 @@ struct UpstreamConfig {
   bool is_child() const { return wire.starts_with("codex_") && !is_scripted(); }
   // The model inside the process, in whatever wire format.
   bool is_scripted() const { return wire == "script" || url.starts_with("script:"); }
+
+  bool operator==(const UpstreamConfig&) const = default;
 };
 
 struct ModelConfig {

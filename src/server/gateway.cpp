@@ -65,8 +65,16 @@ std::string print_models(const std::vector<Snapshot::Listed>& models, std::int64
 
 }  // namespace
 
+Result<std::shared_ptr<const UpstreamParts>> load_parts(World& world, const Config& config,
+                                                        const UpstreamParts* before) {
+  const auto health = [&world](const std::string& upstream) {
+    return observe_child(world, upstream);
+  };
+  return load_upstream_parts(config, world.children, health, before);
+}
+
 Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
-    : world_(world), loop_(loop), mint_(id_seed) {
+    : world_(world), loop_(loop), mint_(id_seed), targets_(loop, world.conversations, ~id_seed) {
   const auto add = [this](std::string_view method, std::string_view path, Guard guard,
                           net::Task<> (Gateway::*member)(Ask&)) {
     routes_.add({method, path, guard, [this, member](Ask& ask) { return (this->*member)(ask); }});
@@ -88,27 +96,24 @@ Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
   add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
 }
 
+Result<Gateway::Prepared> Gateway::prepare(std::shared_ptr<const Snapshot> snapshot,
+                                           const UpstreamParts& parts) {
+  auto targets = targets_.prepare(snapshot->config.upstreams, parts);
+  if (!targets) return tl::unexpected(targets.error());
+  return Prepared{std::move(snapshot), std::move(*targets)};
+}
+
+void Gateway::use(Prepared prepared) noexcept {
+  targets_.use(std::move(prepared.targets));
+  snapshot_ = std::move(prepared.snapshot);
+}
+
 Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
-  std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>> targets;
-  for (const UpstreamConfig& upstream : snapshot->config.upstreams) {
-    if (upstream.is_child()) {
-      const auto health = [&] { return observe_child(world_, upstream.name); };
-      targets[upstream.name] =
-          make_child_target(loop_, upstream, world_.children.find_or_start(upstream, health));
-      continue;
-    }
-    auto target = upstream.is_scripted()
-                      ? make_script_target(loop_, upstream, world_.scripted_chats)
-                      : make_http_target(loop_, upstream);
-    if (!target) return tl::unexpected(target.error());
-    if (upstream.wire == "qwen_web") {
-      *target = make_qwen_web_target(loop_, upstream, std::move(*target), world_.conversations,
-                                     mint_.next());
-    }
-    targets[upstream.name] = std::move(*target);
-  }
-  targets_ = std::move(targets);
-  snapshot_ = std::move(snapshot);
+  const auto parts = load_parts(world_, snapshot->config, nullptr);
+  if (!parts) return tl::unexpected(parts.error());
+  auto prepared = prepare(std::move(snapshot), **parts);
+  if (!prepared) return tl::unexpected(prepared.error());
+  use(std::move(*prepared));
   return {};
 }
 

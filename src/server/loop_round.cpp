@@ -98,13 +98,13 @@ net::Task<Result<void>> LoopRun::attempt(std::shared_ptr<Round> round,
   auto encoded = encode_for(upstream, self.model(), self.work_.model.rules, text, request);
   if (!encoded) co_return tl::unexpected(encoded.error());
   const auto target = self.gateway_.targets_.find(upstream.name);
-  if (target == self.gateway_.targets_.end()) {
+  if (target == nullptr) {
     Error missing{.code = ErrorCode::unavailable,
                   .message = "upstream \"" + upstream.name + "\" is not configured any more"};
     co_return tl::unexpected(std::move(missing));
   }
   self.trace_.begin_attempt(upstream, encoded->request.headers);
-  round->begin_call(target->second, upstream);
+  round->begin_call(target, upstream);
   const Origin origin{.prompt = encoded->prepared ? *encoded->prepared : request,
                       .key_name = self.key_name(),
                       .session = self.work_.session,

@@ -83,8 +83,13 @@ net::Task<Turn::Step> Turn::attempt(const UpstreamConfig& upstream) {
   const std::optional<Request> prepared = std::move(encoded->prepared);
   encoded_ = std::move(encoded->request);
   dropped_ = std::move(encoded->dropped);
+  const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name);
+  if (target == nullptr) {
+    error_ = {.code = ErrorCode::unavailable,
+              .message = "upstream \"" + upstream.name + "\" is not configured any more"};
+    co_return Step::failed;
+  }
   trace_.begin_attempt(upstream, encoded_->headers);
-  const std::shared_ptr<UpstreamTarget> target = gateway_.targets_.find(upstream.name)->second;
   std::unique_ptr<UpstreamCall> call = target->call(model_);
   std::string_view key_name;
   if (ask_.key != nullptr) key_name = ask_.key->config.name;

@@ -8,7 +8,6 @@
 #include "access/limits.h"
 #include "dial/child_host.h"
 #include "dial/qwen_web_upstream.h"
-#include "dial/scripted_chats.h"
 #include "recorder/capture_writer.h"
 #include "recorder/recent_captures.h"
 #include "server/loop_memories.h"
@@ -56,7 +55,6 @@ struct World {
   std::atomic<bool> draining{false};
   ConversationMemory conversations;
   SharedLimits* limits = nullptr;  // nullptr: limits are this gateway's own
-  ScriptedChats scripted_chats{10'000};
   ChildHosts children;
   QueryPool* queries = nullptr;     // nullptr: the request log cannot be queried
   tool::ToolHost* tools = nullptr;  // nullptr: there are none
