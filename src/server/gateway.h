@@ -55,6 +55,8 @@ class Gateway {
 
   net::Task<> answer(net::Exchange& exchange);
 
+  net::Loop& loop() { return loop_; }
+
  private:
   friend class Turn;
   friend class LoopRun;

@@ -195,8 +195,9 @@ net::Task<> play_room(Gateway& gateway, std::shared_ptr<Room> room) {
     try {
       RoomTurn turn(gateway, *room, std::move(*ask));
       co_await turn.run();
-    } catch (const std::exception&) {
+    } catch (const std::exception& fault) {
       threw = true;
+      gateway.loop().report_fault(fault.what());
     }
     if (!threw) continue;
     // The room goes on with what waits.

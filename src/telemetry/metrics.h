@@ -80,7 +80,7 @@ class Metrics {
   Counters<0>   otlp_failures{registry_, "callgate_otlp_failures_total", "Requests to the receiver that failed."};
   Counters<1>   config_reloads{registry_, "callgate_config_reloads_total", "Reloads of the configuration, by result: ok, failed.", {"result"}};
   Gauges<0>     draining{registry_, "callgate_draining", "1 while the gateway finishes what it has and takes nothing new."};
-  Counters<0>   exceptions{registry_, "callgate_exceptions_total", "Exceptions that reached the top of a request. Each is a bug."};
+  Counters<0>   exceptions{registry_, "callgate_exceptions_total", "Exceptions that reached the top of a request or a task. Each is a bug."};
   Gauges<1>     build{registry_, "callgate_build_info", "Always 1; the label says what runs.", {"version"}};
   // clang-format on
 };
