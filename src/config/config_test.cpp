@@ -103,7 +103,10 @@ TEST(Config, says_what_a_value_should_be) {
               HasSubstr("limits.body_timeout: expected a duration"));
   EXPECT_THAT(error_of("[[key]]\nname = \"a\"\nsecret = \"${CALLGATE_TEST_UNSET}\"\n"),
               HasSubstr("environment variable CALLGATE_TEST_UNSET is not set"));
-  EXPECT_THAT(error_of("listen = "), HasSubstr("test.toml:1: "));
+  for (const std::string text :
+       {"listen = ", "listen = [[[", "[[[", "[[", "[[=", "[[]]", "[", "[=", "=", "."}) {
+    EXPECT_THAT(error_of(text), HasSubstr("test.toml:1: ")) << text;
+  }
 }
 
 TEST(Config, expands_environment_variables) {
