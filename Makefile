@@ -5,6 +5,8 @@ BUILD := build
 JOBS ?= $(shell nproc)
 LISTEN ?= 127.0.0.1:8080
 MINUTES ?= 6
+SEED ?= 1
+COUNT ?= 100
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
@@ -22,15 +24,15 @@ deps-test:  ## ...and those that the tests need
 
 define build_preset
 	@mkdir -p $(BUILD)
-	@cmake --preset $(1) $(2) > $(BUILD)/$(1).configure.log 2>&1 || { cat $(BUILD)/$(1).configure.log; exit 1; }
+	@cmake --preset $(1) > $(BUILD)/$(1).configure.log 2>&1 || { cat $(BUILD)/$(1).configure.log; exit 1; }
 	@echo "building $(1) on $(JOBS) cores"
 	@cmake --build --preset $(1) -j $(JOBS)
 endef
 
 .PHONY: build
-build: deps  ## build the callgate binary (release)
-	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
-	@ln -sf release/callgate $(BUILD)/callgate
+build: deps  ## build the callgate binary
+	$(call build_preset,run)
+	@ln -sf run/callgate $(BUILD)/callgate
 
 .PHONY: run
 run: build  ## build and start the gateway with demo models
@@ -51,13 +53,13 @@ e2e: deps-test  ## the real server between a scripted upstream and real SDK clie
 
 .PHONY: check-real
 check-real: deps-test  ## the real codex, opencode, qwen-code and cline, offline: installs 1.3 GB on demand
-	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
-	@tools/check_real.sh $(BUILD)/release/callgate
+	$(call build_preset,run)
+	@tools/check_real.sh $(BUILD)/run/callgate
 
 .PHONY: check-mcp
 check-mcp: deps-test  ## the official MCP conformance scenarios: installs 150 MB on demand
-	$(call build_preset,release,-DCALLGATE_BENCH=OFF)
-	@tools/check_mcp.sh $(BUILD)/release/callgate
+	$(call build_preset,run)
+	@tools/check_mcp.sh $(BUILD)/run/callgate
 
 .PHONY: asan tsan
 asan tsan: deps-test  ## the tests under a sanitizer
@@ -67,21 +69,26 @@ asan tsan: deps-test  ## the tests under a sanitizer
 fuzz: deps-test  ## fuzz for MINUTES of wall time (default 6), shared among all targets
 	@tools/run_fuzzers.sh $$(( $(MINUTES) * 60 )) all
 
+.PHONY: mutation
+mutation: deps-test  ## one-line mistakes that unit tests should notice: SEED, COUNT, MODULES, OWN, EQUIVALENT
+	@tools/mutation/run.py --seed $(SEED) --count $(COUNT) --jobs $(JOBS) --modules "$(MODULES)" \
+		$(if $(OWN),--own) $(if $(EQUIVALENT),--equivalent $(EQUIVALENT))
+
 .PHONY: soak
 soak: deps-test  ## the long forms of crash, restart and cluster tests, about half an hour
 	@tools/run_soak.sh
 
 .PHONY: bench bench-store
 bench: deps-test  ## the gateway beside nginx, one interleaved run
-	$(call build_preset,release,-DCALLGATE_BENCH=ON)
+	$(call build_preset,release)
 	@bench/gateway/run.sh
 bench-store: deps-test  ## the gateway without a store, with SQLite and with PostgreSQL, one interleaved run
-	$(call build_preset,release,-DCALLGATE_BENCH=ON)
+	$(call build_preset,release)
 	@bench/store/run.py
 
 .PHONY: golden-update
 golden-update: deps-test  ## rewrite golden expectations (read the diff)
-	$(call build_preset,dev,)
+	$(call build_preset,dev)
 	@cd $(BUILD)/dev && CALLGATE_GOLDEN_UPDATE=1 ctest -R '[Gg]olden'
 
 .PHONY: format hooks clean

@@ -108,9 +108,16 @@ void run(benchmark::State& state, const Dialect& dialect, std::size_t size, std:
   state.counters["held"] = static_cast<double>(held);
 }
 
-bool parse_times(std::string_view name, std::size_t size, std::size_t times) {
+// Text without a call.
+std::string prose(std::size_t size) {
+  constexpr std::string_view kLine = "The quick brown fox jumps over 13 lazy dogs, twice a day.\n";
+  std::string text;
+  while (text.size() < size) text += kLine;
+  return text;
+}
+
+bool parse_times(std::string_view name, const std::string& text, std::size_t times) {
   const Dialect* const dialect = dialect::find(name);
-  const std::string text = sample(name, size);
   if (dialect == nullptr || text.empty()) return false;
   const std::vector<ToolSpec> tools = {
       {.name = "get_weather",
@@ -147,10 +154,14 @@ void register_all() {
 }  // namespace callgate
 
 int main(int argc, char** argv) {
-  // So many parses of BYTES, for a tool that counts instructions: dialect_bench parse DIALECT BYTES TIMES
-  if (argc == 5 && std::string_view(argv[1]) == "parse") {
+  // TIMES parses of a call, or of prose, of BYTES, for a tool that counts instructions:
+  // dialect_bench parse|prose DIALECT BYTES TIMES
+  if (argc == 5) {
     const auto number = [&](int at) { return std::strtoull(argv[at], nullptr, 10); };
-    return callgate::parse_times(argv[2], number(3), number(4)) ? 0 : 1;
+    const bool call = std::string_view(argv[1]) == "parse";
+    const std::string text =
+        call ? callgate::sample(argv[2], number(3)) : callgate::prose(number(3));
+    return callgate::parse_times(argv[2], text, number(4)) ? 0 : 1;
   }
   benchmark::Initialize(&argc, argv);
   callgate::register_all();

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "tool/hook_verdict.h"
 #include "tool/mcp_headers.h"
@@ -55,10 +56,10 @@ void serve(std::string_view body) {
   const McpServer server({.page = 1});
   // Headers that agree with the body let more of it through.
   const McpMessage message = read_mcp_message(body);
-  const std::string version =
-      member_text(member_json(message.params, "_meta"), "io.modelcontextprotocol/protocolVersion");
-  const std::string name = encode_mcp_header(member_text(message.params, "name"));
-  CALLGATE_CHECK(decode_mcp_header(name) == member_text(message.params, "name"));
+  const std::string version = json::member_text(json::member_json(message.params, "_meta"),
+                                                "io.modelcontextprotocol/protocolVersion");
+  const std::string name = encode_mcp_header(json::member_text(message.params, "name"));
+  CALLGATE_CHECK(decode_mcp_header(name) == json::member_text(message.params, "name"));
   McpHttpRequest request{.method = "POST", .body = body};
   request.header = [&](std::string_view header) -> std::optional<std::string_view> {
     if (header == "mcp-protocol-version" && !version.empty()) return version;

@@ -3,9 +3,9 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache python3 pkg-config
-  libboost1.81-dev libssl-dev zlib1g-dev node-llhttp libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev
+  libboost1.81-dev libssl-dev zlib1g-dev node-llhttp libtomlplusplus-dev libcli11-dev
   libexpected-dev libsqlite3-dev libpq-dev libzstd-dev libbrotli-dev libicu-dev libvalijson-dev ca-certificates)
-tests=(clang libclang-rt-14-dev llvm libgtest-dev libgmock-dev libbenchmark-dev nginx-light nodejs npm openssl curl
+tests=(clang lld libclang-rt-14-dev llvm libgtest-dev libgmock-dev libbenchmark-dev nginx-light nodejs npm openssl curl
   postgresql)
 
 wanted=()
@@ -23,6 +23,7 @@ provided_by() {
     g++ | cmake | clang | npm | curl | openssl | python3 | ccache) echo "$1" ;;
     nodejs) echo node ;;
     ninja-build) echo ninja ;;
+    lld) echo ld.lld ;;
     llvm) echo llvm-symbolizer ;;
     nginx-light) echo nginx ;;
     *) echo "" ;;

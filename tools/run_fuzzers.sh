@@ -6,13 +6,13 @@ cd "$(dirname "$0")/.."
 seconds=${1:-60}
 jobs=${JOBS:-$(nproc)}
 mkdir -p build
-cmake --preset fuzz > build/fuzz.configure.log 2>&1 || { cat build/fuzz.configure.log; exit 1; }
-cmake --build --preset fuzz -j "$jobs"
+cmake --preset asan > build/asan.configure.log 2>&1 || { cat build/asan.configure.log; exit 1; }
+cmake --build --preset asan -j "$jobs" --target fuzzers
 
 fuzz_one() {
   local target=$1 name work
   name=$(basename "$target")
-  work=build/fuzz/work/$name
+  work=build/asan/fuzz/work/$name
   mkdir -p "$work" "fuzz/regressions/$name"
   if compgen -G "fuzz/regressions/$name/*" > /dev/null; then
     "$target" -runs=0 "fuzz/regressions/$name" > "$work.log" 2>&1 || { echo "fuzz: $name FAILED on a regression"; tail -30 "$work.log"; return 1; }
@@ -37,7 +37,7 @@ fuzz_one() {
 }
 export -f fuzz_one
 export seconds
-targets=$(find build/fuzz/fuzz -maxdepth 1 -type f -name '*_fuzz' -perm -u+x | sort)
+targets=$(find build/asan/fuzz -maxdepth 1 -type f -name '*_fuzz' -perm -u+x | sort)
 [ -n "$targets" ] || { echo "fuzz: no targets"; exit 1; }
 if [ "${2:-each}" = all ]; then
   count=$(wc -l <<< "$targets")

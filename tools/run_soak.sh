@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 build() {
   mkdir -p build
-  cmake --preset "$1" "${@:3}" > "build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log"; exit 1; }
+  cmake --preset "$1" > "build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log"; exit 1; }
   cmake --build --preset "$1" -j "$jobs" ${2:+--target $2}
 }
 say() { printf '\n== %s (%s)\n' "$1" "$(date +%H:%M:%S)"; }
@@ -15,7 +15,7 @@ export CALLGATE_SOAK=1
 failed=0
 say "build"
 build dev "callgate_store_test callgate_server_test callgate_bin"
-build release "" -DCALLGATE_BENCH=ON
+build release
 say "store: kill -9 at 200 points, restarts, damage, a full disk, a million requests"
 build/dev/callgate_store_test --gtest_brief=1 || failed=1
 say "server: conversations over two gateways"

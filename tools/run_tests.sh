@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # run_tests.sh all|dev|e2e|asan|tsan|fuzz: builds and runs one part of the tests, or all of them, and ends with the totals.
-# `all` runs every test once: unit tests, goldens, properties and end to end with sanitizers, then threads, then fuzzers.
+# `all` runs every test once: unit tests, goldens, properties and fuzzers with the address sanitizer, end to end with the same
+# build while the thread sanitizer's compiles, then the tests with threads.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 fuzz_seconds=${FUZZ_SECONDS:-6}
 e2e_preset=dev
+threaded=(net tool store telemetry access dial recorder server mock)  # the modules whose tests run under the thread sanitizer
 mkdir -p build
 passed=0
 failed=0
+trap 'jobs -p | xargs -r kill 2> /dev/null || true' EXIT  # what still runs beside us
 
 say() { printf '\n== %s (%s)\n' "$1" "$(date +%H:%M:%S)"; }
 
@@ -20,55 +23,78 @@ build() {
   cmake --build --preset "$preset" -j "$jobs" ${1:+--target "$@"}
 }
 
-# Runs ctest and adds its closing line to the totals.
+# add PASSED FAILED
+add() { passed=$((passed + $1)); failed=$((failed + $2)); }
+
+# Runs ctest and adds each test's result to the totals.
 run_ctest() {
   local preset=$1; shift
-  local log="build/$preset.ctest.log" status=0
+  local log="build/$preset.ctest.log" status=0 counts
+  rm -rf "build/$preset/results"
   ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure "$@" > "$log" 2>&1 || status=$?
   grep -vE '^ *[0-9]+/[0-9]+ Test .*Passed|^ +Start ' "$log" || true
-  local total bad
-  total=$(sed -nE 's/.*tests failed out of ([0-9]+).*/\1/p' "$log" | tail -1)
-  bad=$(sed -nE 's/.*, ([0-9]+) tests failed out of.*/\1/p' "$log" | tail -1)
-  total=${total:-0}; bad=${bad:-0}
-  [ "$total" -gt 0 ] || { echo "$preset: no test ran"; bad=1; total=1; }
-  [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
-  passed=$((passed + total - bad)); failed=$((failed + bad))
+  counts=$(tools/count_tests.py "build/$preset" "$log")
+  [ "$counts" != "0 0" ] || { echo "$preset: no test ran"; counts="0 1"; }
+  [ "$status" -eq 0 ] || [ "${counts#* }" -gt 0 ] || counts="${counts% *} 1"
+  # shellcheck disable=SC2086
+  add $counts
 }
 
 part_dev() { say "dev: build and test"; build dev; run_ctest dev; }
 part_asan() { say "asan: build and test"; build asan; run_ctest asan; }
-part_tsan() {
-  say "tsan: rooms with threads"
-  build tsan callgate_net_test callgate_tool_test callgate_store_test callgate_telemetry_test \
-    callgate_access_test callgate_dial_test callgate_mock_test callgate_recorder_test callgate_server_test
-  run_ctest tsan -R '^(net|tool|store|telemetry|access|dial|mock|recorder|server)/'
+build_tsan() {
+  local programs=("${threaded[@]/#/callgate_}")
+  build tsan "${programs[@]/%/_test}"
 }
-part_e2e() {
-  say "e2e: real SDK clients"
-  [ -x "build/$e2e_preset/callgate" ] || build "$e2e_preset"
-  local status=0 log=build/e2e.log
-  tests/e2e/run.sh "build/$e2e_preset/callgate" > "$log" 2>&1 || status=$?
+test_tsan() { run_ctest tsan -R "^($(IFS='|'; echo "${threaded[*]}"))/"; }
+part_tsan() { say "tsan: modules with threads"; build_tsan; test_tsan; }
+run_e2e() { tests/e2e/run.sh "build/$e2e_preset/callgate" > build/e2e.log 2>&1; }
+# report_e2e STATUS
+report_e2e() {
+  local status=$1 log=build/e2e.log ok bad
   [ "$status" -eq 0 ] && grep -E '^[^ ]+ (tests|pass|fail) ' "$log" || cat "$log"
-  local ok bad
   ok=$(sed -nE 's/^[^ ]+ pass ([0-9]+)$/\1/p' "$log" | tail -1)
   bad=$(sed -nE 's/^[^ ]+ fail ([0-9]+)$/\1/p' "$log" | tail -1)
   ok=${ok:-0}; bad=${bad:-0}
   { [ "$status" -eq 0 ] && [ "$ok" -gt 0 ]; } || [ "$bad" -gt 0 ] || bad=1
-  passed=$((passed + ok)); failed=$((failed + bad))
+  add "$ok" "$bad"
+}
+part_e2e() {
+  say "e2e: real SDK clients"
+  [ -x "build/$e2e_preset/callgate" ] || build "$e2e_preset" callgate_bin
+  local status=0
+  run_e2e || status=$?
+  report_e2e "$status"
 }
 part_fuzz() {
   say "fuzz: every target for $fuzz_seconds s"
-  local status=0 log=build/fuzz.log
+  local status=0 log=build/fuzz.log targets
   tools/run_fuzzers.sh "$fuzz_seconds" 2>&1 | tee "$log" || status=$?
-  local targets
   targets=$(grep -c '^fuzz: .* ok' "$log" || true)
-  passed=$((passed + targets))
-  if [ "$status" -ne 0 ] || [ "$targets" -eq 0 ]; then failed=$((failed + 1)); fi
+  add "$targets" 0
+  if [ "$status" -ne 0 ] || [ "$targets" -eq 0 ]; then add 0 1; fi
+}
+
+# Node's tests wait more than they compute, and so does the installation of its packages: both run beside a compiler.
+part_all() {
+  local status=0 other
+  e2e_preset=asan
+  tools/install_packages.sh tests/e2e build/e2e > build/e2e.install.log 2>&1 &
+  other=$!
+  part_asan
+  wait "$other" || { cat build/e2e.install.log; add 0 1; }
+  part_fuzz
+  say "e2e: real SDK clients; tsan: modules with threads"
+  run_e2e &
+  other=$!
+  build_tsan
+  wait "$other" || status=$?
+  report_e2e "$status"
+  test_tsan
 }
 
 case "${1:-all}" in
-  all) e2e_preset=asan; for part in asan e2e tsan fuzz; do "part_$part"; done ;;
-  dev | e2e | asan | tsan | fuzz) "part_$1" ;;
+  all | dev | e2e | asan | tsan | fuzz) "part_${1:-all}" ;;
   *) echo "run_tests.sh: unknown part '$1', expected all, dev, e2e, asan, tsan or fuzz" >&2; exit 2 ;;
 esac
 echo

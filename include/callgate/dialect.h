@@ -1,4 +1,13 @@
 // A dialect is the text format that a model family writes calls in. Its parser turns model text into events.
+//
+//   const Dialect* hermes = dialect::find("hermes");
+//   auto parser = hermes->make({.tools = request.tools, .commit = hermes->commit});
+//   parser->push("<tool_call>{\"name\": \"f\", \"argu", Channel::text, sink);  // as often as text arrives
+//   parser->push("ments\": {}}</tool_call>", Channel::text, sink);
+//   parser->finish(sink);
+//
+// Dialects are constants: find() and all() may be called from any thread, and what they return is never freed. A parser
+// belongs to one turn and one thread at a time; it does no I/O and keeps no reference to a sink between calls.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +36,8 @@ struct StayedText {
   std::string_view reason;
 };
 
-// Is told why markup stayed text. Called inside push() and finish(); views are valid during the call only.
+// Learns why markup stayed text. Called inside push() and finish(), which must not be called again from there. Views are
+// valid during the call only: copy what you keep.
 class Explainer {
  public:
   virtual ~Explainer() = default;
@@ -35,22 +45,24 @@ class Explainer {
 };
 
 struct DialectOptions {
-  // The declared tools; without any, which ones exist is unknown and every name counts. REQUIRES: outlives the parser.
+  // The declared tools. If there are none, any name is taken for a tool. REQUIRES: they outlive the parser.
   std::span<const ToolSpec> tools;
   // `auto` only: calls may also arrive structured, so that only special tokens of a model mark one in text.
   bool special_tokens_only = false;
   Channel start = Channel::text;  // reasoning: the prompt already opened it
   Commit commit = Commit::eager;
   std::size_t max_held_back = std::size_t{1} << 20;  // bytes of one call that may be held back
-  Explainer* explain = nullptr;                      // REQUIRES: outlives the parser
+  Explainer* explain = nullptr;                      // may be null. REQUIRES: outlives the parser
 };
 
-// Total: no input is an error. Emits no TurnFinished and no UsageReported; those are the upstream's to say.
-// The joined output does not depend on how the input is cut into pushes.
+// Parses the text of one turn. Every input is valid: what is not a call leaves as text. The parser emits
+// neither TurnFinished nor UsageReported, which only the upstream knows. Its output, with neighbouring deltas joined, does
+// not depend on how the input is cut into pushes. REQUIRES: after finish() or interrupt() only settled_on() is called.
 class DialectParser {
  public:
   virtual ~DialectParser() = default;
-  // `channel` says where the upstream put the text; calls are found in both.
+  // Takes the next piece of text, which may end anywhere, even inside a UTF-8 sequence. `channel` says where the upstream
+  // put it; calls are found in both. Events go to `sink` as soon as they are certain.
   virtual void push(std::string_view text, Channel channel, EventSink& sink) = 0;
   // The turn is over: everything held back leaves, an open call is finished.
   virtual void finish(EventSink& sink) = 0;
@@ -77,7 +89,7 @@ namespace dialect {
 // Every dialect, in alphabetical order.
 std::span<const Dialect* const> all();
 
-// The dialect of that name, or nullptr.
+// The dialect of that name, or nullptr if there is none.
 const Dialect* find(std::string_view name);
 
 // One line: `hermes: opener at byte 0, gave up at byte 13: expected '"', found "'"`. `asked` is the dialect of the parser.

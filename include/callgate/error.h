@@ -1,5 +1,5 @@
-// What went wrong in the world outside (caller, upstream, disk), as a value.
-// Odd model output is never an Error: it is an event.
+// What went wrong in the world outside (caller, upstream, disk), as a value. Library functions that can fail return a
+// Result (callgate/result.h) and never throw one of these. Odd model output is not an Error: it is an event.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace callgate {
 
-// Named for what the caller can do about it. The client room maps each to a status and a body once.
+// Named for what the caller can do about it. The client module maps each to a status and a body.
 enum class ErrorCode : std::uint8_t {
   invalid_request,  // correct the request
   unauthenticated,  // send a valid key

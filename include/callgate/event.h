@@ -8,6 +8,9 @@
 // Grammar (executable in src/chat/event_grammar.h): deltas are never empty; a call is started once, then gets
 // its deltas, then is finished once; calls never interleave; call indices count up from 0; every turn ends with
 // exactly one TurnFinished and nothing follows it.
+//
+// Events are small values made of views into somebody else's buffer. Every view is valid during accept() only: copy what
+// you keep, or let an EventLog (src/chat/event_log.h) do so.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +32,13 @@ struct Usage {
   std::int64_t cached_tokens = 0;
   std::int64_t cache_write_tokens = 0;
   std::int64_t reasoning_tokens = 0;
-  // False: the upstream did not state that count. It is then 0 or what is known so far, and a client gets an estimate.
+  // False if the upstream did not state that count. It is then 0 or what is known so far, and a client gets an estimate.
   bool prompt_stated = true;
   bool completion_stated = true;
 
   bool operator==(const Usage&) const = default;
 };
 
-// Every view is valid during accept() only; whoever keeps one copies it.
 struct TextDelta {
   std::string_view text;  // whole UTF-8 sequences
 };
@@ -83,15 +85,18 @@ struct TurnFinished {
 using Event = std::variant<TextDelta, ReasoningDelta, RefusalDelta, CallStarted, ArgumentsDelta,
                            CallFinished, FieldReported, UsageReported, TurnFinished>;
 
-// The only way events travel.
+// Receives the events of one turn, in order, on the thread of the caller. An implementation must neither throw nor call
+// back into the object that is sending.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void accept(const Event& event) = 0;
 };
 
-// Events in, events out. A policy is a stage that enforces a rule. A stage that changes nothing passes the event
-// to `next` as it is. On TurnFinished it first passes on whatever it held back.
+// Events in, events out. A policy is a stage that enforces a rule. A stage belongs to one choice of one turn and may keep
+// state. It passes to `next` as it is what it neither changes nor holds back. What leaves it follows the grammar above if
+// what enters it does: calls that it drops leave no gap in the numbers. On TurnFinished it first passes on what it held
+// back.
 class Stage {
  public:
   virtual ~Stage() = default;

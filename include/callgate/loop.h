@@ -1,5 +1,5 @@
-// ToolLoop: the model calls tools, callgate runs them and asks the model again, until there is no call left. A state
-// machine: it does nothing itself. Its owner tells it what happened and performs the actions that it returns, in order.
+// ToolLoop: the model calls tools, callgate runs them and asks the model again, until no call is left. It is a state
+// machine that does nothing itself: its owner reports what happened and performs the actions that it returns, in order.
 //
 //   auto loop = ToolLoop::make(request, options, tools, client);
 //   loop->start(now);
@@ -8,6 +8,9 @@
 //
 // A tool starts when its call is finished, while the model still writes the next one. The next turn of the model starts
 // when this one is over and every call of it has its result. Everything that the client sees is one turn.
+//
+// Not thread-safe: calls into one loop must not overlap, and the ClientSink is called on the caller's thread. Time is what
+// the owner says it is; the loop has no clock and never blocks. callgate/run_to_end.h is an owner for simple programs.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +63,7 @@ struct EvictedResult {
 };
 
 // What a loop must remember while the client runs its own tools. The owner keeps it, by the ids of those calls, and
-// gives it to the loop of the client's next request. A value; encode_state() makes text of it.
+// gives it to the loop of the client's next request. It owns all that it holds.
 struct State {
   // One answer that ended with calls for the client. The client knows one message of it, with its own calls; these
   // take that message's place.
@@ -85,7 +88,9 @@ struct State {
   std::vector<EvictedResult> evicted;
   std::vector<std::string> found_tools;
 };
+// The state as a JSON text, to be kept outside of the process.
 std::string encode_state(const State& state);
+// Reads what encode_state() wrote; unknown members are skipped. invalid_request, with the byte, if the text is not a state.
 Result<State> decode_state(std::string_view json);
 
 // The model's next turn. With Memory::inside `request.messages` are only what is new since the last one: the owner stores
@@ -156,7 +161,7 @@ struct ToolResultNotice {  // show_tool_calls: it has its result
   std::uint64_t bytes = 0;  // of the whole result
   Millis duration = 0;
 };
-// A call of callgate's begins, or the model's turn is over: whoever holds text back lets it go.
+// A call of callgate's begins, or the model's turn is over: a sink that holds text back should let it go.
 struct TextPaused {};
 struct LoopEnded {         // right before the client's turn ends, for its last frame
   std::optional<End> end;  // nothing: the loop goes on when the client has run its tools
@@ -176,8 +181,9 @@ using ArgumentCheck = std::function<Result<void>(const Tool& tool, std::string_v
 
 class ToolLoop final : public EventSink {
  public:
-  // REQUIRES: `client` outlives the loop. With Memory::inside the request's messages behind Options::in_memory are what
-  // the memory lacks. `state` comes from the ReturnToClient that the request answers. Fails when the request wants more than one choice.
+  // REQUIRES: `client` outlives the loop. With Memory::inside, the messages of the request after the first
+  // Options::in_memory are those that the memory lacks. `check` may be empty: then any JSON object passes. `state` comes
+  // from the ReturnToClient that the request answers. Fails if the request wants more than one choice.
   static Result<ToolLoop> make(Request request, Options options, std::vector<Tool> tools,
                                ClientSink& client, ArgumentCheck check = {},
                                std::optional<State> state = {});
@@ -185,16 +191,19 @@ class ToolLoop final : public EventSink {
   ToolLoop& operator=(ToolLoop&&) noexcept;
   ~ToolLoop() override;
 
+  // REQUIRES: is called once, before everything below.
   void start(Millis now);
-  // An event of the model's current turn. It happens at the time of the last call that told one: call on_time()
-  // before events. Events of a turn that was stopped or has failed must not come any more.
+  // An event of the model's current turn. It happens at the time of the last call that had a `now`: call on_time() before
+  // events. REQUIRES: the turn was neither stopped by StopModel nor reported to fail_turn().
   void accept(const Event& event) override;
   // The turn broke off. Ignored unless `turn` is the current one.
   void fail_turn(std::uint32_t turn, const Error& error, Millis now);
-  // A tool is done. False when the run is not known or was cancelled; nothing happens then.
+  // A tool is done. False, and nothing happens, if the run is unknown, already done or cancelled. The same goes for the
+  // answers to WaitForApproval.
   bool finish_run(RunId run, ToolResult result, Millis now);
   bool approve(RunId run, Millis now);
   bool deny(RunId run, std::string_view reason, Millis now);
+  // The client has left: stops what runs and ends the loop.
   void cancel(Millis now);
   // A message of the user, for the model's next turn. An answer that is complete by then is followed by another turn.
   void inject(std::string_view text);
@@ -204,13 +213,13 @@ class ToolLoop final : public EventSink {
   std::optional<Millis> deadline() const;
   void on_time(Millis now);
 
-  // What is to be done now, in this order. To be asked for after every call above.
+  // What the owner must do now, in this order. Call it after each of the functions above.
   std::vector<Action> take_actions();
-  // Finish or ReturnToClient was returned; whatever comes is ignored.
+  // True once take_actions() has a Finish or a ReturnToClient: everything that comes later is ignored.
   bool finished() const;
   std::uint32_t rounds() const;
   std::uint32_t calls_made() const;
-  std::vector<WaitForApproval> approvals() const;  // that are still waited for
+  std::vector<WaitForApproval> approvals() const;  // those without an answer
 
  private:
   struct Parts;

@@ -1,5 +1,5 @@
 // What the tool loop may do: its limits and modes, and the tools that callgate itself runs.
-// docs/loop.md tells what each of them means to a caller.
+// Plain values, copied by ToolLoop::make(). docs/loop.md explains what each of them means to a caller.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace callgate::loop {
 
-using Millis = std::int64_t;  // on any clock that never goes back; the loop asks for no time itself
+using Millis = std::int64_t;  // on any clock that never goes back; the owner of the loop reads it
 
 // What happens at max_calls, max_calls_per_tool and calls_per_round.
 enum class OnLimit : std::uint8_t {
@@ -66,8 +66,8 @@ struct Options {
   OnLimit on_limit = OnLimit::stop;
   OnToolError on_tool_error = OnToolError::tell_model;
   Memory memory = Memory::outside;
-  // So many of the request's first messages are in the owner's memory already, the rest is new. Nothing: the caller sends
-  // the whole conversation, and what is new is the user's last messages.
+  // How many of the request's first messages the owner's memory already has; the rest is new. Without a value the caller
+  // sends the whole conversation, and the user's last messages are what is new.
   std::optional<std::size_t> in_memory;
   bool show_tool_calls = false;
 
@@ -77,7 +77,7 @@ struct Options {
   std::uint32_t repeated_calls =
       3;  // this one of identical calls gets advice instead of a run; 0: off
   std::uint32_t repeats_to_force =
-      3;  // so many more such calls, and the model must answer without tools
+      3;  // after this many more of them the model must answer without tools
   std::uint32_t repeated_results =
       3;                            // from this one on identical results say that they are; 0: off
   std::uint32_t empty_retries = 1;  // how often an empty answer is asked for again
@@ -91,7 +91,7 @@ struct Options {
   std::size_t evicted_bytes = std::size_t{8} << 20;  // of all that are kept
 
   std::uint32_t find_tools_above =
-      20;  // more tools than this are hidden behind find_tools; 0: never
+      20;  // if there are more tools, find_tools takes their place; 0: never
   std::uint32_t find_tools_limit = 5;  // tools that one search shows
 
   std::size_t notice_preview_bytes = 500;
@@ -102,8 +102,8 @@ struct Options {
 };
 
 // Sets the option of that name from text: a number, a duration such as 300ms, 5s or 2m (a bare number is milliseconds),
-// true or false, or a word from the enums above. The key and its rules are not the caller's to set. False, and nothing is
-// changed, when the name or the value is not known.
+// true or false, or a word from the enums above. The key and its rules cannot be set like this: they are not the caller's
+// to choose. Returns false and changes nothing if the name or the value is unknown.
 bool set_option(Options& options, std::string_view name, std::string_view value);
 
 }  // namespace callgate::loop

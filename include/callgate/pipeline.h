@@ -1,9 +1,12 @@
-// Pipeline: upstream bytes in, client bytes out, for one response. No I/O, no clock: what a library user holds.
+// Pipeline: upstream bytes in, client bytes out, for one response. It does no I/O and reads no clock.
 //
 //   auto pipeline = Pipeline::make(request, {.created = now, .id_seed = seed});
 //   std::string out;
 //   pipeline->push(bytes_from_upstream, out);   // as often as bytes arrive, cut anywhere
 //   pipeline->finish(out);                      // the upstream closed
+//
+// Not thread-safe: one pipeline belongs to one thread at a time; different pipelines are independent. It holds back at most
+// what PipelineOptions allows, and its output does not depend on how the input is cut.
 #pragma once
 
 #include <array>
@@ -48,8 +51,8 @@ inline constexpr std::size_t kRepairCount = 17;
 std::string_view to_string(Repair repair);
 using RepairCounts = std::array<std::uint32_t, kRepairCount>;
 
-// Sees the life of each call as the client gets it. Called inside push(), finish(), fail() and cut(), whose pipeline it
-// must not use. Views are valid during the call only.
+// Sees the life of each call as the client gets it. Called inside push(), finish(), fail() and cut() of a pipeline, which it
+// must not use then. Views are valid during the call only: copy what you keep.
 class TurnObserver {
  public:
   struct CallStart {
@@ -94,25 +97,25 @@ struct PipelineOptions {
   // Extra policies, applied after callgate's own in this order; one instance per choice.
   std::vector<std::function<std::unique_ptr<Stage>()>> policies;
   PolicyOptions policy;  // callgate's own policies
-  // Milliseconds since the request came in. Set: the answer's usage tells the time to the first token and the whole.
+  // Milliseconds since the request came in. If set, the usage has the time to the first token and that of the whole turn.
   std::function<std::int64_t()> elapsed_ms;
   TurnObserver* observer = nullptr;  // REQUIRES: outlives the pipeline
   std::size_t keep = 0;              // bytes of the answer that are kept for kept(); 0: nothing is
-  // Is told why markup stayed text, with offsets in the text of its choice. REQUIRES: outlives the pipeline.
+  // Learns why markup stayed text, with offsets in the text of its choice. REQUIRES: outlives the pipeline.
   Explainer* explain = nullptr;
-  // Bytes of text that are searched for a call that was missed, when a turn with tools makes none; 0: none are.
+  // Bytes of text that are searched for a missed call when a turn with tools makes none; 0 means no search.
   std::size_t search_missed = 0;
-  // Set: the events of choice 0 go here and the client gets no bytes; text may go on in another turn, so white space after
-  // text stays there. After a failure, which error() tells, what was begun
-  // is ended for the sink as for a client. REQUIRES: outlives the pipeline.
+  // If set, the events of choice 0 go here and the client gets no bytes. Text may go on in another turn, so white space
+  // at its end is kept. After a failure, which error() has, what was begun is ended for the sink as it is for a client.
+  // REQUIRES: outlives the pipeline.
   EventSink* sink = nullptr;
 };
 
 // What a log line, a metric or the store wants to know of a turn. Complete once finished() is true.
 struct TurnSummary {
   FinishReason reason = FinishReason::stop;  // of the first choice
-  std::optional<Usage> usage;                // what the upstream told
-  bool usage_estimated = false;              // it did not tell all, and the client got an estimate
+  std::optional<Usage> usage;                // what the upstream reported
+  bool usage_estimated = false;              // some counts were missing: the client got an estimate
   bool error_passed_over = false;            // the upstream failed, the turn ended with its calls
   std::uint32_t calls = 0;                   // over all choices
   std::array<std::uint32_t, 3> outcomes{};   // of those that were finished, by CallOutcome
@@ -146,12 +149,14 @@ struct KeptTurn {
   // What a client that does not stream gets, with its usage. A choice that has not ended has a finish reason of null.
   // Empty when the pipeline itself wrote it.
   std::string response;
-  std::string events;  // a JSON array, docs/log.md tells of what; choice after choice
+  std::string events;  // a JSON array, choice after choice; docs/log.md lists its members
   std::string search;  // the names of calls and the text
   std::optional<FinishReason> reason;  // of the first choice, as far as it is known
   bool too_long = false;  // it was longer than what is kept: `events` says so, the rest is empty
 };
 
+// One response. Call push() as bytes arrive, then finish() or fail() once; stop early when finished() is true. `out` is the
+// caller's: bytes are only appended to it, and it may be another string at each call.
 class Pipeline {
  public:
   // REQUIRES: `request` outlives the pipeline. Fails for an unknown wire format or protocol.
@@ -191,13 +196,12 @@ class Pipeline {
   // The client's answer has begun: its first event was seen or, when it is not streamed, all of it is there. Before
   // that a failure can still be answered with a real status.
   bool started() const;
-  // The client's answer is complete, or error() is set and nothing has started. Whatever the upstream still sends is
-  // ignored.
+  // The client's answer is complete, or error() is set and nothing has started. What the upstream still sends is ignored.
   bool finished() const;
   // The failure that the upstream reported, or that was passed to fail().
   const std::optional<Error>& error() const;
   const TurnSummary& summary() const;
-  // All empty without PipelineOptions::keep. At any time.
+  // What was kept so far, at any time. Everything in it is empty without PipelineOptions::keep.
   KeptTurn kept() const;
 
  private:

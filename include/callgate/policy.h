@@ -1,5 +1,10 @@
 // What callgate lets pass of a turn, per model. Each policy is a stage of its own in src/policy; their order is in
-// src/engine/pipeline.cpp, and docs/streaming.md tells a client developer what to expect.
+// src/engine/pipeline.cpp, and docs/streaming.md explains to a client developer what to expect. Plain values.
+//
+//   PolicyOptions policy;
+//   set_policy(policy, "stop_after_tools", "first");
+//   policy.dedupe_calls = true;
+//   auto pipeline = Pipeline::make(request, {.policy = policy});
 #pragma once
 
 #include <cstdint>
@@ -66,7 +71,7 @@ struct PolicyOptions {
   StopAfterTools stop_after_tools = StopAfterTools::off;
   bool suppress_tail_after_tools = false;  // text after the last call is withheld
   std::uint32_t tool_call_max = 16;        // calls of a turn that pass; 0 means no limit
-  bool call_whitespace = true;             // white space directly before a call is no text
+  bool call_whitespace = true;             // white space directly before a call is dropped
   bool dedupe_calls = false;               // calls with the same name and arguments pass once
   UndeclaredTools undeclared_tools = UndeclaredTools::pass;
   InvalidArguments invalid_arguments = InvalidArguments::pass;
@@ -76,7 +81,7 @@ struct PolicyOptions {
   CallIdStyle call_id_style = CallIdStyle::native;
   CallOutput output = CallOutput::tool_calls;
   ErrorAfterTools error_after_tools = ErrorAfterTools::report;
-  bool estimate_usage = true;  // where the upstream tells no token counts; marked as an estimate
+  bool estimate_usage = true;      // where the upstream has no token counts; marked as an estimate
   bool trailing_counters = false;  // a comment line at the end of a stream
   TextSplit split = TextSplit::none;
   std::uint32_t split_min_characters = 10;  // shorter sentences join the next
@@ -87,7 +92,7 @@ struct PolicyOptions {
 std::string_view to_string(StopAfterTools mode);
 
 // Sets the option of that name from text: a word from the enums above, true or false, or a number. `stop_after_tools`
-// also takes true for burst and false for off. False, and nothing is changed, when the name or the value is not known.
+// also takes true for burst and false for off. Returns false and changes nothing if the name or the value is unknown.
 bool set_policy(PolicyOptions& options, std::string_view name, std::string_view value);
 
 }  // namespace callgate

@@ -1,6 +1,11 @@
-// The canonical request: what a caller asked for, whatever protocol it spoke.
-// Values own their bytes. JSON that callgate need not look into travels as text, so that numbers, key order and
-// unknown fields reach the upstream as the caller wrote them.
+// The canonical request: what a caller asked for, whatever protocol it spoke. Plain values that own their bytes and may be
+// copied and read from any thread. JSON in it is that of Chat Completions, extended (ADR 21); it travels as text, so that
+// numbers, key order and unknown fields reach the upstream as the caller wrote them. src/chat/content.h looks into messages,
+// src/chat/message_json.h writes and reads them.
+//
+//   Request request{.model = "demo", .stream = true};
+//   request.messages.push_back({.role = Role::user, .content = {R"("What is the weather in Paris?")"}});
+//   request.tools.push_back({.name = "get_weather", .parameters = {R"({"type":"object"})"}});
 #pragma once
 
 #include <cstdint>
@@ -64,7 +69,7 @@ struct Request {
   std::string model;
   std::vector<Message> messages;
   std::vector<ToolSpec> tools;
-  std::vector<RawJson> other_tools;  // tools that are no functions, passed on as they are
+  std::vector<RawJson> other_tools;  // tools other than functions, passed on as they are
   ToolChoice tool_choice;
   std::optional<bool> parallel_tool_calls;
   std::uint32_t choices = 1;  // OpenAI's `n`

@@ -1,6 +1,6 @@
-// Runs a ToolLoop to its end on one thread: for programs that bring a model and tools of their own and need no more.
-// Text still reaches the client while the model writes it; tools run one after the other, when the model's turn is over. Who
-// wants tools that start early and run at the same time owns the loop itself (see examples/tool_loop.cpp).
+// Runs a ToolLoop to its end on the calling thread, for programs that bring a model and tools of their own. Text still
+// reaches the client while the model writes it; tools run one after the other, when the model's turn is over. For tools
+// that start early and run at the same time, own the loop yourself (see examples/tool_loop.cpp).
 //
 //   loop::Owner owner;
 //   owner.model = [](const loop::CallModel& call, EventSink& events) { ... return Result<void>(); };
@@ -17,12 +17,13 @@
 
 namespace callgate::loop {
 
+// What the loop needs from the outside. The functions are called on the thread of run_to_end() and may block.
 struct Owner {
   // Gives one turn of the model to `events`, TurnFinished last. An error means that the turn broke off there.
   std::function<Result<void>(const CallModel& call, EventSink& events)> model;
   std::function<ToolResult(const RunTool& run)> tool;
-  std::function<Millis()> clock;                        // without one no time passes
-  std::function<bool(const WaitForApproval&)> approve;  // without one nobody agrees
+  std::function<Millis()> clock;                        // if empty, no time passes
+  std::function<bool(const WaitForApproval&)> approve;  // if empty, approval is denied
 };
 
 using Outcome = std::variant<Finish, ReturnToClient>;
@@ -36,6 +37,7 @@ struct WholeTurn {
   Usage usage;
   FinishReason reason = FinishReason::stop;
 };
+// Gives the turn to `events` as if it had been streamed.
 void play(const WholeTurn& turn, EventSink& events);
 
 }  // namespace callgate::loop

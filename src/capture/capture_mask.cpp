@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "capture/secret_mask.h"
 
 namespace callgate::server {
@@ -40,10 +41,7 @@ void mask_head(CapturedHead& head, const SecretMask& mask) {
 bool is_secret_header(std::string_view name) {
   constexpr std::string_view kParts[] = {"auth",   "key",      "cookie",    "secret",
                                          "passwo", "credenti", "signature", "token"};
-  std::string lower(name);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  }
+  const std::string lower = to_lower(name);
   // Counts of tokens are no token: x-ratelimit-remaining-tokens.
   if (lower.starts_with("x-ratelimit-") || lower == "access-control-allow-headers") return false;
   return std::any_of(std::begin(kParts), std::end(kParts),

@@ -120,8 +120,8 @@ void EventLog::accept(const Event& event) {
           },
           [&](const FieldReported& e) {
             const bool of_call = e.scope == FieldReported::Scope::call;
-            const bool behind = of_call && joins(Kind::arguments, e.call);
-            events_.insert(behind ? events_.end() - 1 : events_.end(), {.kind = Kind::field,
+            const bool before = of_call && joins(Kind::arguments, e.call);
+            events_.insert(before ? events_.end() - 1 : events_.end(), {.kind = Kind::field,
                                                                         .text = std::string(e.json),
                                                                         .id = std::string(e.name),
                                                                         .call = e.call,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -12,10 +13,6 @@ constexpr std::size_t kMaxNames = 256;
 
 bool is_enclosed(std::string_view json, char open, char close) {
   return json.size() >= 2 && json.front() == open && json.back() == close;
-}
-
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
 // ["a"] and ["b"] -> ["a","b"]

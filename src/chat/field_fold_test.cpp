@@ -51,6 +51,18 @@ TEST(FieldFold, takes_the_last_report_where_the_form_is_another) {
   EXPECT_EQ(folded(Scope::message, "audio", {R"({"data":"A"})", "7"}), "audio 7");
 }
 
+TEST(FieldFold, counts_the_bytes_that_it_holds) {
+  FieldFold fold;
+  EXPECT_EQ(fold.bytes(), 0u);
+  fold.add(Scope::turn, "tier", "1");
+  EXPECT_EQ(fold.bytes(), 5u);
+  fold.add(Scope::turn, "tier", "22");
+  EXPECT_EQ(fold.bytes(), 6u) << "the last report takes the place of the first";
+  fold.add(Scope::message, "images", "[1]");
+  fold.add(Scope::message, "images", "[2]");
+  EXPECT_EQ(fold.bytes(), 6u + 11u);
+}
+
 TEST(FieldFold, keeps_the_order_and_bounds_the_names) {
   FieldFold fold;
   for (int i = 0; i < 1000; ++i) fold.add(Scope::message, "f" + std::to_string(i), "1");

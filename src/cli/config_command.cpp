@@ -21,6 +21,9 @@ void add_config(CLI::App& app, int& exit_code) {
       exit_code = 1;
       return;
     }
+    for (const std::string& notice : server::deprecations(*config)) {
+      std::cerr << "warning: " << notice << '\n';
+    }
     std::cout << server::print_config(*config);
   });
 }

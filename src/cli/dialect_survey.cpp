@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "cli/call_distance.h"
+#include "json/writer.h"
 
 namespace callgate::cli {
 namespace {
@@ -39,27 +40,24 @@ std::string joined(const std::vector<LoggedCall>& calls) {
   return text;
 }
 
-std::string print(std::vector<Found> found, std::vector<Explanation::Piece> close) {
+// The likeliest first.
+Survey ranked(std::vector<Found> found, std::vector<Explanation::Piece> close) {
   std::stable_sort(found.begin(), found.end(),
                    [](const Found& a, const Found& b) { return a.rank() < b.rank(); });
   std::stable_sort(close.begin(), close.end(),
                    [](const auto& a, const auto& b) { return a.end - a.begin > b.end - b.begin; });
   if (close.size() > kMostClose) close.resize(kMostClose);
-  std::string out = found.empty() ? "no dialect finds a call\n" : "calls\n";
-  for (const Found& one : found) {
-    std::string name(one.dialect->name);
-    name.resize(std::max<std::size_t>(name.size(), 20), ' ');
-    out += "  " + name + " " + joined(one.reading.calls) + "\n";
+  Survey survey{.found = {}, .close = std::move(close)};
+  for (Found& one : found) {
+    survey.found.push_back({one.dialect->name, std::move(one.reading.calls)});
   }
-  if (!close.empty()) out += "close\n";
-  for (const Explanation::Piece& piece : close) out += "  " + line_of(piece) + "\n";
-  return out;
+  return survey;
 }
 
 }  // namespace
 
-std::string survey_dialects(std::string_view said,
-                            const std::function<Reading(const Dialect&, Explainer&)>& read) {
+Survey survey_dialects(std::string_view said,
+                       const std::function<Reading(const Dialect&, Explainer&)>& read) {
   std::vector<Found> found;
   std::vector<Explanation::Piece> close;
   for (const Dialect* dialect : dialect::all()) {
@@ -73,7 +71,36 @@ std::string survey_dialects(std::string_view said,
       close.push_back(*piece);
     }
   }
-  return print(std::move(found), std::move(close));
+  return ranked(std::move(found), std::move(close));
+}
+
+std::string to_text(const Survey& survey) {
+  std::string out = survey.found.empty() ? "no dialect finds a call\n" : "calls\n";
+  for (const Survey::Calls& one : survey.found) {
+    std::string name(one.dialect);
+    name.resize(std::max<std::size_t>(name.size(), 20), ' ');
+    out += "  " + name + " " + joined(one.calls) + "\n";
+  }
+  if (!survey.close.empty()) out += "close\n";
+  for (const Explanation::Piece& piece : survey.close) out += "  " + line_of(piece) + "\n";
+  return out;
+}
+
+std::string found_json(const Survey& survey) {
+  std::string out = "[";
+  for (const Survey::Calls& one : survey.found) {
+    if (out.size() > 1) out += ',';
+    json::ObjectWriter object(out);
+    object.string("dialect", one.dialect);
+    object.key("calls") += '[';
+    for (const LoggedCall& call : one.calls) {
+      if (out.back() != '[') out += ',';
+      json::append_string(out, call.name);
+    }
+    out += ']';
+    object.close();
+  }
+  return out + "]";
 }
 
 }  // namespace callgate::cli

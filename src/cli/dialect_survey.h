@@ -25,9 +25,23 @@ struct Reading {
   std::size_t text_bytes = 0;     // that it left
 };
 
-// `read` reads the text in a dialect and tells the explainer; `said` is that text. First comes the dialect whose models
-// would have written just that.
-std::string survey_dialects(std::string_view said,
-                            const std::function<Reading(const Dialect&, Explainer&)>& read);
+// What all dialects made of it. First comes the one whose models would have written just that.
+struct Survey {
+  struct Calls {
+    std::string_view dialect;
+    std::vector<LoggedCall> calls;
+  };
+  std::vector<Calls> found;
+  std::vector<Explanation::Piece> close;
+};
+
+// `read` reads the text in a dialect and reports to the explainer; `said` is that text.
+Survey survey_dialects(std::string_view said,
+                       const std::function<Reading(const Dialect&, Explainer&)>& read);
+
+// Lines for people, as above.
+std::string to_text(const Survey& survey);
+// [{"dialect":"hermes","calls":["get_weather"]}]
+std::string found_json(const Survey& survey);
 
 }  // namespace callgate::cli

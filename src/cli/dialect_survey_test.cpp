@@ -22,7 +22,8 @@ TEST(DialectSurvey, names_dialects_that_find_calls_and_those_that_come_close) {
   };
   const std::string_view said =
       "<longcat_tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</longcat_tool_call>";
-  EXPECT_EQ(survey_dialects(said, read),
+  const Survey survey = survey_dialects(said, read);
+  EXPECT_EQ(to_text(survey),
             "calls\n"
             "  longcat              f\n"
             "  hermes               f, g\n"
@@ -31,11 +32,15 @@ TEST(DialectSurvey, names_dialects_that_find_calls_and_those_that_come_close) {
             "close\n"
             "  pythonic: opener at byte 2, gave up at byte 9: nearer\n"
             "  xlam: opener at byte 1, gave up at byte 3: near\n");
+  EXPECT_EQ(found_json(survey),
+            R"([{"dialect":"longcat","calls":["f"]},{"dialect":"hermes","calls":["f","g"]},)"
+            R"({"dialect":"glm45","calls":["f"]},{"dialect":"granite","calls":["f"]}])");
 }
 
 TEST(DialectSurvey, says_that_nothing_was_found) {
-  EXPECT_EQ(survey_dialects("", [](const Dialect&, Explainer&) { return Reading{}; }),
-            "no dialect finds a call\n");
+  const Survey survey = survey_dialects("", [](const Dialect&, Explainer&) { return Reading{}; });
+  EXPECT_EQ(to_text(survey), "no dialect finds a call\n");
+  EXPECT_EQ(found_json(survey), "[]");
 }
 
 }  // namespace

@@ -24,9 +24,11 @@ std::string Explanation::lines(std::size_t calls) const {
   return text;
 }
 
-std::string Explanation::json() const {
+std::string Explanation::json() const { return json_of(pieces_); }
+
+std::string json_of(const std::vector<Explanation::Piece>& pieces) {
   std::string out = "[";
-  for (const Piece& piece : pieces_) {
+  for (const Explanation::Piece& piece : pieces) {
     if (out.size() > 1) out += ',';
     json::ObjectWriter object(out);
     object.string("dialect", piece.dialect);

@@ -24,9 +24,8 @@ class Explanation final : public Explainer {
   void stayed_text(const StayedText& text) override;
 
   const std::vector<Piece>& pieces() const { return pieces_; }
-  // A line for each piece; when there is none, and `calls` neither, that the text opens no call.
+  // A line for each piece. Without pieces and without `calls`, one line that says that the text opens no call.
   std::string lines(std::size_t calls) const;
-  // [{"dialect":"hermes","begin":0,"end":13,"reason":"..."}]
   std::string json() const;
 
  private:
@@ -35,5 +34,7 @@ class Explanation final : public Explainer {
 };
 
 std::string line_of(const Explanation::Piece& piece);
+// [{"dialect":"hermes","begin":0,"end":13,"reason":"..."}]
+std::string json_of(const std::vector<Explanation::Piece>& pieces);
 
 }  // namespace callgate::cli

@@ -34,7 +34,7 @@ std::string message_of(int status, std::string_view body) {
       }
     }
   }
-  if (!in.finish() || message.empty()) message = "the answer is no gateway's";
+  if (!in.finish() || message.empty()) message = "this is not the answer of a gateway";
   return message + " (status " + std::to_string(status) + ")";
 }
 

@@ -6,7 +6,7 @@
 
 namespace callgate::cli {
 
-// Codes that change how a terminal writes; nothing where it is none.
+// Codes that change how a terminal writes; without `colours` the text as it is.
 class Style {
  public:
   explicit Style(bool colours) : colours_(colours) {}
@@ -31,7 +31,7 @@ std::string harmless(std::string_view text);
 std::string one_line(std::string_view text);
 // Each line that is not empty begins with `by`; the last one ends with a line break.
 std::string indented(std::string_view text, std::string_view by);
-// Indented by two blanks for each level. What is no JSON stays as it is.
+// Indented by two blanks for each level. Text that is not JSON stays as it is.
 std::string pretty_json(std::string_view json);
 
 }  // namespace callgate::cli

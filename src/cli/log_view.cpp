@@ -4,13 +4,13 @@
 
 #include "base/utf8.h"
 #include "callgate/dialect.h"
+#include "chat/content.h"
 #include "chat/event_log.h"
 #include "cli/explanation.h"
 #include "cli/log_request.h"
 #include "cli/log_text.h"
 #include "client/protocol.h"
 #include "json/reader.h"
-#include "upstream/request_parts.h"
 
 namespace callgate::cli {
 namespace {
@@ -95,22 +95,6 @@ std::string head_of(const LoggedRequest& request, const Style& style) {
   return out;
 }
 
-std::string_view role_of(Role role) {
-  switch (role) {
-    case Role::system:
-      return "system";
-    case Role::developer:
-      return "developer";
-    case Role::user:
-      return "user";
-    case Role::assistant:
-      return "assistant";
-    case Role::tool:
-      return "tool";
-  }
-  return {};
-}
-
 std::string shortened(std::string text) {
   if (text.size() <= kLongestMessage) return text;
   const std::size_t all = text.size();
@@ -128,10 +112,10 @@ std::string call_of(std::string_view name, std::string_view id, std::string_view
 }
 
 std::string message_of(const Message& message, const Style& style) {
-  std::string head(role_of(message.role));
+  std::string head(role_name(message.role));
   if (!message.tool_call_id.empty()) head += " " + one_line(message.tool_call_id);
   std::string out = style.bold(head) + "\n";
-  out += indented(harmless(shortened(upstream::text_of(message.content))), "  ");
+  out += indented(harmless(shortened(text_of(message.content))), "  ");
   for (const CallRecord& call : message.calls) {
     out += call_of(call.name, call.id, "complete", shortened(call.arguments), style);
   }

@@ -288,4 +288,39 @@ std::string print_failure(const ParseCase& input, const Error& error) {
   return out;
 }
 
+Survey survey_case(ParseCase input, const Split& split) {
+  std::string said = input.text;
+  for (const std::string& chunk : input.chunks) said += chunk;
+  return survey_dialects(said, [&](const Dialect& dialect, Explainer& explain) {
+    input.dialect = dialect.name;
+    const EventLog log = *run_case(input, split, &explain);
+    return Reading{.calls = log.calls(), .text_bytes = log.text().size()};
+  });
+}
+
+std::string print_survey(const ParseCase& input, const Survey& survey) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.raw("id", input.id_json);
+  object.raw("dialects", found_json(survey));
+  object.raw("close", json_of(survey.close));
+  object.null("error");
+  object.close();
+  return out;
+}
+
+std::string answer_line(std::string_view line, const BatchOptions& options) {
+  ParseCase input;
+  if (options.all_dialects) input.dialect = kAllDialects;
+  const auto parsed = parse_line(line, input);
+  if (!parsed) return print_failure(input, parsed.error());
+  if (options.all_dialects || input.dialect == kAllDialects) {
+    return print_survey(input, survey_case(input, options.split));
+  }
+  Explanation explanation(input.dialect);
+  const auto log = run_case(input, options.split, options.explain ? &explanation : nullptr);
+  if (!log) return print_failure(input, log.error());
+  return print_result(input, *log, options.emit, options.explain ? &explanation : nullptr);
+}
+
 }  // namespace callgate::cli

@@ -15,6 +15,7 @@
 #include "callgate/request.h"
 #include "callgate/result.h"
 #include "chat/event_log.h"
+#include "cli/dialect_survey.h"
 #include "cli/explanation.h"
 
 namespace callgate::cli {
@@ -48,9 +49,23 @@ Result<void> parse_line(std::string_view line, ParseCase& into);
 // Runs the case. Fails when the dialect is unknown.
 Result<EventLog> run_case(const ParseCase& input, const Split& split, Explainer* explain = nullptr);
 
-// The result object of one case, one line without the line end. `explanation`: printed, too; nullptr: none was asked for.
+// The result object of one case, one line without the line end. Prints the explanation as well, unless it is nullptr.
 std::string print_result(const ParseCase& input, const EventLog& log, Emit emit,
                          const Explanation* explanation = nullptr);
 std::string print_failure(const ParseCase& input, const Error& error);
+
+// What every dialect makes of the case's text; the one that it names does not matter.
+Survey survey_case(ParseCase input, const Split& split);
+// {"id":"x","dialects":[{"dialect":"hermes","calls":["f"]}],"close":[...],"error":null}
+std::string print_survey(const ParseCase& input, const Survey& survey);
+
+struct BatchOptions {
+  Split split;
+  Emit emit = Emit::message;
+  bool explain = false;
+  bool all_dialects = false;  // survey every line, as a line does that names the dialect `all`
+};
+// The result line of one line of the batch form.
+std::string answer_line(std::string_view line, const BatchOptions& options);
 
 }  // namespace callgate::cli

@@ -44,6 +44,19 @@ TEST(ParseCase, explains_on_request) {
   EXPECT_EQ(Explanation("xlam").lines(1), "");
 }
 
+TEST(ParseCase, surveys_all_dialects_on_request) {
+  const std::string found = R"({"dialect":"hermes","calls":["f"]})";
+  EXPECT_THAT(answer_line(kHermes, {.all_dialects = true}), HasSubstr(found));
+  std::string line(kHermes);
+  line.replace(line.find("hermes"), 6, "all");
+  EXPECT_EQ(answer_line(line, {}), answer_line(kHermes, {.all_dialects = true}));
+  EXPECT_EQ(answer_line(R"({"id":1,"text":"Hi."})", {.all_dialects = true}),
+            R"({"id":1,"dialects":[],"close":[],"error":null})");
+  EXPECT_THAT(answer_line(R"({"id":1,"chunks":["<tool_ca","ll>f"]})", {.all_dialects = true}),
+              HasSubstr(R"("close":[{"dialect":")"));
+  EXPECT_THAT(answer_line(R"({"id":1,"text":"Hi."})", {}), HasSubstr("dialect: missing"));
+}
+
 TEST(ParseCase, gives_the_same_result_for_every_split) {
   const std::string whole = run_line(kHermes);
   for (const char* split : {"byte", "2", "3", "7", "random:1", "random:99"}) {

@@ -42,22 +42,12 @@ Result<std::string> read_all(const std::string& file) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-std::string run_line(std::string_view line, const Split& split, Emit emit, bool explain) {
-  ParseCase input;
-  const auto parsed = parse_line(line, input);
-  if (!parsed) return print_failure(input, parsed.error());
-  Explanation explanation(input.dialect);
-  const auto log = run_case(input, split, explain ? &explanation : nullptr);
-  if (!log) return print_failure(input, log.error());
-  return print_result(input, *log, emit, explain ? &explanation : nullptr);
-}
-
-int run_batch(const Split& split, Emit emit, bool explain) {
+int run_batch(const BatchOptions& options) {
   std::string line;
   std::string out;
   while (std::getline(std::cin, line)) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    out += run_line(line, split, emit, explain) + '\n';
+    out += answer_line(line, options) + '\n';
     // One write per full buffer: a program on the other end of a pipe still gets lines in order.
     if (out.size() > (std::size_t{1} << 16) || std::cin.rdbuf()->in_avail() == 0) {
       std::fwrite(out.data(), 1, out.size(), stdout);
@@ -67,15 +57,6 @@ int run_batch(const Split& split, Emit emit, bool explain) {
   }
   std::fwrite(out.data(), 1, out.size(), stdout);
   return std::fflush(stdout) == 0 ? 0 : 1;
-}
-
-int run_survey(ParseCase input, const Split& split) {
-  std::cout << survey_dialects(input.text, [&](const Dialect& dialect, Explainer& explain) {
-    input.dialect = dialect.name;
-    const EventLog log = *run_case(input, split, &explain);
-    return Reading{.calls = log.calls(), .text_bytes = log.text().size()};
-  });
-  return 0;
 }
 
 int run_single(const ParseArguments& arguments, const Split& split) {
@@ -95,7 +76,10 @@ int run_single(const ParseArguments& arguments, const Split& split) {
   auto text = read_all(arguments.file);
   if (!text) return report(text.error());
   input.text = std::move(*text);
-  if (arguments.dialect == kAllDialects) return run_survey(std::move(input), split);
+  if (arguments.dialect == kAllDialects) {
+    std::cout << to_text(survey_case(std::move(input), split));
+    return 0;
+  }
   Explanation explanation(input.dialect);
   const auto log = run_case(input, split, arguments.explain ? &explanation : nullptr);
   if (!log) return report(log.error());
@@ -109,7 +93,12 @@ int run_single(const ParseArguments& arguments, const Split& split) {
 int run(const ParseArguments& arguments) {
   const auto split = parse_split(arguments.split);
   if (!split) return report(split.error());
-  if (arguments.jsonl) return run_batch(*split, emit_of(arguments.emit), arguments.explain);
+  if (arguments.jsonl) {
+    return run_batch({.split = *split,
+                      .emit = emit_of(arguments.emit),
+                      .explain = arguments.explain,
+                      .all_dialects = arguments.dialect == kAllDialects});
+  }
   return run_single(arguments, *split);
 }
 

@@ -22,7 +22,7 @@ tl::unexpected<Error> wrong(std::string message) {
   return fail(ErrorCode::invalid_request, std::move(message));
 }
 
-// A clock that tells the captured times in their order; the last one goes on for ever.
+// A clock that gives the captured times in their order, then the last one again and again.
 std::function<std::int64_t()> again(std::vector<std::int64_t> times) {
   return [times = std::move(times), next = std::size_t{0}]() mutable {
     if (times.empty()) return std::int64_t{0};

@@ -322,6 +322,24 @@ TEST(ReplayGolden, keeps_of_the_request_what_shapes_the_answer) {
   EXPECT_THAT(find(".summary"), HasSubstr("finish stop"));
 }
 
+TEST(ReplayGolden, writes_no_policy_that_is_the_usual_one) {
+  ReplayCase input = replay_case(streamed());
+  const auto policy = [&] {
+    const auto files = to_golden(input);
+    for (const GoldenFile& file : *files) {
+      if (file.suffix == ".policy") return file.text;
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(policy(), "dialect hermes\n");
+  input.options.commit = Commit::whole_call;
+  EXPECT_EQ(policy(), "dialect hermes\ncommit whole_call\n");
+  input.options.commit.reset();
+  input.options.dialect = nullptr;
+  input.options.dialect_is_default = true;
+  EXPECT_EQ(policy(), "none");
+}
+
 TEST(ReplayGolden, writes_a_request_as_a_person_would) {
   const std::string base = CALLGATE_SOURCE_DIR "/golden/wire/openai_chat/";
   for (const std::string name : {"two_choices", "client_uses_functions", "usage_not_asked"}) {

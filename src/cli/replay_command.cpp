@@ -138,11 +138,11 @@ int survey(ReplayCase input, const std::optional<Split>& split) {
   input.options.dialect_is_default = false;
   input.options.dialect = nullptr;
   const std::string said = run_replay(input, split).text;
-  std::cout << survey_dialects(said, [&](const Dialect& dialect, Explainer& explain) {
+  std::cout << to_text(survey_dialects(said, [&](const Dialect& dialect, Explainer& explain) {
     input.options.dialect = &dialect;
     Replayed replayed = run_replay(input, split, &explain);
     return Reading{.calls = std::move(replayed.text_calls), .text_bytes = replayed.text.size()};
-  });
+  }));
   return 0;
 }
 

@@ -60,7 +60,7 @@ void append_tool_choice(json::ObjectWriter& object, const Request& request) {
   }
 }
 
-// Messages are somebody's words, and no answer depends on them.
+// The conversation is private, and the answer does not depend on it.
 std::string request_of(const Request& request) {
   std::string out;
   json::ObjectWriter object(out);

@@ -66,13 +66,13 @@ std::string direction_of_refusal(const SmokeAnswer& answer, const std::string& m
   return advice_on_refusal(status, answer.bytes, model);
 }
 
-bool has_failed(const std::vector<client::RuleVerdict>& verdicts, client::ContractRule rule) {
-  return verdicts[static_cast<std::size_t>(rule)].verdict == client::Verdict::fail;
+bool has_failed(const std::vector<contract::RuleVerdict>& verdicts, contract::ContractRule rule) {
+  return verdicts[static_cast<std::size_t>(rule)].verdict == contract::Verdict::fail;
 }
 
 // A call that stayed text, if there is one.
 void recognise(SmokeReport& report, const std::vector<SmokeAnswer>& answers) {
-  using client::ContractRule;
+  using contract::ContractRule;
   for (const SmokeAnswer& answer : answers) {
     if (!has_failed(answer.verdicts, ContractRule::call_made) &&
         !has_failed(answer.verdicts, ContractRule::no_markup)) {

@@ -18,7 +18,7 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
   return {};
 }
 
-// Empty: there is none.
+// Empty if the file does not exist.
 std::string read_hash(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string hash(std::istreambuf_iterator<char>(in), {});
@@ -26,7 +26,7 @@ std::string read_hash(const std::string& path) {
   return hash;
 }
 
-client::RuleVerdict verdict(client::Verdict verdict, std::string seen) {
+contract::RuleVerdict verdict(contract::Verdict verdict, std::string seen) {
   return {kSameAsLastRun, verdict, std::move(seen)};
 }
 
@@ -39,9 +39,9 @@ Result<void> write_record(const SmokeRecord& record, std::string_view bytes,
                     hash + "  " + record.name + " (without ids and times)\n");
 }
 
-client::RuleVerdict judge(const SmokeRecord& record, const std::string& last,
-                          const std::vector<std::string>& hashes, bool passed) {
-  using client::Verdict;
+contract::RuleVerdict judge(const SmokeRecord& record, const std::string& last,
+                            const std::vector<std::string>& hashes, bool passed) {
+  using contract::Verdict;
   const auto differs = [&](const std::string& hash) {
     return hash != (last.empty() || record.update ? hashes.front() : last);
   };
@@ -82,7 +82,7 @@ std::string to_file_name(std::string_view model) {
 
 Result<SmokeKept> keep_record(const SmokeRecord& record, std::string_view bytes,
                               const std::vector<std::string>& hashes, bool passed) {
-  using client::Verdict;
+  using contract::Verdict;
   if (record.folder.empty()) {
     return SmokeKept{verdict(Verdict::not_applicable, "--out FOLDER would compare"), ""};
   }

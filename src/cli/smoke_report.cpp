@@ -9,8 +9,8 @@
 namespace callgate::cli {
 namespace {
 
-using client::RuleVerdict;
-using client::Verdict;
+using contract::RuleVerdict;
+using contract::Verdict;
 
 struct TimeRow {
   std::string_view label;

@@ -1,4 +1,4 @@
-// What `callgate smoke` tells: a verdict per rule, how long answers took, and whether they are what they were.
+// What `callgate smoke` reports: a verdict per rule, how long answers took, and whether they are what they were.
 #pragma once
 
 #include <optional>
@@ -36,8 +36,8 @@ struct SmokeRecord {
 std::string to_file_name(std::string_view model);
 
 struct SmokeKept {
-  client::RuleVerdict verdict;  // of `same_as_last_run`
-  std::string file;             // with the answer; empty: none was written
+  contract::RuleVerdict verdict;  // of `same_as_last_run`
+  std::string file;               // with the answer; empty: none was written
 };
 // Compares with the last accepted run. This one becomes it if there was none or --update says so; but never a run that
 // failed: `passed` says whether all other rules held. An answer that is not accepted goes to NAME.new.sse.
@@ -60,14 +60,14 @@ struct SmokeReport {
   std::string file;                        // empty: nothing was kept
   std::vector<std::string_view> dialects;  // that read a call in the text, the likeliest first
   std::string advice;                      // what to do; may be empty
-  std::vector<client::RuleVerdict> verdicts;
+  std::vector<contract::RuleVerdict> verdicts;
   std::vector<SmokeTimes> times;
 
   bool passed() const;
 };
 
 // One verdict per rule over all answers: the worst.
-std::vector<client::RuleVerdict> merge_verdicts(const std::vector<SmokeAnswer>& answers);
+std::vector<contract::RuleVerdict> merge_verdicts(const std::vector<SmokeAnswer>& answers);
 
 std::string print_text(const SmokeReport& report);
 std::string print_json(const SmokeReport& report);

@@ -17,8 +17,8 @@
 namespace callgate::cli {
 namespace {
 
-using client::RuleVerdict;
-using client::Verdict;
+using contract::RuleVerdict;
+using contract::Verdict;
 using testing::HasSubstr;
 
 std::string row(std::string_view name, std::string_view asks) {
@@ -27,8 +27,8 @@ std::string row(std::string_view name, std::string_view asks) {
 
 TEST(Smoke, the_page_lists_every_rule_and_no_other) {
   std::vector<std::string> expected;
-  for (std::size_t i = 0; i < client::kContractRuleCount; ++i) {
-    const client::ContractRuleText text = text_of(static_cast<client::ContractRule>(i));
+  for (std::size_t i = 0; i < contract::kContractRuleCount; ++i) {
+    const contract::ContractRuleText text = text_of(static_cast<contract::ContractRule>(i));
     expected.push_back(row(text.name, text.asks));
   }
   for (const SmokeRuleText& text : kSmokeRules) expected.push_back(row(text.name, text.asks));

@@ -29,7 +29,7 @@ struct SmokeOptions {
 const ToolSpec& smoke_tool();
 // The body of the request.
 std::string smoke_request(const SmokeOptions& options);
-// Markers of dialects: text that has one is a call that nobody read.
+// Markers of dialects: text that has one is a call that the server did not read.
 std::span<const std::string_view> smoke_markers();
 
 }  // namespace callgate::cli

@@ -11,9 +11,9 @@ namespace callgate::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using client::ContractProgress;
-using client::RuleVerdict;
-using client::Verdict;
+using contract::ContractProgress;
+using contract::RuleVerdict;
+using contract::Verdict;
 using Leave = SmokeOptions::Leave;
 
 constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
@@ -102,7 +102,7 @@ class Smoke {
     SmokeAnswer answer;
     answer.times.first_byte = since(start);
     answer.status = exchange.status();
-    client::ChatContract contract(terms_);
+    contract::ChatContract contract(terms_);
     contract.accept_head(answer.status, exchange.headers().find("content-type").value_or(""),
                          to_text(exchange.headers()));
     std::string cut;
@@ -133,8 +133,8 @@ class Smoke {
     if (!secret_.empty()) headers.add("authorization", "Bearer " + std::string(secret_));
   }
 
-  void finish(SmokeAnswer& answer, const client::ChatContract& contract) const {
-    answer.bytes = client::mask_secrets(answer.bytes, terms_.secrets);
+  void finish(SmokeAnswer& answer, const contract::ChatContract& contract) const {
+    answer.bytes = contract::mask_secrets(answer.bytes, terms_.secrets);
     answer.verdicts = contract.verdicts();
     answer.transcript = contract.transcript();
     answer.progress = contract.progress();
@@ -143,7 +143,7 @@ class Smoke {
   static RuleVerdict judge_leaving(const SmokeAnswer& left, const Result<SmokeAnswer>& next) {
     if (!left.left) return {kSurvivesDisconnect, Verdict::not_applicable, "no call to leave at"};
     std::string seen =
-        "left behind frame " + std::to_string(left.progress.frames) + "; the next request ";
+        "left after frame " + std::to_string(left.progress.frames) + "; the next request ";
     if (!next)
       return {kSurvivesDisconnect, Verdict::fail, seen + "failed: " + next.error().message};
     if (next->status != 200) {
@@ -159,7 +159,7 @@ class Smoke {
   net::HttpClient client_;
   const std::string_view secret_;
   const std::string body_;
-  const client::ContractTerms terms_;
+  const contract::ContractTerms terms_;
 };
 
 net::Task<> drive(net::Loop& loop, Smoke& smoke, Result<SmokeRun>& result) {

@@ -8,7 +8,7 @@
 
 #include "callgate/result.h"
 #include "cli/smoke_request.h"
-#include "client/chat_contract.h"
+#include "contract/chat_contract.h"
 
 namespace callgate::cli {
 
@@ -23,21 +23,21 @@ struct SmokeTimes {
 struct SmokeAnswer {
   int status = 0;
   std::string bytes;  // the body as received, but keys masked
-  std::vector<client::RuleVerdict> verdicts;
+  std::vector<contract::RuleVerdict> verdicts;
   std::string transcript;
   SmokeTimes times;
   bool left = false;  // by us, before its end
-  client::ContractProgress progress;
+  contract::ContractProgress progress;
 };
 
 struct SmokeRun {
-  std::vector<SmokeAnswer> answers;                  // at least one
-  std::optional<client::RuleVerdict> after_leaving;  // of `survives_disconnect`
+  std::vector<SmokeAnswer> answers;                    // at least one
+  std::optional<contract::RuleVerdict> after_leaving;  // of `survives_disconnect`
 };
 
 inline constexpr std::string_view kSurvivesDisconnect = "survives_disconnect";
 
-// Fails when the server could not be asked at all.
+// Fails when the server could not be asked.
 Result<SmokeRun> run_smoke(const SmokeOptions& options);
 
 }  // namespace callgate::cli

@@ -54,13 +54,13 @@ int with_store(const StoreOptions& options, bool migrate, Work work) {
   if (url.empty()) return 1;
   const Attempt<std::unique_ptr<Database>> database =
       migrate ? store::open_migrated(url, patient()) : store::open_database(url, patient());
-  const auto tell = [&](const store::Fault& fault) {
+  const auto report = [&](const store::Fault& fault) {
     std::cerr << "store: " << store::shown_url(url) << ": " << fault.message << '\n';
     return 1;
   };
-  if (!database) return tell(database.error());
+  if (!database) return report(database.error());
   const Attempt<int> done = work(**database);
-  return done ? *done : tell(done.error());
+  return done ? *done : report(done.error());
 }
 
 Attempt<int> migrate(Database& database) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "chat/message_reader.h"
 #include "client/openai_chat.h"
 #include "json/writer.h"
 
@@ -13,26 +14,6 @@ namespace callgate::client {
 namespace {
 
 constexpr std::int64_t kMaxChoices = 128;
-
-std::string_view name_of(json::Kind kind) {
-  switch (kind) {
-    case json::Kind::object:
-      return "an object";
-    case json::Kind::array:
-      return "an array";
-    case json::Kind::string:
-      return "a string";
-    case json::Kind::number:
-      return "a number";
-    case json::Kind::boolean:
-      return "a boolean";
-    case json::Kind::null:
-      return "null";
-    case json::Kind::invalid:
-      return "nothing";
-  }
-  return {};
-}
 
 Error syntax_error(std::string_view body, const json::ReadError& fault) {
   const std::string_view before = body.substr(0, std::min(fault.offset, body.size()));
@@ -66,30 +47,6 @@ constexpr std::array<Range, 6> kRanges = {{
 }};
 
 }  // namespace
-
-FieldPath FieldPath::with(std::string_view name) const {
-  FieldPath path = *this;
-  (path.inner.empty() && path.inner_index == kNone ? path.inner : path.leaf) = name;
-  return path;
-}
-
-std::string FieldPath::text() const {
-  std::string text(root);
-  const auto add_index = [&](std::size_t at) {
-    if (at == kNone) return;
-    text.push_back('[');
-    json::append_integer(text, static_cast<std::int64_t>(at));
-    text.push_back(']');
-  };
-  const auto add_name = [&](std::string_view name) {
-    if (!name.empty()) text.append(".").append(name);
-  };
-  add_index(index);
-  add_name(inner);
-  add_index(inner_index);
-  add_name(leaf);
-  return text;
-}
 
 Result<Request> OpenaiRequestReader::read() {
   in_.skip();
@@ -203,26 +160,14 @@ bool OpenaiRequestReader::read_stream_options() {
   return true;
 }
 
-bool OpenaiRequestReader::read_boolean(const FieldPath& path, bool& value) {
-  if (in_.peek() != json::Kind::boolean) return fault_kind(path, "true or false");
-  value = in_.boolean();
-  return true;
-}
-
-bool OpenaiRequestReader::read_string(const FieldPath& path, std::string& value) {
-  if (is_null()) {
-    in_.null();
-    return true;
+bool OpenaiRequestReader::read_messages() {
+  MessageReader reader(in_);
+  if (!reader.read(request_.messages)) {
+    error_ = reader.take_error();
+    return false;
   }
-  if (in_.peek() != json::Kind::string) return fault_kind(path, "a string");
-  value = in_.string();
+  has_messages_ = true;
   return true;
-}
-
-void OpenaiRequestReader::keep(std::vector<ExtraField>& extra, std::string_view name) {
-  ExtraField& field = extra.emplace_back();
-  field.name = name;
-  field.value.text = in_.raw();
 }
 
 bool OpenaiRequestReader::check_whole() {
@@ -247,22 +192,9 @@ bool OpenaiRequestReader::check_whole() {
   return check_tool_choice();
 }
 
-bool OpenaiRequestReader::is_null() { return in_.peek() == json::Kind::null; }
-
-bool OpenaiRequestReader::fault(const FieldPath& path, std::string_view found,
-                                std::string_view expected) {
-  error_ = {.code = ErrorCode::invalid_request, .param = path.text()};
-  error_.message.append(error_.param).append(": ").append(found);
-  error_.message.append(", expected ").append(expected);
-  return false;
-}
-
-bool OpenaiRequestReader::fault_kind(const FieldPath& path, std::string_view expected) {
-  return fault(path, name_of(in_.peek()), expected);
-}
-
 Result<Request> decode_openai_chat(std::string_view body) {
-  return OpenaiRequestReader(body).read();
+  json::Reader in(body);
+  return OpenaiRequestReader(body, in).read();
 }
 
 }  // namespace callgate::client

@@ -7,35 +7,20 @@
 // `null` for a field means that it is not given. Fields that callgate does not know are passed on.
 #pragma once
 
-#include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "callgate/request.h"
 #include "callgate/result.h"
+#include "chat/field_reader.h"
 #include "json/reader.h"
 
 namespace callgate::client {
 
-// Where a field is: `messages[3].tool_calls[0].function.name`. Becomes text only for a fault.
-struct FieldPath {
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
-  std::string_view root;
-  std::size_t index = kNone;
-  std::string_view inner = {};
-  std::size_t inner_index = kNone;
-  std::string_view leaf = {};
-
-  FieldPath with(std::string_view name) const;
-  std::string text() const;
-};
-
-class OpenaiRequestReader {
+class OpenaiRequestReader : private FieldReader {
  public:
-  // `body` must outlive the reader.
-  explicit OpenaiRequestReader(std::string_view body) : body_(body), in_(body) {}
+  // `in` reads `body`; both must outlive the reader.
+  OpenaiRequestReader(std::string_view body, json::Reader& in) : FieldReader(in), body_(body) {}
 
   Result<Request> read();
 
@@ -46,22 +31,9 @@ class OpenaiRequestReader {
   bool read_number(const std::string& name, double least, double most, bool whole);
   bool read_choices();
   bool read_stream_options();
-  bool read_boolean(const FieldPath& path, bool& value);
-  // A string; null leaves `value` as it is.
-  bool read_string(const FieldPath& path, std::string& value);
-  void keep(std::vector<ExtraField>& extra, std::string_view name);
   bool check_whole();
 
   bool read_messages();
-  bool read_message(std::size_t index);
-  bool read_role(const FieldPath& path, Message& message);
-  bool read_content(const FieldPath& path, Message& message);
-  bool read_calls(std::size_t index, Message& message);
-  bool read_call(const FieldPath& path, CallRecord& call, bool& is_function);
-  bool read_call_function(const FieldPath& path, CallRecord& call);
-  bool read_function_call(const FieldPath& path, Message& message);
-  bool check_message(const FieldPath& path, Message& message);
-  void link_function_result(Message& message);
 
   bool read_tools();
   bool read_tool(std::size_t index);
@@ -72,12 +44,7 @@ class OpenaiRequestReader {
   bool read_named_choice(std::string_view field);
   bool check_tool_choice();
 
-  bool is_null();
-  bool fault(const FieldPath& path, std::string_view found, std::string_view expected);
-  bool fault_kind(const FieldPath& path, std::string_view expected);
-
   std::string_view body_;
-  json::Reader in_;
   Request request_;
   std::vector<ToolSpec> functions_;
   std::string_view choice_field_ = "tool_choice";
@@ -86,11 +53,6 @@ class OpenaiRequestReader {
   bool has_messages_ = false;
   bool has_stream_options_ = false;
   bool has_functions_ = false;
-  bool role_given_ = false;        // of the message being read
-  bool role_is_function_ = false;  // likewise
-  std::size_t legacy_calls_ = 0;
-  std::vector<std::pair<std::string, std::string>> legacy_ids_;  // function name, id
-  Error error_;
 };
 
 }  // namespace callgate::client

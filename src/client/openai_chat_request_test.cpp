@@ -69,6 +69,41 @@ TEST(OpenaiRequest, reads_a_full_request) {
   EXPECT_EQ(request.extra[1], (ExtraField{"metadata", {R"({"a":[1]})"}}));
 }
 
+TEST(OpenaiRequest, takes_every_number_of_choices_in_range) {
+  EXPECT_EQ(decoded(body_with(R"("n":1)")).choices, 1u);
+  EXPECT_EQ(decoded(body_with(R"("n":128)")).choices, 128u);
+}
+
+TEST(OpenaiRequest, takes_numbers_at_the_ends_of_their_ranges) {
+  for (const std::string_view field :
+       {R"("temperature":0)", R"("temperature":2)", R"("top_p":0)", R"("top_p":1)",
+        R"("presence_penalty":-2)", R"("presence_penalty":2)", R"("frequency_penalty":-2)",
+        R"("frequency_penalty":2)", R"("max_tokens":1)", R"("max_completion_tokens":1)"}) {
+    const Request request = decoded(body_with(field));
+    ASSERT_EQ(request.extra.size(), 1u) << field;
+    EXPECT_EQ("\"" + request.extra[0].name + "\":" + request.extra[0].value.text, field);
+  }
+  const std::string longest(256, 'x');
+  EXPECT_EQ(decoded(body_with(R"("tools":[{"type":"function","function":{"name":")" + longest +
+                              R"("}}])"))
+                .tools[0]
+                .name,
+            longest);
+}
+
+TEST(OpenaiRequest, of_repeated_functions_the_last_counts) {
+  const Request request =
+      decoded(body_with(R"("functions":[{"name":"a"},{"name":"b"}],"functions":[{"name":"c"}])"));
+  ASSERT_EQ(request.tools.size(), 1u);
+  EXPECT_EQ(request.tools[0].name, "c");
+}
+
+TEST(OpenaiRequest, another_kind_of_tool_may_have_any_member) {
+  const Request request = decoded(body_with(R"("tools":[{"type":"custom","function":7}])"));
+  ASSERT_EQ(request.other_tools.size(), 1u);
+  EXPECT_EQ(request.other_tools[0].text, R"({"type":"custom","function":7})");
+}
+
 struct Refusal {
   std::string body;
   std::string param;
@@ -128,6 +163,7 @@ const std::vector<Refusal>& refusals() {
       {body_with(R"("tools":[{"type":"function","function":{"name":")" + std::string(257, 'x') +
                  R"("}}])"),
        "tools[0].function.name", "at most 256"},
+      {body_with(R"("tools":[{"type":"function","function":7}])"), "tools[0].function", "missing"},
       {body_with(R"("tool_choice":"maybe")"), "tool_choice", "\"maybe\""},
       {body_with(R"("tool_choice":1)"), "tool_choice", "a number"},
       {body_with(R"("tool_choice":{"type":"function"})"), "tool_choice.function.name", "missing"},

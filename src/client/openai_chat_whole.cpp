@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "chat/event_log.h"
+#include "chat/message_json.h"
 #include "client/openai_chat.h"
 #include "client/openai_usage.h"
 #include "json/reader.h"
@@ -15,7 +16,7 @@ namespace {
 
 using Kind = LoggedEvent::Kind;
 
-// The elements of an array without its brackets, empty when it is no array or has none.
+// The elements of an array without its brackets, empty when it is not an array or has none.
 std::string_view elements_of(std::string_view json) {
   if (json.size() < 2 || json.front() != '[') return {};
   const std::string_view inner = json.substr(1, json.size() - 2);
@@ -69,18 +70,6 @@ void append_fields(json::ObjectWriter& object, const FieldFold& fields) {
       [&](std::string_view name, std::string_view json) { append_field(object, name, json); });
 }
 
-void append_call(std::string& out, const LoggedCall& call) {
-  json::ObjectWriter object(out);
-  object.string("id", call.id);
-  object.string("type", "function");
-  json::ObjectWriter function(object.key("function"));
-  function.string("name", call.name);
-  function.string("arguments", call.arguments);
-  function.close();
-  append_fields(object, call.fields);
-  object.close();
-}
-
 void append_calls(json::ObjectWriter& message, const std::vector<LoggedCall>& calls, bool legacy) {
   if (calls.empty()) return;
   if (legacy) {
@@ -91,12 +80,10 @@ void append_calls(json::ObjectWriter& message, const std::vector<LoggedCall>& ca
     return;
   }
   std::string& out = message.key("tool_calls");
-  char separator = '[';
-  for (const LoggedCall& call : calls) {
-    out.push_back(std::exchange(separator, ','));
-    append_call(out, call);
-  }
-  out.push_back(']');
+  append_list(out, calls, [&](const LoggedCall& call) {
+    append_call(out, call.id, call.name, call.arguments,
+                [&](json::ObjectWriter& object) { append_fields(object, call.fields); });
+  });
 }
 
 // What a choice said, with its fields apart.

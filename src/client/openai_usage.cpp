@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -46,14 +47,6 @@ void for_each_member(std::string_view json, OnMember on_member) {
   }
 }
 
-std::string_view member_of(std::string_view json, std::string_view wanted) {
-  std::string_view found;
-  for_each_member(json, [&](const std::string& name, std::string_view value) {
-    if (name == wanted) found = value;
-  });
-  return found;
-}
-
 void append_member(json::ObjectWriter& object, std::string_view name, std::string_view json) {
   std::string line;
   append_json_line(line, json);
@@ -90,11 +83,11 @@ void append_openai_usage(std::string& out, const ToldUsage& told, const AnswerEn
   object.integer("total_tokens", usage.total_tokens);
   std::array<Count, 2> prompt = {
       {{"cached_tokens", usage.cached_tokens}, {"cache_write_tokens", usage.cache_write_tokens}}};
-  append_details(object, "prompt_tokens_details", member_of(told.json, "prompt_tokens_details"),
-                 prompt);
+  append_details(object, "prompt_tokens_details",
+                 json::given_member(told.json, "prompt_tokens_details"), prompt);
   std::array<Count, 1> completion = {{{"reasoning_tokens", usage.reasoning_tokens}}};
   append_details(object, "completion_tokens_details",
-                 member_of(told.json, "completion_tokens_details"), completion);
+                 json::given_member(told.json, "completion_tokens_details"), completion);
   for_each_member(told.json, [&](const std::string& name, std::string_view value) {
     if (!is_own_member(name)) append_member(object, name, value);
   });

@@ -1,25 +1,13 @@
 #include "compress/content_decoder.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "base/text.h"
 
 namespace callgate::compress {
 namespace {
 
 constexpr std::size_t kLongestName = 40;
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string made(text.substr(0, kLongestName));
-  std::transform(made.begin(), made.end(), made.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return made;
-}
 
 // Some servers write the charset, or that there is no coding, where the coding belongs.
 bool is_no_coding(std::string_view name) {
@@ -46,7 +34,8 @@ Result<ContentDecoder> ContentDecoder::make(std::string_view codings) {
   ContentDecoder decoder;
   while (!codings.empty()) {
     const std::size_t comma = std::min(codings.find(','), codings.size());
-    Stage stage{.name = lower(trim(codings.substr(0, comma)))};
+    const std::string_view name = trimmed_value(codings.substr(0, comma));
+    Stage stage{.name = to_lower(name.substr(0, kLongestName))};
     codings.remove_prefix(std::min(comma + 1, codings.size()));
     if (is_no_coding(stage.name)) continue;
     stage.coding = make_coding(stage.name);

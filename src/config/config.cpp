@@ -248,6 +248,20 @@ Result<PolicyOptions> to_policy(const ModelConfig& model) {
   return options;
 }
 
+std::vector<std::string> deprecations(const Config& config) {
+  std::vector<std::string> notices;
+  if (config.store.overflow == "block") {
+    notices.emplace_back(
+        "store.overflow = \"block\" is deprecated and means \"shed\": no request waits for the "
+        "store");
+  }
+  if (config.store.block_for.count() != 0) {
+    notices.emplace_back(
+        "store.block_for is deprecated and has no effect: no request waits for the store");
+  }
+  return notices;
+}
+
 Result<void> check_config(const Config& config) {
   if (auto ok = check_names(config.keys, "key"); !ok) return ok;
   if (auto ok = check_names(config.upstreams, "upstream"); !ok) return ok;
@@ -274,7 +288,7 @@ Result<void> check_config(const Config& config) {
     return wrong("store.when_down must be open or closed");
   }
   if (!is_one_of(config.store.overflow, {"block", "shed"})) {
-    return wrong("store.overflow must be block or shed");
+    return wrong("store.overflow must be shed or block");
   }
   if (!config.capture.models.empty() && config.capture.dir.empty()) {
     return wrong("capture.models: capture.dir is not set");

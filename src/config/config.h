@@ -64,8 +64,8 @@ struct StoreConfig {
   std::string when_down = "open";
   std::string journal = "callgate.journal";
   Bytes journal_bytes{256u << 20};
-  std::string overflow = "block";
-  Milliseconds block_for{50};
+  std::string overflow = "shed";
+  Milliseconds block_for{0};
   Bytes queue_bytes{64u << 20};
   Milliseconds keep{30 * 24 * 3'600'000ll};
   Bytes keep_bytes{0};
@@ -341,6 +341,8 @@ Result<Config> parse_config(std::string_view text, std::string_view name,
                             const std::vector<std::string>& sets = {});
 // Rules between keys: names unique, references resolved, no open gateway on a non-loopback address.
 Result<void> check_config(const Config& config);
+// What is accepted and no longer has the effect that its name promises, one sentence each.
+std::vector<std::string> deprecations(const Config& config);
 
 // The policies of a model's turns.
 Result<PolicyOptions> to_policy(const ModelConfig& model);

@@ -107,9 +107,10 @@ struct Section<StoreConfig> {
       Field{"journal_bytes", &StoreConfig::journal_bytes,
             "the largest journal; beyond it records wait in memory, then are dropped and counted"},
       Field{"overflow", &StoreConfig::overflow,
-            "block or shed: whether a request waits before bodies are left out that come faster "
-            "than they are written"},
-      Field{"block_for", &StoreConfig::block_for, "how long such a request waits"},
+            "shed: bodies that come faster than they are written are left out and counted; block "
+            "is deprecated and means the same"},
+      Field{"block_for", &StoreConfig::block_for,
+            "deprecated and without effect: a request never waits for the store"},
       Field{"queue_bytes", &StoreConfig::queue_bytes,
             "bodies that may wait for the writer; more are left out and counted"},
       Field{"keep", &StoreConfig::keep, "how long requests are kept; 0 means forever"},

@@ -41,7 +41,7 @@ class Loader {
       if (is_subsection<T>(key.str())) continue;
       bool known = false;
       std::apply(
-          [&](const auto&... field) {
+          [&, &key = key, &node = node](const auto&... field) {
             ((field.key == key.str()
                   ? (known = true, read(into.*(field.member), node, path, field.key))
                   : void()),

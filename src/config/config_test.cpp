@@ -109,6 +109,18 @@ TEST(Config, says_what_a_value_should_be) {
   }
 }
 
+TEST(Config, says_which_keys_no_longer_mean_anything) {
+  EXPECT_TRUE(deprecations(*parse_config(kGood, "test.toml")).empty());
+  EXPECT_TRUE(deprecations(*parse_config(kGood, "test.toml", {"store.overflow=shed"})).empty());
+  const auto old =
+      parse_config(kGood, "test.toml", {"store.overflow=block", "store.block_for=50ms"});
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_THAT(deprecations(*old), testing::ElementsAre(HasSubstr("store.overflow = \"block\""),
+                                                       HasSubstr("store.block_for")));
+  EXPECT_THAT(error_of("[store]\noverflow = \"nonsense\"\n"),
+              HasSubstr("store.overflow must be shed or block"));
+}
+
 TEST(Config, expands_environment_variables) {
   ::setenv("CALLGATE_TEST_KEY", "s3cret", 1);
   const auto config =

@@ -31,7 +31,7 @@ std::vector<std::string> changes_for_restart(const Config& running, const Config
   if (running.threads != wanted.threads) changes.emplace_back("threads");
   if (running.tls.cert.empty() != wanted.tls.cert.empty()) changes.emplace_back("tls");
   add_changes(running.log, wanted.log, {"level"}, changes);
-  add_changes(running.store, wanted.store, {"content"}, changes);
+  add_changes(running.store, wanted.store, {"content", "overflow", "block_for"}, changes);
   add_changes(running.otlp, wanted.otlp, {}, changes);
   return changes;
 }

@@ -34,6 +34,8 @@ TEST(ChangesForRestart, leaves_out_what_a_reload_takes_up) {
   wanted.limits.header_timeout = Milliseconds(7);
   wanted.log.level = "debug";
   wanted.store.content = false;
+  wanted.store.overflow = "block";  // has no effect at all
+  wanted.store.block_for = Milliseconds(7);
   wanted.cors.origins = {"*"};
   wanted.capture.dir = "captures";
   wanted.loop.max_calls = 7;

@@ -32,7 +32,8 @@ net::ProcessOptions child_process(const UpstreamConfig& config) {
   net::ProcessOptions options{
       .command = config.command, .environment = net::plain_environment(), .folder = config.cwd};
   for (const auto& [name, value] : config.env) {
-    std::erase_if(options.environment, [&](const auto& entry) { return entry.first == name; });
+    std::erase_if(options.environment,
+                  [&name = name](const auto& entry) { return entry.first == name; });
     options.environment.emplace_back(name, value);
   }
   return options;

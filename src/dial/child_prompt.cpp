@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "upstream/request_parts.h"
+#include "chat/content.h"
 
 namespace callgate::server {
 namespace {
@@ -14,8 +14,8 @@ void put(std::string& bytes, std::string_view text) {
 
 void put_message(std::string& bytes, const Message& message) {
   bytes.push_back(static_cast<char>('0' + static_cast<int>(message.role)));
-  for (const upstream::Part& part : upstream::parts_of(message.content)) {
-    const bool is_text = part.kind == upstream::Part::Kind::text;
+  for (const ContentPart& part : parts_of(message.content)) {
+    const bool is_text = part.kind == ContentPart::Kind::text;
     put(bytes, is_text ? part.text : part.json);
   }
   put(bytes, message.tool_call_id);
@@ -65,7 +65,7 @@ ChildPrompt make_child_prompt(const Request& request, std::string_view body, con
   if (last == 0) return prompt;
   const Message& said = messages[last - 1];
   prompt.before = hash_of(request, last - 1, key);
-  prompt.answer = words_of(upstream::text_of(said.content), key);
+  prompt.answer = words_of(text_of(said.content), key);
   for (const CallRecord& call : said.calls) prompt.called.push_back(call.id);
   if (said.calls.empty() && all_have(messages, last, Role::user)) {
     prompt.follows = ChildPrompt::Follows::answer;

@@ -7,15 +7,15 @@
 
 #include "dial/child_host.h"
 #include "dial/codex_conversation.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "upstream/codex_line.h"
 
 namespace callgate::server {
 namespace {
 
+using upstream::any_member_text;
 using upstream::CodexLine;
-using upstream::member_json;
-using upstream::member_text;
 using Follows = ChildPrompt::Follows;
 
 constexpr std::size_t kMaxKept = std::size_t{4} << 20;
@@ -103,7 +103,7 @@ std::string AppServerConductor::thread_params(const ChildPrompt& prompt) const {
   } else {
     object.string("cwd", config_.cwd);
   }
-  const std::string_view given = member_json(prompt.body, "thread");
+  const std::string_view given = json::member_json(prompt.body, "thread");
   if (given.size() > 2) out.append(",").append(given.substr(1, given.size() - 2));
   object.close();
   return out;
@@ -134,10 +134,10 @@ void AppServerConductor::answer_call(Conversation& conversation, const std::stri
 void AppServerConductor::resume(Conversation& conversation, const std::shared_ptr<AnswerLane>& lane,
                                 const ChildPrompt& prompt) {
   std::map<std::string, std::string> results;
-  json::Reader in(member_json(prompt.body, "results"));
+  json::Reader in(json::member_json(prompt.body, "results"));
   while (in.next_element()) {
     const std::string_view each = in.raw();
-    results[member_text(each, "callId")] = member_json(each, "result");
+    results[any_member_text(each, "callId")] = json::member_json(each, "result");
   }
   for (const std::string& call : conversation.called) {
     if (!results.contains(call)) results[call] = kNoResult;
@@ -166,9 +166,9 @@ net::Task<Result<std::string>> AppServerConductor::open_thread(
   const std::string params = thread_params(prompt);
   auto started = co_await child_.ask("thread/start", params);
   if (!started) co_return started;
-  const std::string thread = member_text(member_json(*started, "thread"), "id");
+  const std::string thread = any_member_text(json::member_json(*started, "thread"), "id");
   attach(book_.add(thread), lane, prompt);
-  const std::string_view items = member_json(prompt.body, "items");
+  const std::string_view items = json::member_json(prompt.body, "items");
   if (items != "[]") {
     std::string inject;
     json::ObjectWriter object(inject);
@@ -203,7 +203,7 @@ net::Task<> AppServerConductor::conduct(std::shared_ptr<AnswerLane> lane, ChildP
     }
     thread = *opened;
   }
-  const std::string turn = with_member("threadId", thread, member_json(prompt.body, "turn"));
+  const std::string turn = with_member("threadId", thread, json::member_json(prompt.body, "turn"));
   auto started = co_await child_.ask("turn/start", turn);
   Conversation* conversation = book_.find(thread);
   if (conversation == nullptr) co_return lane->fail({.message = "the codex child has ended"});
@@ -212,7 +212,7 @@ net::Task<> AppServerConductor::conduct(std::shared_ptr<AnswerLane> lane, ChildP
     co_return drop(*conversation);
   }
   if (conversation->turn.empty()) {
-    conversation->turn = member_text(member_json(*started, "turn"), "id");
+    conversation->turn = any_member_text(json::member_json(*started, "turn"), "id");
   }
   if (conversation->state == State::starting) {
     conversation->state = State::running;
@@ -284,13 +284,13 @@ void AppServerConductor::take_request(const CodexLine& line, std::string_view te
 }
 
 void AppServerConductor::take_call(const CodexLine& line, std::string_view text) {
-  Conversation* conversation = book_.find(member_text(line.params, "threadId"));
-  if (conversation == nullptr || member_text(line.params, "tool").empty()) {
+  Conversation* conversation = book_.find(any_member_text(line.params, "threadId"));
+  if (conversation == nullptr || any_member_text(line.params, "tool").empty()) {
     return child_.refuse(line.id, "nobody waits for this call");
   }
-  const std::string call = member_text(line.params, "callId");
+  const std::string call = any_member_text(line.params, "callId");
   if (conversation->announce(call)) deliver(*conversation, text);
-  conversation = book_.find(member_text(line.params, "threadId"));
+  conversation = book_.find(any_member_text(line.params, "threadId"));
   if (conversation == nullptr) return;
   const auto given = conversation->results.find(call);
   if (given == conversation->results.end()) {
@@ -302,36 +302,36 @@ void AppServerConductor::take_call(const CodexLine& line, std::string_view text)
 }
 
 void AppServerConductor::take_notification(const CodexLine& line, std::string_view text) {
-  Conversation* conversation = book_.find(member_text(line.params, "threadId"));
+  Conversation* conversation = book_.find(any_member_text(line.params, "threadId"));
   if (conversation == nullptr) return;
   const std::string_view method = line.method;
-  const std::string_view about = member_json(line.params, "turn");
+  const std::string_view about = json::member_json(line.params, "turn");
   if (method == "turn/started" && conversation->state == State::starting) {
-    conversation->turn = member_text(about, "id");
+    conversation->turn = any_member_text(about, "id");
   }
   const std::string turn =
-      about.empty() ? member_text(line.params, "turnId") : member_text(about, "id");
+      about.empty() ? any_member_text(line.params, "turnId") : any_member_text(about, "id");
   // History that was injected shows up as items of another turn.
   if (turn.empty() || turn != conversation->turn) return;
   if (method == "rawResponseItem/completed") {
-    const std::string_view item = member_json(line.params, "item");
-    if (member_text(item, "type") == "function_call" &&
-        conversation->tools.contains(member_text(item, "name"))) {
-      conversation->announce(member_text(item, "call_id"));
+    const std::string_view item = json::member_json(line.params, "item");
+    if (any_member_text(item, "type") == "function_call" &&
+        conversation->tools.contains(any_member_text(item, "name"))) {
+      conversation->announce(any_member_text(item, "call_id"));
     }
   } else if (method == "item/completed") {
-    const std::string_view item = member_json(line.params, "item");
-    if (member_text(item, "type") == "agentMessage")
-      conversation->said += member_text(item, "text");
+    const std::string_view item = json::member_json(line.params, "item");
+    if (any_member_text(item, "type") == "agentMessage")
+      conversation->said += any_member_text(item, "text");
   }
   deliver(*conversation, text);
-  conversation = book_.find(member_text(line.params, "threadId"));
+  conversation = book_.find(any_member_text(line.params, "threadId"));
   if (conversation == nullptr) return;
   if (method == "rawResponse/completed" && !conversation->called.empty()) {
     end_answer(*conversation, State::parked);
   } else if (method == "turn/completed") {
     child_.forgive();
-    const bool whole = member_text(about, "status") == "completed";
+    const bool whole = any_member_text(about, "status") == "completed";
     end_answer(*conversation, State::idle);
     if (!whole) drop(*conversation);
   }

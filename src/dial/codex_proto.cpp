@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "dial/child_host.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "session/session_id.h"
 #include "upstream/codex_line.h"
@@ -14,9 +15,8 @@
 namespace callgate::server {
 namespace {
 
+using upstream::any_member_text;
 using upstream::CodexLine;
-using upstream::member_json;
-using upstream::member_text;
 
 struct Talk {
   enum class State : std::uint8_t { starting, running, idle };
@@ -90,7 +90,7 @@ void ProtoConductor::begin(std::shared_ptr<AnswerLane> lane, ChildPrompt prompt)
   json::append_string(first, config_.codex_tools);
   talk->lane->push(first + "}}\n");
   talk->lane->accept(talk->session);
-  ask(*talk, member_json(prompt.body, known ? "next" : "first"), prompt);
+  ask(*talk, json::member_json(prompt.body, known ? "next" : "first"), prompt);
 }
 
 Talk* ProtoConductor::find_known(const ChildPrompt& prompt) {
@@ -159,8 +159,8 @@ void ProtoConductor::ask(Talk& talk, std::string_view items, const ChildPrompt& 
   json::ObjectWriter sandbox(object.key("sandbox_policy"));
   sandbox.string("mode", config_.codex_sandbox);
   sandbox.close();
-  object.raw("model", member_json(prompt.body, "model"));
-  const std::string_view effort = member_json(prompt.body, "effort");
+  object.raw("model", json::member_json(prompt.body, "model"));
+  const std::string_view effort = json::member_json(prompt.body, "effort");
   object.raw("effort", effort.empty() ? "null" : effort);
   object.string("summary", "auto");
   object.close();
@@ -170,7 +170,7 @@ void ProtoConductor::ask(Talk& talk, std::string_view items, const ChildPrompt& 
 
 void ProtoConductor::take(Talk& talk, std::string_view text) {
   if (!upstream::read_codex_line(text, reader_, line_)) return;
-  const std::string type = member_text(line_.msg, "type");
+  const std::string type = any_member_text(line_.msg, "type");
   if (talk.state == Talk::State::starting) {
     talk.state = Talk::State::running;
     if (health_.up) health_.up(true);
@@ -178,7 +178,7 @@ void ProtoConductor::take(Talk& talk, std::string_view text) {
   if (talk.lane == nullptr || line_.id != "\"" + std::to_string(talk.turn) + "\"") return;
   if (type == "exec_approval_request") return deny(talk, "exec_approval", line_.id);
   if (type == "apply_patch_approval_request") return deny(talk, "patch_approval", line_.id);
-  if (type == "agent_message") talk.said += member_text(line_.msg, "message");
+  if (type == "agent_message") talk.said += any_member_text(line_.msg, "message");
   if (!talk.lane->push(std::string(text) + "\n")) return drop(talk);
   if (type == "task_complete") end_turn(talk, true);
   if (type == "error" || type == "turn_aborted") end_turn(talk, false);

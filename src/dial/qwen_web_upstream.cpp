@@ -1,10 +1,10 @@
 #include "dial/qwen_web_upstream.h"
 
-#include <chrono>
 #include <span>
 #include <vector>
 
 #include "base/ids.h"
+#include "net/unix_time.h"
 #include "session/session_id.h"
 #include "sse/decoder.h"
 #include "upstream/qwen_web.h"
@@ -18,12 +18,6 @@ constexpr std::size_t kMaxAnswer = 4 << 20;   // of an answer that is remembered
 constexpr std::size_t kMaxFrame = 64 * 1024;  // of the frame that names the answer
 constexpr std::size_t kMaxCreatedAt = 32;     // frames in front of it
 constexpr int kMostOvertaken = 4;  // by other gateways, until a conversation counts as unknown
-
-std::int64_t unix_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // A random UUID, as a page would make one up.
 std::string mint_uuid(IdMint& mint) {
@@ -266,7 +260,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
   }
 
   net::Task<Result<std::string>> start_chat() {
-    const UpstreamRequest request = upstream::encode_qwen_web_chat(options_, unix_ms());
+    const UpstreamRequest request = upstream::encode_qwen_web_chat(options_, net::unix_ms());
     auto sent = co_await send_post(request);
     if (!sent) co_return tl::unexpected(std::move(sent.error()));
     auto body = co_await read_whole();
@@ -284,7 +278,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     const upstream::QwenWebPlace place{.chat_id = kept_.chat,
                                        .parent_id = parent,
                                        .message_id = message_id,
-                                       .timestamp = unix_ms() / 1000};
+                                       .timestamp = net::unix_ms() / 1000};
     UpstreamRequest request = upstream::encode_qwen_web_post(prompt, options_, place, content);
     auto sent = co_await send_post(request);
     sent_ = std::move(request.body);

@@ -199,7 +199,7 @@ void RpcChild::take_line(std::string_view text) {
   if (!line_.error.empty()) {
     found->second->tell(tl::unexpected(
         Error{.code = ErrorCode::upstream_failed,
-              .message = "codex refused: " + upstream::member_text(line_.error, "message")}));
+              .message = "codex refused: " + upstream::any_member_text(line_.error, "message")}));
   } else {
     found->second->tell(std::string(line_.result));
   }

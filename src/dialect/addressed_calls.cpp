@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "dialect/call_reader.h"
 #include "dialect/tag_attributes.h"
 #include "dialect/tagged_value.h"
@@ -27,15 +28,11 @@ constexpr TaggedGrammar kGrammar[] = {
      .section_close = kSectionClose,
      .tail = kTail}};
 
-constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kRole = "assistant";
 constexpr std::string_view kTo = "to=";
 // No header and no tag is longer; what is, is text.
 constexpr std::size_t kMaxHeader = 1024;
-
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(kSpace) == std::string_view::npos;
-}
+constexpr Found kEnd{.extent = Found::Extent::end};
 
 std::string_view recipient_of(std::string_view header) {
   const std::size_t at = header.rfind(kTo);
@@ -71,10 +68,11 @@ AddressedCalls::Token AddressedCalls::meaning(std::size_t marker) {
 AddressedCalls::AddressedCalls(const DialectOptions& options)
     : tokens_(kTokens),
       scan_(tokens_),
-      out_(options.commit, options.max_held_back),
+      out_(options.commit, options.max_held_back, options.explain),
       schemas_(options.tools),
       calls_(kGrammar, kOpen, options),
-      max_held_back_(std::max<std::size_t>(options.max_held_back, 1)) {
+      max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
+      doubts_(out_, options.explain) {
   if (options.start == Channel::text) return;
   state_ = State::body;
   reasoning_ = true;
@@ -100,16 +98,16 @@ void AddressedCalls::finish(EventSink& sink) {
       release(State::body);
       break;
     case State::header:
-      if (inside_) release(State::body);
+      if (inside_) give_up("<|message|>", kEnd, State::body);
       out_.drop_held();
       break;
     case State::tag:
       out_.hold(tag_);
-      release(State::body);
+      give_up("'>'", kEnd, State::body);
       break;
     case State::call:
       calls_.finish(out_);
-      if (out_.calls() == calls_before_) release(State::body);
+      if (out_.calls() == calls_before_) give_up("the rest of the call", kEnd, State::body);
       break;
     case State::between:
     case State::call_lead:
@@ -160,7 +158,10 @@ std::string_view AddressedCalls::read_tool_lead(std::string_view bytes) {
     bytes.remove_prefix(1);
   }
   if (bytes.empty()) return bytes;
-  if (bytes[0] == '{') begin_call(declared_name(std::string(recipient_of(header_))));
+  if (bytes[0] == '{') {
+    doubts_.begin();
+    begin_call(declared_name(std::string(recipient_of(header_))));
+  }
   header_.clear();
   return bytes;
 }
@@ -176,7 +177,7 @@ void AddressedCalls::read_tag(char c) {
   }
   if (tag.size() < kMaxHeader && out_.held_size() + tag.size() < max_held_back_) return;
   out_.hold(tag_);
-  release(State::body);
+  give_up("'>'", {}, State::body);
 }
 
 // `behind` was read and stands behind the tag.
@@ -186,7 +187,7 @@ void AddressedCalls::end_tag(std::string_view behind) {
   out_.hold(tag_);
   const std::string name = tool_name(tag_);
   if (name.empty()) {
-    release(State::body);
+    give_up("the name of a tool in the tag", Found::word(tag_), State::body);
   } else {
     begin_call(name);
   }
@@ -196,6 +197,7 @@ void AddressedCalls::end_tag(std::string_view behind) {
 void AddressedCalls::begin_call(std::string_view name) {
   calls_.open_named(name, out_);
   calls_before_ = out_.calls();
+  awaits_call_ = false;
   state_ = State::call;
 }
 
@@ -228,10 +230,11 @@ std::string_view AddressedCalls::read_call(std::string_view bytes) {
   const bool full = !out_.call_open() && out_.held_size() >= max_held_back_;
   if (step.next == Step::Next::more && full && !calls_.overflow(out_)) {
     step.next = Step::Next::rejected;
+    out_.expected(kTooLong, {});
   }
   if (step.next == Step::Next::more) return bytes;
   if (out_.calls() == calls_before_) {
-    release(State::body);
+    give_up("a call", {}, State::body);
   } else {
     state_ = State::call_lead;
   }
@@ -285,11 +288,12 @@ void AddressedCalls::take_lead(std::string_view bytes) {
 // Behind a message any header is one; inside of one it has to be that of the next message.
 void AddressedCalls::take_header(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size(); ++at) {
-    out_.hold(bytes.substr(at, 1));
     header_.push_back(bytes[at]);
     const bool fits = !inside_ || may_be_header(header_);
+    if (!fits) out_.expected("assistant, to= and a recipient", Found::rest(bytes.substr(at)));
+    out_.hold(bytes.substr(at, 1));
     if (fits && header_.size() < kMaxHeader) continue;
-    release(State::body);
+    give_up("<|message|>", {}, State::body);
     say(bytes.substr(at + 1));
     return;
   }
@@ -304,14 +308,23 @@ void AddressedCalls::take_between(std::string_view bytes) {
 }
 
 void AddressedCalls::take_call_lead(std::string_view bytes) {
-  out_.hold(bytes);
-  if (!is_blank(bytes) || out_.held_size() >= max_held_back_) release(State::body);
+  const std::size_t blank = std::min(bytes.find_first_not_of(kSpace), bytes.size());
+  out_.hold(bytes.substr(0, blank));
+  const bool prose = blank < bytes.size();
+  if (prose && awaits_call_) {
+    doubts_.report("<atem:invoke or '{'", Found::rest(bytes.substr(blank)));
+  }
+  out_.hold(bytes.substr(blank));
+  if (prose || out_.held_size() >= max_held_back_) release(State::body);
 }
 
 void AddressedCalls::take_all_tags(std::string_view bytes) {
-  out_.hold(bytes);
-  const bool prose = closed_ && !is_blank(bytes);
-  if (prose || out_.held_size() >= max_held_back_) release(State::answer);
+  const std::size_t blank = std::min(bytes.find_first_not_of(kSpace), bytes.size());
+  out_.hold(bytes.substr(0, blank));
+  const bool prose = closed_ && blank < bytes.size();
+  if (prose) out_.expected("the end of the message", Found::rest(bytes.substr(blank)));
+  out_.hold(bytes.substr(blank));
+  if (prose || out_.held_size() >= max_held_back_) give_up(kTooLong, {}, State::answer);
 }
 
 void AddressedCalls::take_token(Token token, std::string_view text) {
@@ -329,6 +342,7 @@ void AddressedCalls::take_token(Token token, std::string_view text) {
       break;
     case State::answer_lead:
       if (token == Token::calls_open) {
+        doubts_.begin();
         out_.hold(text);
         closed_ = false;
         state_ = State::all_tags;
@@ -343,7 +357,7 @@ void AddressedCalls::take_token(Token token, std::string_view text) {
       }
       closed_ = token == Token::calls_close;
       out_.hold(text);
-      if (out_.held_size() >= max_held_back_) release(State::answer);
+      if (out_.held_size() >= max_held_back_) give_up(kTooLong, {}, State::answer);
       return;
     case State::body:
     case State::answer:
@@ -373,7 +387,9 @@ void AddressedCalls::take_header_token(Token token, std::string_view text) {
       open_message(text);
       break;
     case Token::start:
-      if (inside_ || (state_ == State::lead && !is_blank(header_))) {
+      if (inside_) {
+        give_up("<|message|>", Found::word(text), State::body);
+      } else if (state_ == State::lead && !is_blank(header_)) {
         release(State::body);
       } else {
         out_.drop_held();
@@ -382,7 +398,11 @@ void AddressedCalls::take_header_token(Token token, std::string_view text) {
       open_header(text);
       break;
     case Token::end:
-      if (state_ == State::lead || inside_) release(State::body);
+      if (inside_) {
+        give_up("<|message|>", Found::word(text), State::body);
+      } else if (state_ == State::lead) {
+        release(State::body);
+      }
       take_end(text);
       break;
     case Token::calls_open:
@@ -390,6 +410,7 @@ void AddressedCalls::take_header_token(Token token, std::string_view text) {
     case Token::invoke:
       // A server may drop the special tokens.
       if (inside_ || recipient_of(header_).empty()) {
+        if (inside_) doubts_.report("<|message|>", Found::word(text));
         release(State::body);
         say(text);
       } else {
@@ -425,6 +446,8 @@ void AddressedCalls::take_call_token(Token token, std::string_view text) {
 }
 
 void AddressedCalls::begin_tag(std::string_view text) {
+  doubts_.begin();
+  awaits_call_ = false;
   out_.hold(text);
   tag_.clear();
   state_ = State::tag;
@@ -438,6 +461,7 @@ void AddressedCalls::take_end(std::string_view text) {
 
 void AddressedCalls::open_header(std::string_view text) {
   inside_ = state_ == State::body;
+  doubts_.begin();
   out_.hold(text);
   header_.clear();
   state_ = State::header;
@@ -449,6 +473,7 @@ void AddressedCalls::open_message(std::string_view text) {
   reasoning_ = recipient == "self";
   const bool answers = recipient.empty() || recipient == "user" || recipient == "all";
   state_ = reasoning_ ? State::body : answers ? State::answer_lead : State::call_lead;
+  awaits_call_ = state_ == State::call_lead;
 }
 
 // The message is over, and nothing but tags.
@@ -456,14 +481,25 @@ void AddressedCalls::settle_tags() {
   const std::string tags(out_.held());
   const std::size_t invoke = tags.find(kInvoke);
   const std::size_t end = tags.find('>', std::min(invoke, tags.size()));
-  const bool called = closed_ && end != std::string::npos &&
-                      schemas_.declares(tool_name(std::string_view(tags).substr(
-                          invoke + kInvoke.size(), end + 1 - invoke - kInvoke.size())));
-  if (!called) return release(State::answer);
+  std::string name;
+  if (closed_ && end != std::string::npos) {
+    const std::size_t from = invoke + kInvoke.size();
+    name = tool_name(std::string_view(tags).substr(from, end + 1 - from));
+  }
+  if (!schemas_.declares(name)) {
+    if (!name.empty()) out_.expected_declared(name);
+    return give_up("a call and </atem:function_calls>", {}, State::answer);
+  }
   out_.unhold(tags.size());
   header_.clear();
   state_ = State::call_lead;
   consume(tags);
+}
+
+// What is held is text, for what the reader said first, or else for this.
+void AddressedCalls::give_up(std::string_view expected, const Found& found, State next) {
+  doubts_.report(expected, found);
+  release(next);
 }
 
 // What is held is text.

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "callgate/dialect.h"
+#include "dialect/explain.h"
 #include "dialect/marker_set.h"
 #include "dialect/output.h"
 #include "dialect/schema_types.h"
@@ -73,6 +74,7 @@ class AddressedCalls final : public AuditedParser {
   void settle_tags();
   std::string tool_name(std::string_view tag) const;
   std::string declared_name(std::string name) const;
+  void give_up(std::string_view expected, const Found& found, State next);
   void release(State next);
   void drop(std::string_view text);
   void say(std::string_view bytes);
@@ -86,8 +88,10 @@ class AddressedCalls final : public AuditedParser {
   Channel upstream_ = Channel::text;
   std::size_t max_held_back_;
   bool reasoning_ = false;
-  bool inside_ = false;  // the header stands in a message that has not ended
-  bool closed_ = false;  // at all_tags: the calls were closed
+  bool inside_ = false;       // the header stands in a message that has not ended
+  bool closed_ = false;       // at all_tags: the calls were closed
+  bool awaits_call_ = false;  // a message to a tool began, nothing but white space so far
+  OpenerDoubts doubts_;
   CallIndex calls_before_ = 0;
   std::string header_;
   std::string tag_;  // behind `<atem:invoke`, not handed to the output yet

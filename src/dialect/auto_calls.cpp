@@ -246,13 +246,18 @@ void AutoParser::end_block() {
   if (block_.verdict() != CallBlock::Verdict::open) return settle_block();
   if (!block_.committed() && block_.has_calls()) commit_block();
   if (!block_.committed()) return give_up(block_.bytes().size());
+  leave_calls();
+  state_ = State::prose;
+  follow_channel();
+}
+
+// A committed block is over.
+void AutoParser::leave_calls() {
   const Audit audit = block_.audit();
   called_.arguments += audit.arguments;
   called_.marker += audit.marker;
   next_call_ = block_.next_call();
-  state_ = State::prose;
   out_.begin_stretch(prose_channel(), Lead::call);
-  follow_channel();
 }
 
 // What was looked at is text, up to there; the rest is read again.
@@ -264,15 +269,9 @@ void AutoParser::give_up(std::size_t text_to) {
                     (sign_->look == Sign::Look::list || sign_->text == "{");
   const std::string bytes(in_block ? block_.bytes() : std::string_view(look_));
   const std::size_t text_from = in_block ? block_.text_from() : 0;
-  if (in_block && block_.committed()) {
-    const Audit audit = block_.audit();
-    called_.arguments += audit.arguments;
-    called_.marker += audit.marker;
-    next_call_ = block_.next_call();
-    out_.begin_stretch(prose_channel(), Lead::call);
-  }
-  if (in_block && channel_changed_) {
-    text_to = std::max(text_to, std::min(block_before_change_, bytes.size()));
+  if (in_block && block_.committed()) leave_calls();
+  if (in_block && channel_changed_ && block_before_change_ > block_.start()) {
+    text_to = std::max(text_to, block_before_change_ - block_.start());
   }
   const int readings = in_block ? block_readings_ : readings_;
   state_ = json ? State::json : State::prose;

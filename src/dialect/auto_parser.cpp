@@ -4,13 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
+
 namespace callgate::dialect {
-namespace {
-
-bool is_blank(std::string_view bytes) { return std::all_of(bytes.begin(), bytes.end(), is_space); }
-
-}  // namespace
-
 void AutoParser::push(std::string_view text, Channel channel, EventSink& sink) {
   sink_ = &sink;
   out_.bind(sink);
@@ -101,7 +97,9 @@ void AutoParser::change_channel(Channel channel) {
   if (state_ == State::close) close_reasoning();
   settle();
   channel_ = channel;
-  if (!channel_changed_ && state_ == State::block) block_before_change_ = block_.bytes().size();
+  if (!channel_changed_ && state_ == State::block) {
+    block_before_change_ = block_.start() + block_.bytes().size();
+  }
   channel_changed_ = true;
   if (state_ == State::block || state_ == State::turn) return;
   leave_lead();

@@ -78,6 +78,7 @@ class AutoParser final : public AuditedParser {
   void settle_block();
   void end_block();
   void commit_block();
+  void leave_calls();
   void give_up(std::size_t text_to);
   void read_again(std::string_view bytes, int readings);
   std::uint64_t position() const { return out_.position() + called_.sum(); }

@@ -297,7 +297,7 @@ bool CallObject::step_value(char c, Output& out) {
       state_ = text ? State::id_string : State::id_other;
       break;
     case Key::arguments: {
-      // A parameter of this name is more likely than arguments that are no object.
+      // A parameter of this name is more likely than arguments that are not an object.
       const bool member = c != '{' && member_key_ != "arguments" && is_parameter(member_key_);
       if (!arguments_begun_ && !member) return begin_arguments(c, out);
       state_ = State::skipped;

@@ -37,10 +37,9 @@ struct CallKeys {
 
 class CallObject {
  public:
-  // REQUIRES: `keys` and `tools` outlive the object.
-  CallObject(const CallKeys& keys, std::span<const ToolSpec> tools,
-             std::vector<std::string_view> enders)
-      : keys_(keys), tools_(tools), arguments_(std::move(enders)) {}
+  // REQUIRES: `keys`, `tools` and `prose` outlive the object.
+  CallObject(const CallKeys& keys, std::span<const ToolSpec> tools, const Prose& prose)
+      : keys_(keys), tools_(tools), arguments_(prose) {}
 
   // The opening brace has been read and is held.
   void begin(Opener::Names names);

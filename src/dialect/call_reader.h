@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/text.h"
 #include "dialect/output.h"
 
 namespace callgate::dialect {
@@ -23,7 +24,7 @@ struct Step {
   enum class Next : std::uint8_t {
     more,      // the reader wants to go on; it stops early only behind a finished call
     closed,    // calls were read (or an empty list of them); the rest is prose
-    rejected,  // this is no call; what is held leaves as prose, the rest is prose
+    rejected,  // this is not a call; what is held leaves as prose, the rest is prose
   };
   std::size_t used = 0;
   Next next = Next::more;
@@ -48,7 +49,5 @@ class CallReader {
     return false;
   }
 };
-
-inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 }  // namespace callgate::dialect

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "dialect/call_reader.h"
 #include "dialect/explain.h"
 #include "dialect/tool_fit.h"
+#include "dialect/turn_parser.h"
 #include "json/writer.h"
 
 namespace callgate::dialect {
@@ -12,14 +14,10 @@ namespace {
 
 constexpr std::string_view kTokens[] = {"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>",
                                         "<|end|>",   "<|call|>",    "<|return|>"};
-constexpr std::string_view kSpace = " \t\r\n";
+constexpr Prose kEnds{.tail = kTokens};  // of broken arguments
 constexpr std::string_view kTo = "to=";
 // No header is longer; what is, is prose.
 constexpr std::size_t kMaxHeader = 1024;
-
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(kSpace) == std::string_view::npos;
-}
 
 // What is behind the last `to=`.
 std::string_view recipient_of(std::string_view header) {
@@ -94,7 +92,7 @@ ChannelParser::ChannelParser(const DialectOptions& options)
       tokens_(kTokens),
       scan_(tokens_),
       out_(options.commit, options.max_held_back, options.explain),
-      arguments_({std::begin(kTokens), std::end(kTokens)}),
+      arguments_(kEnds),
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
       explain_(options.explain) {
   if (options.start == Channel::reasoning) {
@@ -506,7 +504,7 @@ void ChannelParser::explain(std::string_view expected, const Found& found) {
       {.begin = out_.position() - out_.held_size(), .end = out_.position(), .reason = reason});
 }
 
-// What is held was no header of a call: it leaves as it was written.
+// What is held was not the header of a call: it leaves as it was written.
 void ChannelParser::release(State next) {
   const std::string held(out_.held());
   out_.unhold(held.size());

@@ -4,11 +4,11 @@
 //   <|constrain|>json<|message|>{"city":"Paris"}<|call|>
 //
 // A recipient that is a tool makes the content a call, in whatever channel; `analysis` is reasoning, the rest is text.
-// Headers are read as leniently as models write them: what is no channel and no recipient is skipped, and so are headers
+// Headers are read as leniently as models write them: what is neither a channel nor a recipient is skipped, and so are headers
 // without a message and the names of channels between messages.
 //
 // Content that is not JSON, as the model's own tools take it (`to=python`), is the text parameter of a declared tool; without
-// such a tool the message is hidden. After `<|constrain|>json` it is no call and is shown as it was written.
+// such a tool the message is hidden. After `<|constrain|>json` it is not a call and is shown as it was written.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class ChannelParser final : public AuditedParser {
     between,  // behind a message
     header,
     body,
-    odd_body,    // of a message that was no call and left as it was written
+    odd_body,    // of a message that was not a call and left as it was written
     call_lead,   // in the content of a call, before its brace
     call_quote,  // there, behind a quote
     call_odd,    // there is none

@@ -1,4 +1,4 @@
-// Several readers behind the same openers: the first byte that is no white space says which one reads the call.
+// Several readers behind the same openers: the first byte that is not white space says which one reads the call.
 //
 //   [TOOL_CALLS] [{"name": "f", ...}]       '[' : marked_json
 //   [TOOL_CALLS]f[ARGS]{...}                else: named_json

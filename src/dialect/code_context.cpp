@@ -1,9 +1,18 @@
 #include "dialect/code_context.h"
 
+#include <array>
+
+#include "base/find_any.h"
+
 namespace callgate::dialect {
 
 void CodeContext::push(std::string_view bytes) {
-  for (const char c : bytes) push_byte(c);
+  constexpr std::array kStops = {'\n', '`', '~', '\\'};
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    if (in_plain_text()) at = find_any(bytes, at, kStops);
+    if (at < bytes.size()) push_byte(bytes[at++]);
+  }
 }
 
 bool CodeContext::in_span() const {

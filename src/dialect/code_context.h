@@ -27,6 +27,10 @@ class CodeContext {
   std::string_view place() const;
   // Inside inline code of this line.
   bool in_span() const;
+  // Inside inline code of this line, outside of fences. A run of backticks that may open a fence is not inline code yet.
+  bool in_inline_code() const {
+    return fence_ == 0 && in_span() && !(run_leads_ && run_ >= kFence);
+  }
   // At most three spaces stand before it on its line, and it is not quoted.
   bool line_start() const { return blank_ && indent_ <= kMaxIndent && fence_ == 0; }
 
@@ -35,6 +39,8 @@ class CodeContext {
   static constexpr std::size_t kFence = 3;
 
   void push_byte(char c);
+  // Amid a line, behind nothing that the next byte belongs to.
+  bool in_plain_text() const { return !blank_ && run_ == 0 && !closes_fence_ && !escaped_; }
   void end_run();
   void end_line();
   bool indented_code() const { return blank_ && indent_ > kMaxIndent; }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace callgate::dialect {
 namespace {
 
@@ -11,6 +13,13 @@ std::string_view place(std::string_view text) {
   context.push(text);
   if (context.quoted()) return "quoted";
   return context.line_start() ? "line" : "prose";
+}
+
+// Words become long enough to be skipped in one step.
+std::string stretched(std::string_view text) {
+  std::string out;
+  for (const char c : text) out.append(c >= 'a' && c <= 'z' ? 20 : 1, c);
+  return out;
 }
 
 TEST(CodeContext, knows_where_it_is) {
@@ -56,17 +65,35 @@ TEST(CodeContext, knows_where_it_is) {
       {">\n", "line"},
       {"a > b", "prose"},
   };
-  for (const Row& row : kRows) EXPECT_EQ(place(row.text), row.place) << row.text;
+  for (const Row& row : kRows) {
+    EXPECT_EQ(place(row.text), row.place) << row.text;
+    EXPECT_EQ(place(stretched(row.text)), row.place) << row.text;
+  }
+}
+
+TEST(CodeContext, tells_inline_code_from_fences) {
+  const auto inline_code = [](std::string_view text) {
+    CodeContext context;
+    context.push(text);
+    return context.in_inline_code();
+  };
+  for (const std::string_view text : {"`", "a `b", "``a`", "a ```b", "```a```b ` c", "``"}) {
+    EXPECT_TRUE(inline_code(text)) << text;
+  }
+  for (const std::string_view text :
+       {"", "a", "`a`", "`a\n", "```", "```json", "```\n", "```\na `", "> `", "    a"}) {
+    EXPECT_FALSE(inline_code(text)) << text;
+  }
 }
 
 TEST(CodeContext, does_not_depend_on_cuts) {
-  constexpr std::string_view kText = "a `b` c\n```x\n<f>\n```\n> q\n\\` `` d";
+  const std::string text = stretched("a `b` c\n```x\n<f>\n```\n> q\n\\` `` d");
   CodeContext whole;
   CodeContext cut;
-  for (std::size_t size = 0; size < kText.size(); ++size) {
-    cut.push(kText.substr(size, 1));
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    cut.push(std::string_view(text).substr(size, 1));
     whole.reset();
-    whole.push(kText.substr(0, size + 1));
+    whole.push(std::string_view(text).substr(0, size + 1));
     EXPECT_EQ(cut.quoted(), whole.quoted()) << size;
     EXPECT_EQ(cut.line_start(), whole.line_start()) << size;
   }

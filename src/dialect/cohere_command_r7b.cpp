@@ -22,7 +22,8 @@ constexpr Prose kProse{.reasoning = kReasoning,
                        .call_open = kOpen,
                        .call_close = kClose,
                        .tail = kTail,
-                       .special = kSpecial};
+                       .special = kSpecial,
+                       .odd_block = Prose::OddBlock::structure};
 constexpr CallKeys kKeys{.id = kId};
 constexpr std::string_view kModels[] = {"*command-r7b*", "*command-a*", "*command-r*"};
 

@@ -17,6 +17,7 @@ constexpr std::string_view kTokens[] = {"<|message_model|>",       "<|content_th
                                         "<|message_system|>",      "<|message_tool|>",
                                         "<|content_xml|>",         "<|content_image|>",
                                         "<|content_audio_input|>", "<|audio_end|>"};
+constexpr Prose kEnds{.tail = kTokens};  // of a broken call
 constexpr CallKeys kKeys{};
 // Nobody names a tool with more than this; what is longer is text.
 constexpr std::size_t kMaxHeader = 256;
@@ -39,9 +40,10 @@ ContentBlocks::Token ContentBlocks::meaning(std::size_t marker) {
 ContentBlocks::ContentBlocks(const DialectOptions& options)
     : tokens_(kTokens),
       scan_(tokens_),
-      out_(options.commit, options.max_held_back),
-      object_(kKeys, options.tools, {std::begin(kTokens), std::end(kTokens)}),
-      max_held_back_(std::max<std::size_t>(options.max_held_back, 1)) {
+      out_(options.commit, options.max_held_back, options.explain),
+      object_(kKeys, options.tools, kEnds),
+      max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
+      doubts_(out_, options.explain) {
   if (options.start == Channel::text) return;
   state_ = State::body;
   reasoning_ = true;
@@ -65,11 +67,14 @@ void ContentBlocks::finish(EventSink& sink) {
       leave_header();
       break;
     case State::call_lead:
+      doubts_.report("'{'", {.extent = Found::Extent::end});
       reject_call();
       break;
     case State::call:
       object_.finish(out_);
-      if (out_.calls() == calls_before_) reject_call();
+      if (out_.calls() != calls_before_) break;
+      doubts_.report("the rest of the call", {.extent = Found::Extent::end});
+      reject_call();
       break;
     case State::call_rest:
     case State::between:
@@ -115,6 +120,7 @@ std::string_view ContentBlocks::read_call_lead(std::string_view bytes) {
   }
   if (bytes.empty()) return bytes;
   if (bytes[0] != '{') {
+    doubts_.report("'{'", Found::rest(bytes));
     reject_call();
     return bytes;
   }
@@ -134,11 +140,13 @@ std::string_view ContentBlocks::read_call(std::string_view bytes) {
   const bool full = !out_.call_open() && out_.held_size() >= max_held_back_;
   if (step.next == Step::Next::more && full && !object_.overflow(out_)) {
     step.next = Step::Next::rejected;
+    out_.expected(kTooLong, {});
   }
   if (step.next == Step::Next::more) return bytes;
   if (step.next == Step::Next::closed) {
     state_ = State::call_rest;
   } else {
+    if (out_.calls() == calls_before_) doubts_.report("a call", {});
     reject_call();
   }
   consume(step.replay);
@@ -195,6 +203,7 @@ void ContentBlocks::take_token(Token token, std::string_view text) {
       opener_ = 0;
       header_.clear();
     }
+    doubts_.begin();
     out_.hold(text);
     state_ = State::call_lead;
     return;

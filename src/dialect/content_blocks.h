@@ -13,6 +13,7 @@
 
 #include "callgate/dialect.h"
 #include "dialect/call_object.h"
+#include "dialect/explain.h"
 #include "dialect/marker_set.h"
 #include "dialect/output.h"
 
@@ -64,6 +65,7 @@ class ContentBlocks final : public AuditedParser {
   std::size_t max_held_back_;
   bool reasoning_ = false;
   bool inside_ = false;  // the header stands in a message that has not ended
+  OpenerDoubts doubts_;
   CallIndex calls_before_ = 0;
   std::size_t opener_ = 0;  // bytes of the message's marker at the start of what is held
   std::string header_;

@@ -22,7 +22,8 @@ constexpr Prose kProse{.reasoning = kThink,
                        .call_open = kOpen,
                        .call_close = kClose,
                        .tail = kTail,
-                       .special = kSpecial};
+                       .special = kSpecial,
+                       .odd_block = Prose::OddBlock::contents};
 constexpr CallKeys kKeys{};
 constexpr TaggedGrammar kTagged[] = {
     {.lead = kSection,

@@ -82,6 +82,14 @@ std::string to_string(const StayedText& text, std::string_view asked) {
   return line.append(": ").append(text.reason);
 }
 
+void OpenerDoubts::report(std::string_view expected, const Found& found) {
+  if (to_ == nullptr) return;
+  out_.expected(expected, found);
+  Doubt& doubt = *out_.doubt();
+  to_->stayed_text({.begin = at_, .end = doubt.at, .reason = doubt.reason});
+  doubt.reason.clear();
+}
+
 void ExplainRelay::begin(std::string_view dialect, std::uint64_t offset, Mode mode) {
   dialect_ = dialect;
   offset_ = offset;

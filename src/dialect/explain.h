@@ -19,6 +19,29 @@ inline constexpr std::string_view kNoCalls =
 // `tool "f" is not declared`.
 std::string undeclared(std::string_view tool);
 
+inline constexpr std::string_view kTooLong = "a call within what may be held back";
+
+// What a parser with an Output of its own has to say of each opener. Costs a test where nobody asks.
+class OpenerDoubts {
+ public:
+  // REQUIRES: both outlive this; `to` is what the output was made with.
+  OpenerDoubts(Output& out, Explainer* to) : out_(out), to_(to) {}
+
+  // An opener begins here.
+  void begin() {
+    if (to_ == nullptr) return;
+    at_ = out_.position();
+    out_.doubt()->reason.clear();
+  }
+  // The opener leaves as text, for what the reader said first, or else for this.
+  void report(std::string_view expected, const Found& found);
+
+ private:
+  Output& out_;
+  Explainer* to_;
+  std::uint64_t at_ = 0;
+};
+
 // Stands between a parser that reads a part of the turn and whoever wants to know.
 class ExplainRelay final : public Explainer {
  public:

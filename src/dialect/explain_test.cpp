@@ -77,6 +77,114 @@ TEST(Explain, says_what_other_families_lack) {
          "xlam: opener at byte 0, gave up at byte 15: tool \"fly\" is not declared\n");
 }
 
+struct Told {
+  std::string_view text;
+  std::string_view line;  // after the dialect
+};
+
+void expect_each(std::string_view dialect, std::span<const Told> rows) {
+  for (const Told& row : rows) {
+    expect({.dialect = dialect}, row.text,
+           std::string(dialect).append(": ").append(row.line).append("\n"));
+  }
+}
+
+TEST(Explain, says_what_an_addressed_message_lacks) {
+  constexpr Told kRows[] = {
+      {"<|start|>assistant to=get_weather<|message|>hello<|eom|>",
+       "opener at byte 0, gave up at byte 44: expected <atem:invoke or '{', found 'h'"},
+      {"<|start|>assistant to=get_weather<|message|><atem:function_calls>\n<atem:invoke nme=\"f\">",
+       "opener at byte 66, gave up at byte 87: expected the name of a tool in the tag, found "
+       "\" nme=\"f\">\""},
+      {"<|start|>assistant to=get_weather<|message|><atem:function_calls>\n<atem:invoke nam",
+       "opener at byte 66, gave up at byte 82: expected '>', found the end of the turn"},
+      {"<|start|>assistant to=user<|message|><atem:function_calls><atem:invoke name=\"fly\">"
+       "</atem:invoke></atem:function_calls><|eot|>",
+       "opener at byte 37, gave up at byte 118: tool \"fly\" is not declared"},
+      {"<|start|>assistant to=user<|message|><atem:function_calls><atem:invoke "
+       "name=\"get_weather\">"
+       "</atem:invoke></atem:function_calls> is how.<|eot|>",
+       "opener at byte 37, gave up at byte 127: expected the end of the message, found 'i'"},
+      {"<|start|>assistant to=self<|message|>Hm. <|start|>you<|eom|>",
+       "opener at byte 41, gave up at byte 50: expected assistant, to= and a recipient, found 'y'"},
+  };
+  expect_each("muse_glimmer", kRows);
+}
+
+TEST(Explain, says_what_a_content_block_lacks) {
+  constexpr Told kRows[] = {
+      {"<|message_model|>f<|content_invoke_tool_json|>oops<|end_message|>",
+       "opener at byte 18, gave up at byte 46: expected '{', found 'o'"},
+      {"<|content_invoke_tool_json|>{'name': 1}<|end_message|>",
+       "opener at byte 0, gave up at byte 29: expected '\"', found \"'\""},
+      {"<|content_invoke_tool_json|>{\"name\": ",
+       "opener at byte 0, gave up at byte 37: expected the rest of the call, found the end of the "
+       "turn"},
+      {"<|content_invoke_tool_json|> ",
+       "opener at byte 0, gave up at byte 29: expected '{', found the end of the turn"},
+  };
+  expect_each("inkling", kRows);
+}
+
+TEST(Explain, says_what_an_element_lacks) {
+  constexpr Told kTags[] = {
+      {"<get_weather>hello</get_weather>",
+       "opener at byte 0, gave up at byte 13: expected a tag or '{', found 'h'"},
+      {"<get_weather>< b></get_weather>",
+       "opener at byte 0, gave up at byte 13: expected a tag, found '<'"},
+      {"<get_weathers>",
+       "opener at byte 0, gave up at byte 12: expected the end of the tag's name, "
+       "found 's'"},
+      {"<get_weather city",
+       "opener at byte 0, gave up at byte 17: expected '>', found the end of "
+       "the turn"},
+      {"<get_weather><city>Paris</city>",
+       "opener at byte 0, gave up at byte 31: expected </get_weather>, found the end of the turn"},
+      {"<get_weather><city>Paris</get_weather>",
+       "opener at byte 0, gave up at byte 38: expected a closed element for each argument"},
+      {"<get_weather>{\"city\": }</get_weather>",
+       "opener at byte 0, gave up at byte 37: expected JSON with the name and the arguments of a "
+       "call"},
+  };
+  expect_each("generic_xml", kTags);
+  constexpr Told kNames[] = {
+      {"<use_tool><city>Paris</city></use_tool>",
+       "opener at byte 0, gave up at byte 39: expected the name of a tool"},
+      {"Write `<use_tool>` first.", "opener at byte 7: in inline code"},
+  };
+  expect_each("use_tool", kNames);
+}
+
+TEST(Explain, says_what_prefixed_tags_lack) {
+  constexpr Told kRows[] = {
+      {"]<]minimax[>[<tool_call>\nhello",
+       "opener at byte 0, gave up at byte 25: expected ]<]minimax[>[<invoke, found 'h'"},
+      {"]<]minimax[>[<tool_call>]<]minimax[>[<foo>",
+       "opener at byte 0, gave up at byte 42: expected ]<]minimax[>[<invoke, found \"foo\""},
+      {"]<]minimax[>[<invoke nme=\"f\">",
+       "opener at byte 0, gave up at byte 29: expected the name of a tool in the tag, found "
+       "\"invoke nme=\"f\"\""},
+      {"]<]minimax[>[<tool_call>]<]mini",
+       "opener at byte 0, gave up at byte 31: expected ]<]minimax[>[<invoke, found the end of the "
+       "turn"},
+  };
+  expect_each("minimax_m3", kRows);
+}
+
+TEST(Explain, says_what_a_call_of_gemma_lacks) {
+  constexpr Told kRows[] = {
+      {"<|tool_call>call:f(x)<tool_call|>",
+       "opener at byte 0, gave up at byte 18: expected the name of a tool and '{', found '('"},
+      {"<|tool_call>{city: 1}",
+       "opener at byte 0, gave up at byte 12: expected the name of a tool before the arguments, "
+       "found '{'"},
+      {"<|tool_call>call:get",
+       "opener at byte 0, gave up at byte 20: expected the name of a tool and '{', found the end "
+       "of the turn"},
+  };
+  expect_each("gemma4", kRows);
+}
+
 TEST(Explain, names_the_rules_of_auto) {
   const std::string call =
       "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {}}\n</tool_call>";

@@ -48,7 +48,7 @@ class RecipientReader final : public CallReader {
 
   void finish(Output& out) override {
     if (!is_call_) be_call(out);
-    // A word on a line of its own that nothing announces is no recipient.
+    // A word on a line of its own that nothing announces is not a recipient.
     if (!unopened_ || out.call_open()) call_->finish(out);
   }
 

@@ -45,7 +45,7 @@ Step GemmaCalls::push(std::string_view bytes, Output& out) {
   return step_;
 }
 
-// False: the byte was not used, this is no call.
+// False: the byte was not used, this is not a call.
 bool GemmaCalls::read_name(char c, Output& out) {
   const bool begins_arguments = c == '{';
   std::string_view name = trimmed(name_);
@@ -53,6 +53,9 @@ bool GemmaCalls::read_name(char c, Output& out) {
   const bool fits = begins_arguments ? !name.empty()
                                      : (is_name_byte(c) || is_space(c)) && name_.size() < kMaxName;
   if (!fits || (begins_arguments && name.find_first_of(" \t\r\n") != std::string_view::npos)) {
+    out.expected(
+        begins_arguments ? "the name of a tool before the arguments" : "the name of a tool and '{'",
+        Found::rest({&c, 1}));
     step_.next = Step::Next::rejected;
     return false;
   }
@@ -125,7 +128,10 @@ void GemmaCalls::end_call(CallOutcome outcome, Output& out) {
 }
 
 void GemmaCalls::finish(Output& out) {
-  if (at_ != At::arguments) return;
+  if (at_ != At::arguments) {
+    out.expected("the name of a tool and '{'", {.extent = Found::Extent::end});
+    return;
+  }
   const bool whole = arguments_.finish(json_);
   out.argument_bytes(lag_);
   lag_.clear();

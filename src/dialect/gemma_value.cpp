@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "dialect/tagged_value.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -11,8 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxWord = std::size_t{1} << 16;
 constexpr std::size_t kMaxClosers = 4096;
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 // Models that know Python write the other one.
 bool is_colon(char c) { return c == ':' || c == '='; }
@@ -347,7 +346,7 @@ bool GemmaArguments::match_close(std::string& out) {
   return true;
 }
 
-// What looked like a marker is none.
+// What looked like a marker is data.
 void GemmaArguments::no_marker(std::string& out) {
   std::string bytes;
   bytes.swap(marker_);

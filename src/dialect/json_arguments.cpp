@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialect/turn_parser.h"
 #include "json/escape.h"
 #include "json/writer.h"
 
@@ -18,12 +19,6 @@ std::size_t find_control(std::string_view bytes) {
   while (at < bytes.size() && static_cast<unsigned char>(bytes[at]) >= 0x20) ++at;
   return at;
 }
-
-constexpr ByteSet kPlain = [] {
-  ByteSet plain{};
-  for (std::size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
-  return plain;
-}();
 
 // Outside of strings no scanner gets past a backslash, so an unfinished escape tells that it was in one.
 bool ends_in_escape(std::string_view seen) {
@@ -63,7 +58,7 @@ JsonArguments::Result JsonArguments::push(std::string_view bytes, Output& out) {
     if (scan_.state() == ScanState::closed) return {.used = at, .state = State::complete};
   }
   if (!broken_) {
-    if (scan_.in_string() && tail_.empty() && !decoded_) out.expect_plain(kPlain);
+    if (scan_.in_string() && tail_.empty() && !decoded_) out.expect_plain();
     return {.used = at};
   }
   Result result;
@@ -125,7 +120,7 @@ void JsonArguments::break_off(std::string_view seen) {
   escaped_ = false;
   depth_ = scan_.depth();
   if (decoded_) return;
-  if (ender_set_ == nullptr) ender_set_ = std::make_unique<MarkerSet>(enders_);
+  if (ender_set_ == nullptr) ender_set_ = std::make_unique<MarkerSet>(enders(prose_));
   ender_scan_ = std::make_unique<MarkerScan>(*ender_set_);
 }
 

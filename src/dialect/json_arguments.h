@@ -11,13 +11,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "dialect/marker_set.h"
 #include "dialect/output.h"
 #include "json/scanner.h"
 
 namespace callgate::dialect {
+
+struct Prose;
 
 class JsonArguments {
  public:
@@ -29,7 +30,8 @@ class JsonArguments {
     std::string_view replay = {};  // the marker that ended a broken value
   };
 
-  explicit JsonArguments(std::vector<std::string_view> enders) : enders_(std::move(enders)) {}
+  // The markers of `prose` end a broken value. REQUIRES: `prose` outlives this.
+  explicit JsonArguments(const Prose& prose) : prose_(prose) {}
 
   // The next byte is the first of the value. `decoded`: the bytes come out of a JSON string and are not those of the
   // input; the caller accounts for these, and nothing but finish() ends the value.
@@ -50,7 +52,7 @@ class JsonArguments {
   Result push_broken(std::string_view bytes, Output& out);
   std::size_t broken_end(std::string_view bytes);
 
-  std::vector<std::string_view> enders_;
+  const Prose& prose_;
   json::Scanner scan_;
   bool decoded_ = false;
   bool keeps_brace_ = false;

@@ -12,8 +12,9 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr Opener kOpen[] = {{"[", Opener::Where::anywhere, Opener::Names::declared},
-                            {"{", Opener::Where::first, Opener::Names::declared}};
+constexpr Opener kOpen[] = {
+    {"[", Opener::Where::anywhere, Opener::Names::declared, Opener::InCode::text},
+    {"{", Opener::Where::first, Opener::Names::declared}};
 constexpr Prose kProse{.reasoning = kThink, .call_open = kOpen};
 constexpr CallKeys kKeys{};
 
@@ -39,7 +40,7 @@ std::vector<std::string> properties_of(const ToolSpec& tool) {
 class ObjectReader final : public CallReader {
  public:
   explicit ObjectReader(const DialectOptions& options)
-      : call_(make_marked_json(kProse, kKeys, options)), arguments_(enders(kProse)) {
+      : call_(make_marked_json(kProse, kKeys, options)), arguments_(kProse) {
     if (options.tools.size() != 1) return;
     tool_ = options.tools[0].name;
     properties_ = properties_of(options.tools[0]);

@@ -9,9 +9,10 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr Opener kOpen[] = {{"<|python_tag|>"},
-                            {"{", Opener::Where::anywhere, Opener::Names::declared},
-                            {"[", Opener::Where::first, Opener::Names::declared}};
+constexpr Opener kOpen[] = {
+    {"<|python_tag|>"},
+    {"{", Opener::Where::anywhere, Opener::Names::declared, Opener::InCode::text},
+    {"[", Opener::Where::first, Opener::Names::declared}};
 constexpr Opener kBuiltIn[] = {
     {"<|python_tag|>", Opener::Where::anywhere, Opener::Names::declared}};
 constexpr std::string_view kTail[] = {"<|eom_id|>", "<|eot_id|>", "<|end_of_text|>", "<|eom|>",

@@ -8,7 +8,7 @@ namespace {
 class MarkedJson final : public CallReader {
  public:
   MarkedJson(const Prose& prose, const CallKeys& keys, const DialectOptions& options)
-      : prose_(prose), object_(keys, options.tools, enders(prose)) {}
+      : prose_(prose), object_(keys, options.tools, prose) {}
 
   void open(std::size_t opener, Output& out) override;
   Step push(std::string_view bytes, Output& out) override;
@@ -22,7 +22,7 @@ class MarkedJson final : public CallReader {
     object,
     next,     // behind an object
     fence,    // behind all of it
-    passing,  // a JSON value that is no call leaves as prose
+    passing,  // a JSON value that is not a call leaves as prose
   };
 
   Step push_object(std::string_view bytes, Output& out);
@@ -30,7 +30,7 @@ class MarkedJson final : public CallReader {
   Step step(char c, Output& out);
   bool is_other_json() const;
   void begin_object();
-  // Follows the JSON as such until a call starts, to know where a value that is none ends.
+  // Follows the JSON as such until a call starts, to know where a value that is not a call ends.
   void follow(std::string_view bytes);
 
   const Prose& prose_;

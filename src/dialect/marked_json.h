@@ -5,7 +5,7 @@
 //   {"name": "f", "parameters": {"city": "Paris"}}; {"name": "g", "parameters": {}}
 //
 // One object, several, or an array of them. Where only the shape tells a call (Opener::Names::declared) and it turns
-// out to be none, the whole JSON value is text.
+// out not to be one, the whole JSON value is text.
 #pragma once
 
 #include <memory>

@@ -6,6 +6,9 @@ namespace callgate::dialect {
 
 MarkerSet::MarkerSet(std::span<const std::string_view> markers)
     : markers_(markers.begin(), markers.end()) {
+  std::size_t size = 1;
+  for (const std::string_view marker : markers_) size += marker.size();
+  nodes_.reserve(size);
   nodes_.emplace_back();
   for (std::size_t marker = 0; marker < markers_.size(); ++marker) {
     CALLGATE_CHECK(!markers_[marker].empty());
@@ -35,13 +38,18 @@ MarkerSet::NodeIndex MarkerSet::add_child(NodeIndex node, char byte, std::size_t
                     .owner = static_cast<std::uint16_t>(marker),
                     .byte = byte});
   nodes_[node].child = child;
-  if (node == 0) root_[static_cast<unsigned char>(byte)] = child;
+  if (node == 0) {
+    root_[static_cast<unsigned char>(byte)] = child;
+    begins_[static_cast<unsigned char>(byte)] = true;
+  }
   return child;
 }
 
 // Breadth first: a node's links are found through its parent's.
 void MarkerSet::link() {
-  std::vector<NodeIndex> queue = {0};
+  std::vector<NodeIndex> queue;
+  queue.reserve(nodes_.size());
+  queue.push_back(0);
   for (std::size_t at = 0; at < queue.size(); ++at) {
     const NodeIndex parent = queue[at];
     for (NodeIndex node = nodes_[parent].child; node != 0; node = nodes_[node].sibling) {
@@ -60,7 +68,7 @@ std::string_view MarkerScan::live() const {
   return node_ == 0 ? std::string_view{} : set_->markers_[node.owner].substr(0, node.depth);
 }
 
-// The bytes that are no marker: all of `live` followed by bytes[0, used), without the last `kept`.
+// The bytes that do not belong to a marker: all of `live` followed by bytes[0, used), without the last `kept`.
 MarkerScan::Result MarkerScan::passed(std::string_view live, std::string_view bytes,
                                       std::size_t used, std::size_t kept) {
   const std::size_t out = live.size() + used - kept;
@@ -78,12 +86,28 @@ MarkerScan::Result MarkerScan::found(std::string_view live, std::string_view byt
   return result;
 }
 
+// The offset of the next byte that begins a marker.
+std::size_t MarkerScan::skip_dead(std::string_view bytes, std::size_t at) const {
+  const bool* const table = set_->begins_.data();
+  const char* const data = bytes.data();
+  const auto begins = [=](std::size_t i) -> unsigned {
+    return table[static_cast<unsigned char>(data[i])];
+  };
+  for (; bytes.size() - at >= 8; at += 8) {
+    const unsigned some = begins(at) | begins(at + 1) | begins(at + 2) | begins(at + 3) |
+                          begins(at + 4) | begins(at + 5) | begins(at + 6) | begins(at + 7);
+    if (some != 0) break;
+  }
+  while (at < bytes.size() && begins(at) == 0) ++at;
+  return at;
+}
+
 MarkerScan::Result MarkerScan::push(std::string_view bytes) {
   const std::string_view live = this->live();
   std::size_t at = 0;
   while (at < bytes.size()) {
     if (node_ == 0) {
-      while (at < bytes.size() && set_->root_[static_cast<unsigned char>(bytes[at])] == 0) ++at;
+      at = skip_dead(bytes, at);
       if (at == bytes.size()) break;
     }
     const MarkerSet::NodeIndex child = set_->child_of(node_, bytes[at]);

@@ -46,6 +46,7 @@ class MarkerSet {
   std::vector<std::string_view> markers_;
   std::vector<Node> nodes_;
   std::array<NodeIndex, 256> root_{};
+  std::array<bool, 256> begins_{};  // where root_ is not 0
 };
 
 // One search through one stream.
@@ -72,6 +73,7 @@ class MarkerScan {
   bool idle() const { return node_ == 0; }
 
  private:
+  std::size_t skip_dead(std::string_view bytes, std::size_t at) const;
   static Result passed(std::string_view live, std::string_view bytes, std::size_t used,
                        std::size_t kept);
   Result found(std::string_view live, std::string_view bytes, std::size_t used, std::size_t marker,
@@ -80,8 +82,6 @@ class MarkerScan {
 
   const MarkerSet* set_;
   MarkerSet::NodeIndex node_ = 0;
-  std::uint16_t pending_ =
-      0;  // 1 + a marker that ends on the way to node_, longer ones being possible
 };
 
 }  // namespace callgate::dialect

@@ -59,6 +59,15 @@ TEST(MarkerSet, finds_the_same_markers_however_the_text_is_cut) {
   }
 }
 
+TEST(MarkerSet, finds_a_marker_behind_prose_of_every_length) {
+  const MarkerSet set(kTags);
+  for (std::size_t before = 0; before < 30; ++before) {
+    const std::string prose(before, 'x');
+    const std::string text = prose + "<think>" + prose + "[" + prose;
+    EXPECT_EQ(marked(set, text, text.size()), prose + "{<think>}" + prose + "{[}" + prose);
+  }
+}
+
 TEST(MarkerSet, keeps_back_only_what_may_become_a_marker) {
   const MarkerSet set(kTags);
   MarkerScan scan(set);

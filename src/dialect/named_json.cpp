@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "base/text.h"
 #include "dialect/call_object.h"
 #include "dialect/fence_close.h"
 #include "dialect/json_arguments.h"
@@ -15,14 +17,7 @@ namespace {
 
 // Nobody names a tool with more than this; what is longer is prose.
 constexpr std::size_t kMaxHeader = 1024;
-constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kBrace = "{";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(kSpace);
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(kSpace) - from + 1);
-}
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::none_of(text.begin(), text.end(), [](char c) {
@@ -39,7 +34,7 @@ bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// What stands in an id for the name of a tool and is none.
+// What stands in an id for the name of a tool without being one.
 bool is_opaque(std::string_view text, bool indexed) {
   const auto starts = [&](std::string_view prefix) { return text.starts_with(prefix); };
   if (text.empty() || is_digits(text)) return true;
@@ -77,9 +72,9 @@ class NamedJsonReader final : public CallReader {
       : prose_(prose),
         grammar_(grammar),
         tools_(options.tools),
-        markers_(marker_texts(prose, grammar)),
-        scan_(markers_),
-        arguments_(enders(prose)) {}
+        markers_(markers_of(prose, grammar)),
+        scan_(*markers_),
+        arguments_(prose) {}
 
   void open(std::size_t opener, Output& out) override;
   Step push(std::string_view bytes, Output& out) override;
@@ -88,7 +83,7 @@ class NamedJsonReader final : public CallReader {
  private:
   enum class State : std::uint8_t { header, arguments, fence };
 
-  static std::vector<std::string_view> marker_texts(const Prose& prose, const NamedJson& grammar);
+  static std::shared_ptr<const MarkerSet> markers_of(const Prose& prose, const NamedJson& grammar);
   Step push_header(std::string_view bytes, Output& out);
   void explain_header(Output& out) const;
   Step push_arguments(std::string_view bytes, Output& out);
@@ -108,7 +103,7 @@ class NamedJsonReader final : public CallReader {
   const Prose& prose_;
   const NamedJson& grammar_;
   std::span<const ToolSpec> tools_;
-  MarkerSet markers_;
+  std::shared_ptr<const MarkerSet> markers_;
   MarkerScan scan_;
   JsonArguments arguments_;
   FenceClose fence_;
@@ -127,19 +122,24 @@ class NamedJsonReader final : public CallReader {
   std::string id_;
 };
 
-std::vector<std::string_view> NamedJsonReader::marker_texts(const Prose& prose,
-                                                            const NamedJson& grammar) {
+// One set per grammar and thread, as for the markers of a turn: openers of declared names are not in it.
+std::shared_ptr<const MarkerSet> NamedJsonReader::markers_of(const Prose& prose,
+                                                             const NamedJson& grammar) {
+  thread_local std::unordered_map<const NamedJson*, std::shared_ptr<const MarkerSet>> known;
+  std::shared_ptr<const MarkerSet>& markers = known[&grammar];
+  if (markers != nullptr) return markers;
   std::vector<std::string_view> texts;
   for (const Field& field : grammar.fields) texts.push_back(field.marker);
   texts.push_back(kBrace);
   for (const std::string_view text : enders(prose)) texts.push_back(text);
-  return texts;
+  markers = std::make_shared<const MarkerSet>(texts);
+  return markers;
 }
 
 void NamedJsonReader::open(std::size_t opener, Output&) {
   const Opener& with = prose_.call_open[opener];
   state_ = State::header;
-  scan_ = MarkerScan(markers_);
+  scan_ = MarkerScan(*markers_);
   slot_ = grammar_.first;
   fenced_ = false;
   quoted_ = false;
@@ -217,7 +217,7 @@ Step NamedJsonReader::take_header_marker(std::size_t marker, Output& out) {
     text_.clear();
     return {.next = closed ? Step::Next::more : Step::Next::rejected};
   }
-  const std::string_view text = markers_.text(marker);
+  const std::string_view text = markers_->text(marker);
   if (!stripped_.empty() && slot_ == grammar_.first) {
     out.unhold(text.size());
     return {.next = Step::Next::rejected, .replay = text};

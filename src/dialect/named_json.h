@@ -40,7 +40,8 @@ struct NamedJson {
   std::span<const Field> fields;
 };
 
-// REQUIRES: `prose` and `grammar` have static storage.
+// REQUIRES: `grammar` has static storage and goes with one prose, which has too; a request's own copy of that prose, which
+// outlives the reader, may have more openers of declared names.
 std::unique_ptr<CallReader> make_named_json(const Prose& prose, const NamedJson& grammar,
                                             const DialectOptions& options);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "dialect/tag_attributes.h"
 #include "dialect/tagged_value.h"
 #include "json/writer.h"
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::size_t kMaxNesting = 64;
 constexpr int kMaxUnlisted = 64;
-constexpr std::string_view kSpace = " \t\r\n";
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(kSpace, at), text.size());

@@ -13,7 +13,7 @@ const SchemaTree& schema() {
   return tree;
 }
 
-// The elements as members, or "none" when the text is no list of elements.
+// The elements as members, or "none" when the text is not a list of elements.
 std::string members(std::string_view text, std::string_view prefix = {}) {
   std::vector<TagElement> elements;
   if (!read_elements(text, prefix, schema().root(), elements)) return "none";

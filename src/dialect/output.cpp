@@ -3,17 +3,12 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "dialect/explain.h"
 #include "dialect/tool_fit.h"
 
 namespace callgate::dialect {
-namespace {
-
-constexpr std::string_view kSpace = " \t\r\n";
-
-}  // namespace
-
 void Output::begin_stretch(Channel channel, Lead lead) {
   leave_stretch();
   channel_ = channel;
@@ -24,7 +19,7 @@ void Output::begin_stretch(Channel channel, Lead lead) {
   fresh_ = true;
 }
 
-// White space alone between two things that are no text is structure.
+// White space alone between two things that are not text is structure.
 void Output::leave_stretch() {
   if (newline_held_) emit_prose("\n");
   newline_held_ = false;

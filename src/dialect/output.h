@@ -5,7 +5,6 @@
 // reasoning and a call, and after the last call it is structure; before text it is text.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,7 +12,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "callgate/dialect.h"
+#include "json/string_run.h"
 
 namespace callgate::dialect {
 
@@ -34,8 +35,6 @@ enum class Lead : std::uint8_t {
   closer,  // of reasoning or an answer: all
   call,    // one
 };
-
-using ByteSet = std::array<bool, 256>;
 
 // What a reader found instead of what it expected.
 struct Found {
@@ -93,7 +92,7 @@ class Output {
   void unhold(std::size_t count);
   void drop_held();     // it was structure
   void drop_markers();  // ... but for the prose among it, which leaves
-  void release_held();  // it was no call: leaves as prose
+  void release_held();  // it was not a call: leaves as prose
   std::string_view held() const { return held_; }
 
   // What is held back becomes structure when the call starts.
@@ -102,14 +101,14 @@ class Output {
                   Commit least = Commit::eager);
   // Bytes of the input that belong to the arguments ...
   void argument_bytes(std::string_view raw);
-  // (the last `count` of which were none)
+  // (the last `count` of which were not)
   void unread_arguments(std::size_t count);
   // ... and the JSON that they are. Before start_call() it is held back too.
   void arguments(std::string_view json);
-  // A short push of nothing but these bytes, if it is the next one, is arguments as it is written: the parser need not
-  // look at it. Said at the end of a push. `plain` has static storage and holds ASCII only.
-  void expect_plain(const ByteSet& plain);
-  void expect_anything() { plain_ = nullptr; }
+  // If the next push holds only ASCII that JSON strings need not escape, it is arguments as it is written: the parser need
+  // not look at it. Said at the end of a push.
+  void expect_plain();
+  void expect_anything() { plain_ = false; }
   // True: the push was of that kind and has left. Called first in each push.
   bool pass_plain(std::string_view bytes);
   // False: the call was not well-formed in whole_call mode and left as prose.
@@ -170,7 +169,7 @@ class Output {
   bool newline_held_ = false;  // may be the one before a closer
   std::string white_;          // white space of a fresh stretch
 
-  const ByteSet* plain_ = nullptr;
+  bool plain_ = false;      // expect_plain()
   bool call_open_ = false;  // between start_call and finish_call
   bool committed_ = false;  // CallStarted has left
   CallIndex next_call_ = 0;
@@ -209,35 +208,23 @@ inline void Output::arguments(std::string_view json) {
   if (call_open_ && held_.size() > max_held_back_) commit_call();
 }
 
-inline void Output::expect_plain(const ByteSet& plain) {
-  if (committed_ && carry_.empty()) plain_ = &plain;
-}
+inline void Output::expect_plain() { plain_ = committed_ && carry_.empty(); }
 
 inline bool Output::pass_plain(std::string_view bytes) {
-  constexpr std::size_t kShort = 64;
-  if (plain_ == nullptr) return false;
-  const ByteSet& plain = *plain_;
-  bool all = bytes.size() <= kShort && !bytes.empty();
-  for (std::size_t at = 0; all && at < bytes.size(); ++at) {
-    all = plain[static_cast<unsigned char>(bytes[at])];
-  }
-  if (!all) {
-    plain_ = nullptr;
-    return false;
-  }
+  if (!plain_) return false;
+  const char* const end = bytes.data() + bytes.size();
+  const json::StringRun run = json::string_run(bytes.data(), end);
+  plain_ = run.end == end && run.ascii && !bytes.empty();
+  if (!plain_) return false;
   audit_.arguments += bytes.size();
   accept(Kind::arguments, bytes);
   return true;
 }
 
 inline void Output::send(Kind kind, std::string_view bytes) {
-  if (carry_.empty()) [[likely]] {
-    unsigned char seen = 0;
-    for (const char c : bytes) seen |= static_cast<unsigned char>(c);
-    if (seen < 0x80) [[likely]] {
-      accept(kind, bytes);
-      return;
-    }
+  if (carry_.empty() && is_ascii(bytes)) [[likely]] {
+    accept(kind, bytes);
+    return;
   }
   send_mixed(kind, bytes);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "dialect/plain_run.h"
 #include "dialect/tag_attributes.h"
 #include "json/reader.h"
@@ -11,8 +12,6 @@ namespace callgate::dialect {
 namespace {
 
 constexpr std::size_t kMaxTag = 512;
-
-bool is_blank(std::string_view text) { return std::all_of(text.begin(), text.end(), is_space); }
 
 bool is_plain_name(std::string_view tag) {
   return !tag.empty() && std::all_of(tag.begin(), tag.end(), is_tag_name_byte);
@@ -69,6 +68,7 @@ std::size_t PrefixedTags::read_text(std::string_view bytes, Output& out) {
         raw_.clear();
         at_ = At::plain;
       } else if (at_ == At::lead) {
+        expected_call(Found::rest(text.substr(blank)), out);
         step_.next = Step::Next::rejected;
       } else {
         end_call(CallOutcome::malformed, out);
@@ -102,7 +102,7 @@ bool PrefixedTags::read_marker(char c, Output& out) {
   return true;
 }
 
-// What looked like a tag is none.
+// What looked like a tag is not one.
 void PrefixedTags::no_marker(char c, Output& out) {
   std::string marker;
   marker.swap(marker_);
@@ -116,6 +116,7 @@ void PrefixedTags::no_marker(char c, Output& out) {
     }
     byte_used_ = false;
     if (at_ == At::body) return end_call(CallOutcome::malformed, out, replay);
+    expected_call(Found::rest(replay.empty() ? std::string_view(&c, 1) : replay), out);
     step_ = {.next = Step::Next::rejected, .replay = replay};
     return;
   }
@@ -133,6 +134,12 @@ void PrefixedTags::no_marker(char c, Output& out) {
   for (const char b : std::string_view(marker).substr(1)) look(b);
   look(c);
   byte_used_ = true;
+}
+
+// Costs nothing where nobody asks.
+void PrefixedTags::expected_call(const Found& found, Output& out) const {
+  if (out.doubt() == nullptr) return;
+  out.expected(std::string(grammar_.prefix).append("<").append(grammar_.call), found);
 }
 
 void PrefixedTags::take_text(std::string_view text, Output& out) {
@@ -176,7 +183,9 @@ void PrefixedTags::take_tag(std::string_view tag, Output& out) {
       handed_ = 0;
       marker_.clear();
       if (is_call_tag(tag)) return begin_call(tag, out);
-      if (tag != grammar_.section) step_.next = Step::Next::rejected;
+      if (tag == grammar_.section) return;
+      expected_call(Found::word(tag), out);
+      step_.next = Step::Next::rejected;
       return;
     case At::body:
       return take_tag_in_body(tag, out);
@@ -288,6 +297,7 @@ void PrefixedTags::begin_call(std::string_view tag, Output& out) {
       attribute(tag.substr(grammar_.call.size()), "name").value_or(std::string());
   const std::string_view name = trimmed(given);
   if (name.empty()) {
+    out.expected("the name of a tool in the tag", Found::word(tag));
     step_.next = Step::Next::rejected;
     return;
   }
@@ -385,6 +395,7 @@ bool PrefixedTags::overflow(Output& out) {
 void PrefixedTags::finish(Output& out) {
   if (at_ == At::lead) {
     overflow(out);
+    expected_call({.extent = Found::Extent::end}, out);
     return;
   }
   if (at_ == At::plain && append_elements(raw_, {})) at_ = At::body;

@@ -58,6 +58,7 @@ class PrefixedTags final : public CallReader {
   };
 
   std::size_t read_text(std::string_view bytes, Output& out);
+  void expected_call(const Found& found, Output& out) const;
   bool read_marker(char c, Output& out);
   void take_text(std::string_view text, Output& out);
   void take_tag(std::string_view tag, Output& out);
@@ -99,7 +100,7 @@ class PrefixedTags final : public CallReader {
   SeenKeys seen_;
   std::size_t arguments_ = 0;
   bool wraps_ = false;   // a container may be the arguments themselves
-  bool broken_ = false;  // a value was no JSON and had left already
+  bool broken_ = false;  // a value was not JSON and had left already
   std::string json_;
 };
 

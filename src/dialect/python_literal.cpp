@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "dialect/tagged_value.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -12,8 +13,9 @@ namespace {
 
 constexpr std::string_view kPrefixes = "rRbBuUfF";
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_python_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
 bool is_quote(char c) { return c == '"' || c == '\''; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word_byte(char c) {
@@ -21,7 +23,7 @@ bool is_word_byte(char c) {
 }
 
 std::string_view skip_space(std::string_view text) {
-  const auto from = std::find_if_not(text.begin(), text.end(), is_space);
+  const auto from = std::find_if_not(text.begin(), text.end(), is_python_space);
   return text.substr(static_cast<std::size_t>(from - text.begin()));
 }
 
@@ -274,7 +276,7 @@ PythonArguments::Verdict PythonArguments::judge_quote(std::string_view from) con
   if (parted || from[0] != string_.quote()) return Verdict::closes;
   if (from.size() == 1) return Verdict::undecided;
   const bool ends =
-      is_space(from[1]) || std::string_view(",)]}").find(from[1]) != std::string_view::npos;
+      is_python_space(from[1]) || std::string_view(",)]}").find(from[1]) != std::string_view::npos;
   return ends ? Verdict::data : Verdict::closes;
 }
 
@@ -306,7 +308,8 @@ PythonArguments::Verdict PythonArguments::judge_end(std::string_view from) const
     return from.starts_with(']') || from.starts_with('<') ? Verdict::closes : judge_name(from, '(');
   }
   if (comma || from[0] == ']' || from[0] == '<') return Verdict::closes;
-  return !in_list && (is_space(from[0]) || is_word_byte(from[0])) ? Verdict::closes : Verdict::data;
+  return !in_list && (is_python_space(from[0]) || is_word_byte(from[0])) ? Verdict::closes
+                                                                         : Verdict::data;
 }
 
 void PythonArguments::settle(std::string& out) {
@@ -334,7 +337,7 @@ bool PythonArguments::step(char c, std::string& out) {
 }
 
 bool PythonArguments::step_value(char c, std::string& out) {
-  if (is_space(c)) return true;
+  if (is_python_space(c)) return true;
   if (is_quote(c)) {
     begin_element(out);
     target(out).push_back('"');
@@ -408,14 +411,14 @@ bool PythonArguments::step_after_string(char c, std::string& out) {
     return true;
   }
   if (!word_.empty()) return fail();
-  if (is_space(c)) return true;
+  if (is_python_space(c)) return true;
   target(out).push_back('"');
   at_ = At::after_value;
   return false;
 }
 
 bool PythonArguments::step_after_value(char c, std::string& out) {
-  if (is_space(c)) return true;
+  if (is_python_space(c)) return true;
   switch (c) {
     case ',':
       return comma(out);
@@ -538,7 +541,7 @@ bool PythonArguments::keyword(std::string& out) {
   return true;
 }
 
-// False: the word is no value; the state says so.
+// False: the word is not a value; the state says so.
 bool PythonArguments::finish_word(bool as_key, std::string& out) {
   const std::string_view word = trimmed(word_);
   if (stack_.back().frame == Frame::dict && stack_.back().key != as_key) return fail();

@@ -42,7 +42,7 @@ class PythonArguments {
   State state() const { return state_; }
   // Inside a string that has nothing held back: plain bytes leave as they are.
   bool streams() const { return at_ == At::string && waiting_ == 0 && string_.streams(); }
-  // Closed or failed: bytes that were used to find out, and are none of the arguments.
+  // Closed or failed: bytes that were used to find out, and do not belong to the arguments.
   std::string_view rest() const { return rest_; }
   // The turn ended here: a quote that may have closed its string did. Closed or cut() are next.
   void settle(std::string& out);

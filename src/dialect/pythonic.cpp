@@ -15,7 +15,7 @@ namespace callgate::dialect {
 namespace {
 
 constexpr Opener kOpen[] = {
-    {.text = "[", .names = Opener::Names::declared},
+    {.text = "[", .names = Opener::Names::declared, .in_code = Opener::InCode::text},
     {.text = "<|python_start|>"},
     {.text = "{", .where = Opener::Where::first, .names = Opener::Names::declared}};
 constexpr std::string_view kClose[] = {"<|python_end|>"};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/find_any.h"
 #include "base/utf8.h"
 #include "json/writer.h"
 
@@ -42,8 +43,7 @@ std::size_t QuotedString::push(std::string_view bytes, std::string& out) {
 }
 
 std::size_t QuotedString::push_text(std::string_view bytes, std::string& out) {
-  std::size_t run = 0;
-  while (run < bytes.size() && bytes[run] != quote_ && bytes[run] != '\\') ++run;
+  const std::size_t run = find_any(bytes, 0, std::array{quote_, '\\'});
   append(bytes.substr(0, run), out);
   if (run == bytes.size()) return run;
   if (bytes[run] == '\\') {

@@ -8,11 +8,11 @@
 //
 // The dialect's parser reads the same calls from it, given the tools' schemas. What a dialect has no means to say:
 //  - an id where the dialect has none. kimi_k2 has functions.NAME:INDEX alone, which replaces any other id.
-//  - tagged dialects that write no types (all but deepseek_v32, deepseek_v4, kimi_k3): a value that is no string where
+//  - tagged dialects that write no types (all but deepseek_v32, deepseek_v4, kimi_k3): a value that is not a string where
 //    the schema says nothing or string, and the text "null" where it says string or null.
 //  - tagged dialects: a string with a close marker inside and behind it what may follow one. A whole call shown in a
 //    string is fine.
-//  - python dialects: a name of an argument that is no identifier. generic_xml, use_tool, minimax_m3: one that is no
+//  - python dialects: a name of an argument that is not an identifier. generic_xml, use_tool, minimax_m3: one that is not a
 //    tag's name. Names with white space, quotes or markers in a dialect that writes them bare.
 //  - half a surrogate pair where strings are written without JSON's escapes: it becomes U+FFFD.
 #pragma once

@@ -51,6 +51,8 @@ TEST(SchemaTypes, flattens_what_a_schema_allows) {
       {R"({"$ref": "#/list/1", "list": [{"type": "null"}, {"type": "number"}]})", {number}},
       {R"({"$ref": "#/$defs/none", "$defs": {}})", {}},
       {R"({"$ref": "other.json#/x"})", {}},
+      {R"({"$ref": "x/$defs/a", "$defs": {"a": {"type": "integer"}}})", {}},
+      {R"({"$ref": "", "type": "string"})", {string}},
       {R"({"$ref": "#"})", {}},
       {R"({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}})",
        {}},

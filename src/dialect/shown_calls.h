@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "dialect/tagged_grammar.h"
 
 namespace callgate::dialect {
@@ -55,7 +56,6 @@ class ShownCalls {
 
   // A name to the end of its tag, then white space and fillers.
   bool is_name_tag() const {
-    constexpr std::string_view kSpace = " \t\r\n";
     std::string_view name = tag_;
     const auto trim = [&] { name = name.substr(0, name.find_last_not_of(kSpace) + 1); };
     trim();

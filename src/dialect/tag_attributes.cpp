@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace callgate::dialect {
 namespace {
 
 constexpr std::size_t kMaxTag = 4096;
-constexpr std::string_view kSpace = " \t\r\n";
 
 void skip_space(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));

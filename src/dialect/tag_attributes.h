@@ -41,7 +41,7 @@ bool for_each_attribute(std::string_view text, Each&& each);
 // &amp; &lt; &gt; &quot; &apos; &#65; &#x41; decoded once; anything else stays.
 std::string decode_entities(std::string_view text);
 
-// Takes one attribute off the front of `text`. False: nothing is left, or `text` is no list of attributes.
+// Takes one attribute off the front of `text`. False: nothing is left, or `text` is not a list of attributes.
 bool take_attribute(std::string_view& text, std::string_view& key, std::string_view& value);
 
 template <class Each>

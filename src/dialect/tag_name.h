@@ -19,7 +19,7 @@ class TagName {
     open,
     whole,   // the byte was used, the tag is over
     before,  // the name is over; the byte was not used
-    bad,     // this is no such tag; the byte was not used
+    bad,     // this is not such a tag; the byte was not used
   };
 
   // REQUIRES: `tag` has static storage.

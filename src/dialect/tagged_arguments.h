@@ -177,7 +177,7 @@ class TaggedCalls final : public CallReader {
   std::size_t tag_from_ = 0;  // at apart_key: where the tag begins in pending_
   bool section_closed_ =
       false;  // pending_ ends with a section's close marker; at after_apart: has one, or a call's
-  bool broken_ = false;       // a value was no JSON and had left already
+  bool broken_ = false;       // a value was not JSON and had left already
   bool whole_json_ = false;   // the arguments were not written as parameters
   bool wraps_ = false;        // the value is in wrapped_
   bool parenthesis_ = false;  // one is open behind the name

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "dialect/python_literal.h"
 #include "json/scanner.h"
@@ -9,8 +10,6 @@
 
 namespace callgate::dialect {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::size_t digits_from(std::string_view text, std::size_t at) {
   std::size_t end = at;
@@ -102,13 +101,6 @@ constexpr KindSet kEveryKind = {ValueKind::null,    ValueKind::integer, ValueKin
                                 ValueKind::boolean, ValueKind::object,  ValueKind::array};
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return text.substr(0, 0);
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
 
 bool is_json_number(std::string_view text) { return number_parts(text).valid; }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "dialect/schema_types.h"
 #include "json/scanner.h"
 
@@ -65,6 +66,5 @@ bool is_whole_json(std::string_view text);
 bool is_json_number(std::string_view text);
 // The value as JSON if it fits `kinds`, else as a JSON string.
 void append_typed(std::string& out, std::string_view text, KindSet kinds);
-std::string_view trimmed(std::string_view text);
 
 }  // namespace callgate::dialect

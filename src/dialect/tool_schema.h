@@ -21,7 +21,7 @@ struct Parameter {
   bool required = false;
 };
 
-// In the order of the schema. None for a schema that is no object with properties.
+// In the order of the schema. None for a schema that is not an object with properties.
 std::vector<Parameter> parameters_of(const ToolSpec& tool);
 
 // Arguments that fit: the required parameters, or the first one where none is required, with values that the schema names

@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "dialect/explain.h"
+
 namespace callgate::dialect {
 
 std::vector<std::string_view> TurnParser::texts(const Prose& prose, std::vector<Place>& places) {
@@ -40,7 +42,11 @@ std::vector<std::string_view> TurnParser::texts(const Prose& prose, std::vector<
   return texts;
 }
 
-TurnParser::Markers::Markers(const Prose& prose) : set(texts(prose, places)) {}
+TurnParser::Markers::Markers(const Prose& prose)
+    : set(texts(prose, places)),
+      follows_code(std::any_of(
+          prose.call_open.begin(), prose.call_open.end(),
+          [](const Opener& opener) { return opener.in_code == Opener::InCode::text; })) {}
 
 TurnParser::TurnParser(const Prose& prose, std::unique_ptr<CallReader> reader,
                        const DialectOptions& options)
@@ -88,6 +94,7 @@ void TurnParser::finish(EventSink& sink) {
 void TurnParser::change_channel(Channel channel) {
   settle();
   channel_ = channel;
+  code_.reset();
   if (channel == Channel::text) reasoning_ = false;
   if (state_ != State::call) {
     leave_lead();
@@ -126,6 +133,7 @@ void TurnParser::take_found(const MarkerScan::Result& found) {
 void TurnParser::take_prose(std::string_view bytes) {
   if (bytes.empty()) return;
   line_start_ = bytes.back() == '\n';
+  if (markers_->follows_code) code_.push(bytes);
   switch (state_) {
     case State::prose:
       out_.prose(bytes);
@@ -134,14 +142,13 @@ void TurnParser::take_prose(std::string_view bytes) {
       hold_in_section(bytes);
       break;
     case State::block:
+      hold_in_block(bytes);
+      break;
+    case State::odd:
+      hold_or_leave(bytes, may_hold(bytes.size()));
+      break;
     case State::tail:
-      if (std::all_of(bytes.begin(), bytes.end(), is_space) &&
-          (state_ == State::tail || may_hold(bytes.size()))) {
-        out_.hold(bytes);
-      } else {
-        leave_lead();
-        out_.prose(bytes);
-      }
+      hold_or_leave(bytes, std::all_of(bytes.begin(), bytes.end(), is_space));
       break;
     case State::hidden:
       hide(bytes);
@@ -149,6 +156,45 @@ void TurnParser::take_prose(std::string_view bytes) {
     case State::call:
       break;  // markers are not looked for there
   }
+}
+
+void TurnParser::hold_or_leave(std::string_view bytes, bool hold) {
+  if (hold) {
+    out_.hold(bytes);
+  } else {
+    leave_lead();
+    out_.prose(bytes);
+  }
+}
+
+bool TurnParser::reads_odd_blocks() const {
+  return special_lead_ && prose_.odd_block != Prose::OddBlock::text;
+}
+
+// The first byte that is neither white space nor a bracket says what the block is.
+void TurnParser::hold_in_block(std::string_view bytes) {
+  const std::string_view lead = reads_odd_blocks() ? " \t\r\n[" : " \t\r\n";
+  const std::size_t first = bytes.find_first_not_of(lead);
+  const bool undecided = first == std::string_view::npos;
+  const bool odd = !undecided && reads_odd_blocks() && bytes[first] != '{' && bytes[first] != '<';
+  if (odd && prose_.odd_block == Prose::OddBlock::contents) {
+    show_contents();
+    out_.prose(bytes);
+    return;
+  }
+  if (odd) state_ = State::odd;
+  hold_or_leave(bytes, (undecided || odd) && may_hold(bytes.size()));
+}
+
+// The opener of an odd block and the white space after it are structure.
+void TurnParser::show_contents() {
+  if (explain_ != nullptr) explain_lead();
+  const std::string_view read = out_.held().substr(opener_size_);
+  const std::string contents(read.substr(std::min(read.find_first_not_of(" \t\r\n"), read.size())));
+  out_.unhold(contents.size());
+  out_.drop_markers();
+  state_ = State::prose;
+  out_.prose(contents);
 }
 
 bool TurnParser::may_hold(std::size_t size) const {
@@ -165,9 +211,9 @@ void TurnParser::hold_in_section(std::string_view bytes) {
   }
 }
 
-// What was held back of an opened section or call or of an end token is no structure.
+// What was held back of an opened section or call or of an end token is not structure.
 void TurnParser::leave_lead() {
-  const bool opened = state_ == State::section || state_ == State::block;
+  const bool opened = state_ == State::section || state_ == State::block || state_ == State::odd;
   if (explain_ != nullptr && opened) [[unlikely]] {
     explain_lead();
   }
@@ -181,6 +227,7 @@ bool TurnParser::lead_goes_on(Role role) const {
     case State::section:
       return role == Role::call_open || role == Role::section_close;
     case State::block:
+    case State::odd:
       return role == Role::call_close || role == Role::section_close;
     case State::tail:
       return role == Role::tail;
@@ -247,7 +294,7 @@ void TurnParser::take_marker(std::size_t marker) {
       open_call(place.index, text);
       break;
     case Role::call_close:
-      if (state_ == State::block) {
+      if (state_ == State::block || state_ == State::odd) {
         close_empty_block(text);
       } else {
         close_call(call_close_owed_, text, place.special);
@@ -256,7 +303,7 @@ void TurnParser::take_marker(std::size_t marker) {
     case Role::section_close:
       if (state_ == State::section) {
         close_empty_section(text);
-      } else if (state_ == State::block) {
+      } else if (state_ == State::block || state_ == State::odd) {
         close_empty_block(text);
       } else {
         close_call(section_close_owed_, text, place.special);
@@ -282,6 +329,7 @@ void TurnParser::take_marker(std::size_t marker) {
       break;
   }
   line_start_ = false;
+  if (markers_->follows_code) code_.push(text);
 }
 
 void TurnParser::open_reasoning(std::string_view text) {
@@ -292,6 +340,7 @@ void TurnParser::open_reasoning(std::string_view text) {
   out_.hold(text);
   out_.drop_held();
   reasoning_ = true;
+  code_.reset();
   out_.begin_stretch(Channel::reasoning, Lead::opener);
 }
 
@@ -299,11 +348,13 @@ void TurnParser::open_reasoning(std::string_view text) {
 void TurnParser::close_envelope() {
   out_.drop_held();
   out_.close_stretch();
+  code_.reset();
   reasoning_ = false;
   out_.begin_stretch(channel_, Lead::closer);
 }
 
 bool TurnParser::may_open(const Opener& opener) const {
+  if (opener.in_code == Opener::InCode::text && code_.in_inline_code()) return false;
   switch (opener.where) {
     case Opener::Where::anywhere:
       return true;
@@ -318,7 +369,7 @@ bool TurnParser::may_open(const Opener& opener) const {
 void TurnParser::open_call(std::size_t opener, std::string_view text) {
   if (reader_ == nullptr || !may_open(prose_.call_open[opener])) {
     leave_lead();
-    if (explain_ != nullptr) explain_opener(opener);
+    if (explain_ != nullptr) explain_opener(prose_.call_open[opener]);
     shows_markup_ = shows_markup_ || special_lead_;
     out_.prose(text);
     return;
@@ -377,7 +428,7 @@ std::string_view TurnParser::read_call(std::string_view bytes) {
   const bool full = !out_.call_open() && out_.held_size() >= max_held_back_;
   if (step.next == Step::Next::more && full && !reader_->overflow(out_)) {
     step.next = Step::Next::rejected;
-    out_.expected("a call within what may be held back", {});
+    out_.expected(kTooLong, {});
   }
   // A reader that is done with its doubts may still pass what it read as prose.
   if (explain_ != nullptr) [[unlikely]] {
@@ -391,19 +442,20 @@ std::string_view TurnParser::read_call(std::string_view bytes) {
 }
 
 // Bare brackets and tags open so much that is not a call that a place is not worth a word.
-void TurnParser::explain_opener(std::size_t opener) {
-  const Opener& with = prose_.call_open[opener];
-  if (with.text.size() < 2) return;
+void TurnParser::explain_opener(const Opener& opener) {
+  if (opener.text.size() < 2) return;
+  const bool quoted = opener.in_code == Opener::InCode::text && code_.in_inline_code();
   explain_->stayed_text({.begin = out_.position(),
                          .end = out_.position(),
-                         .reason = with.where == Opener::Where::first
+                         .reason = quoted ? code_.place()
+                                   : opener.where == Opener::Where::first
                                        ? "other text stands before it"
                                        : "not at the start of a line"});
 }
 
 void TurnParser::explain_lead() {
   Doubt& doubt = *out_.doubt();
-  if (state_ == State::block && !doubt.reason.empty()) {
+  if (state_ != State::section && !doubt.reason.empty()) {
     explain_->stayed_text({.begin = opener_at_, .end = doubt.at, .reason = doubt.reason});
     doubt.reason.clear();
     return;
@@ -417,7 +469,9 @@ void TurnParser::explain_lead() {
 void TurnParser::explain_call(const Found& found) {
   const std::string_view held = out_.held();
   const bool called = out_.calls() != calls_before_;
-  if (called ? std::all_of(held.begin(), held.end(), is_space) : explained_) return;
+  const bool implied =
+      opener_size_ == 0;  // the prompt wrote the opener: plain text is not a near miss
+  if (called ? std::all_of(held.begin(), held.end(), is_space) : explained_ || implied) return;
   const bool ends = found.extent == Found::Extent::end;
   out_.expected(ends ? "the rest of the call" : "a call", found);
   if (!called && is_empty_block()) return;  // its close marker may make it structure
@@ -461,17 +515,17 @@ void TurnParser::leave_call(Step::Next next) {
   readings_ = outer;
 }
 
-// Nothing but white space behind the opener so far.
+// Nothing but white space, and brackets where odd blocks count, behind the opener so far.
 bool TurnParser::is_empty_block() const {
   const std::string_view held = out_.held();
   const bool structure = special_lead_ || prose_.empty_block == Prose::EmptyBlock::structure;
   return structure && opener_size_ > 0 && held.size() >= opener_size_ &&
          out_.channel() == prose_channel() &&
          std::all_of(held.begin() + static_cast<std::ptrdiff_t>(opener_size_), held.end(),
-                     is_space);
+                     [&](char c) { return is_space(c) || (c == '[' && reads_odd_blocks()); });
 }
 
-// What the reader has read and is no call is prose: the turn reads it again, for the markers in it. The opener is not
+// What the reader has read is prose if it is not a call: the turn reads it again, for the markers in it. The opener is not
 // read again, nothing is that came in two channels, and no byte is more often than keeps this linear.
 std::string TurnParser::take_back_read(bool called) {
   constexpr int kMostReadings = 8;

@@ -12,6 +12,7 @@
 
 #include "callgate/dialect.h"
 #include "dialect/call_reader.h"
+#include "dialect/code_context.h"
 #include "dialect/marker_set.h"
 #include "dialect/output.h"
 
@@ -30,9 +31,12 @@ struct Opener {
   };
   // Where the opener alone does not say that a call follows, only the name of a declared tool does.
   enum class Names : std::uint8_t { any, declared };
+  // What it is in inline code: a model that explains its format quotes an opener that is ordinary text.
+  enum class InCode : std::uint8_t { opener, text };
   std::string_view text;
   Where where = Where::anywhere;
   Names names = Names::any;
+  InCode in_code = InCode::opener;
 };
 
 // Data only. A marker text stands in one list; spans must have static storage.
@@ -45,7 +49,7 @@ struct Prose {
   std::span<const std::string_view> section_close;
   std::span<const std::string_view> tail;  // structure at the very end of a turn
   // Special tokens, which the model's text cannot have. Of those in the lists above, a closer without its opener is
-  // hidden; the others mean nothing on their own and are hidden everywhere. Markup that is no call is shown as it is
+  // hidden; the others mean nothing on their own and are hidden everywhere. Markup that is not a call is shown as it is
   // written, its markers included.
   std::span<const std::string_view> special;
   std::span<const std::string_view> markup;  // what begins such markup without an opener
@@ -53,6 +57,10 @@ struct Prose {
   // What an opener and its closer with nothing between them are; if the opener is a special token, structure.
   enum class EmptyBlock : std::uint8_t { text, structure };
   EmptyBlock empty_block = EmptyBlock::text;
+  // What a block between special tokens is that begins like neither an object nor a tag, in brackets or not: text with
+  // its markers, text without them, or structure once its closer comes.
+  enum class OddBlock : std::uint8_t { text, contents, structure };
+  OddBlock odd_block = OddBlock::text;
   // The prompt ends with the first call opener: the turn starts behind it.
   enum class Start : std::uint8_t { prose, call };
   Start start = Start::prose;
@@ -85,10 +93,11 @@ class TurnParser final : public AuditedParser {
   enum class State : std::uint8_t {
     prose,
     section,  // a section was opened, no call yet
-    block,    // a call was opened and only white space followed
-    tail,     // a token that ends turns was read
-    hidden,   // in a hidden envelope
-    call,     // the reader has the bytes
+    block,   // a call was opened and only white space followed, and brackets where odd blocks count
+    odd,     // in a block that is structure if it is closed
+    tail,    // a token that ends turns was read
+    hidden,  // in a hidden envelope
+    call,    // the reader has the bytes
   };
   enum class Role : std::uint8_t {
     reasoning_open,
@@ -116,6 +125,7 @@ class TurnParser final : public AuditedParser {
     explicit Markers(const Prose& prose);
     std::vector<Place> places;
     MarkerSet set;
+    bool follows_code;  // an opener is text in inline code
   };
   TurnParser(const Prose& prose, std::shared_ptr<const Markers> markers,
              std::unique_ptr<CallReader> reader, const DialectOptions& options);
@@ -134,6 +144,10 @@ class TurnParser final : public AuditedParser {
   void hold_in_section(std::string_view bytes);
   void close_empty_section(std::string_view text);
   void close_empty_block(std::string_view text);
+  void hold_or_leave(std::string_view bytes, bool hold);
+  bool reads_odd_blocks() const;
+  void hold_in_block(std::string_view bytes);
+  void show_contents();
   bool lead_goes_on(Role role) const;
   bool stays_hidden(Role role);
   bool is_empty_block() const;
@@ -146,7 +160,7 @@ class TurnParser final : public AuditedParser {
   void leave_call(Step::Next next);
   void explain_call(const Found& found);
   void explain_lead();
-  void explain_opener(std::size_t opener);
+  void explain_opener(const Opener& opener);
   std::string take_back_read(bool called);
   void change_channel(Channel channel);
   Channel prose_channel() const;
@@ -159,7 +173,7 @@ class TurnParser final : public AuditedParser {
   Output out_;
   std::size_t max_held_back_;
   Explainer* explain_;
-  bool explained_ = false;       // why the call that is being read is none
+  bool explained_ = false;       // why what is being read is not a call
   std::uint64_t opener_at_ = 0;  // position of the call's opener, where somebody asks
   State state_ = State::prose;
   Channel channel_ = Channel::text;  // of the upstream
@@ -170,6 +184,7 @@ class TurnParser final : public AuditedParser {
   bool shows_markup_ = false;  // an opener left as text: so do the markers that belong to it
   bool special_lead_ = false;  // what opened the section or block is a special token
   bool line_start_ = true;
+  CodeContext code_;             // where an opener asks for it
   std::size_t opener_size_ = 0;  // of what is held of a call before the reader got any byte
   int readings_ = 0;             // of the bytes that are being read, before this one
   int opener_readings_ = 0;      // of the opener of the call that is being read

@@ -6,11 +6,12 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr Opener kOpen[] = {{"[", Opener::Where::anywhere, Opener::Names::declared},
-                            {"{", Opener::Where::first, Opener::Names::declared},
-                            {"```json", Opener::Where::anywhere, Opener::Names::declared},
-                            {"[TOOL_CALLS]"},
-                            {"<tool_call>"}};
+constexpr Opener kOpen[] = {
+    {"[", Opener::Where::anywhere, Opener::Names::declared, Opener::InCode::text},
+    {"{", Opener::Where::first, Opener::Names::declared},
+    {"```json", Opener::Where::anywhere, Opener::Names::declared, Opener::InCode::text},
+    {"[TOOL_CALLS]"},
+    {"<tool_call>"}};
 constexpr std::string_view kClose[] = {"</tool_call>", "[/TOOL_CALLS]"};
 constexpr std::string_view kTail[] = {"<|im_end|>", "<|eot_id|>", "</s>"};
 constexpr Prose kProse{

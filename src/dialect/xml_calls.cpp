@@ -135,7 +135,9 @@ class XmlParser final : public AuditedParser {
     if (name_in == XmlCalls::NameIn::tag) {
       for (const ToolSpec& tool : options.tools) add_tag(tool.name);
     }
-    for (const std::string& text : texts_) openers_.push_back({text});
+    for (const std::string& text : texts_) {
+      openers_.push_back({.text = text, .in_code = Opener::InCode::text});
+    }
     constexpr Opener kJson[] = {{"{", Opener::Where::line, Opener::Names::declared},
                                 {"[", Opener::Where::first, Opener::Names::declared},
                                 {"```json", Opener::Where::line, Opener::Names::declared},
@@ -216,13 +218,18 @@ std::size_t XmlCalls::read_attribute_byte(char c, Output& out) {
   const bool begins = attributes_.text().empty();
   const bool fits = !begins || is_space(c) || c == '>' || c == '/';
   if (!fits || attributes_.push(c) == AttributeScan::State::failed) {
+    out.expected(fits ? "attributes and the end of the tag" : "the end of the tag's name",
+                 Found::rest({&c, 1}));
     step_.next = Step::Next::rejected;
     return 0;
   }
   out.hold({&c, 1});
   if (attributes_.matched() == 0) return 1;
   at_ = At::body;
-  if (self_closing()) step_.next = emit({}, out) ? Step::Next::closed : Step::Next::rejected;
+  if (self_closing()) {
+    step_.next = emit({}, out) ? Step::Next::closed : Step::Next::rejected;
+    if (step_.next == Step::Next::rejected) expected_body({}, out);
+  }
   return 1;
 }
 
@@ -239,6 +246,8 @@ std::size_t XmlCalls::read_lead(char c, Output& out) {
   const bool in_tag = body_.ends_with('<');
   const bool fits = in_tag ? is_tag_name_byte(c) || c == '/' : is_space(c) || c == '<' || c == '{';
   if (!fits) {
+    out.expected(in_tag ? "a tag" : "a tag or '{'",
+                 Found::rest(in_tag ? "<" : std::string_view(&c, 1)));
     step_ = {.next = Step::Next::rejected, .replay = in_tag ? "<" : ""};
     return 0;
   }
@@ -274,7 +283,7 @@ std::size_t XmlCalls::read_body(std::string_view bytes, Output& out) {
   return used;
 }
 
-// Behind a close tag that was none, unless the call turns out not to be one: then its tags were text, and a line that
+// After a close tag that was data, unless the call turns out not to be one: then its tags were text, and a line that
 // begins with a tool's tag begins the next call.
 std::size_t XmlCalls::read_doubtful(char c, Output& out) {
   if (line_opener_.empty()) {
@@ -293,6 +302,7 @@ std::size_t XmlCalls::read_doubtful(char c, Output& out) {
     for (const Opener& opener : openers_) {
       if (opener.text != line_opener_) continue;
       line_opener_.clear();
+      expected_body(body_, out);
       step_ = {.next = Step::Next::rejected, .replay = opener.text};
       return 0;
     }
@@ -337,7 +347,21 @@ void XmlCalls::try_close(Output& out) {
   } else if (emit(body, out)) {
     step_.next = Step::Next::closed;
   } else if (++attempts_ + shown_closes_ >= kMaxAttempts || !is_open(body)) {
+    expected_body(body, out);
     step_.next = Step::Next::rejected;
+  }
+}
+
+// Why the element is not a call.
+void XmlCalls::expected_body(std::string_view body, Output& out) const {
+  if (out.doubt() == nullptr) return;
+  std::string name;
+  if (trimmed(body).starts_with('{')) {
+    out.expected("JSON with the name and the arguments of a call", {});
+  } else if (!take_name(body, name)) {
+    out.expected("the name of a tool", {});
+  } else {
+    out.expected("a closed element for each argument", {});
   }
 }
 
@@ -394,7 +418,7 @@ bool XmlCalls::unwrap(const std::vector<TagElement>& elements, const SchemaPlace
   return false;
 }
 
-// The attributes are arguments too. False: they are none.
+// The attributes are arguments as well. False: they are not well-formed.
 bool XmlCalls::append_attributes(const SchemaPlace& schema) {
   json_.pop_back();
   const bool whole = for_each_attribute(attributes(), [&](std::string_view key, std::string value) {
@@ -440,13 +464,25 @@ void XmlCalls::send(std::string_view name, Output& out) {
   out.finish_call(CallOutcome::complete);
 }
 
-void XmlCalls::finish(Output& out) {
+// What waits for the bytes after it.
+void XmlCalls::hand_over(Output& out) {
   if (!lead_read_ && body_.ends_with('<')) out.argument_bytes("<");
   out.argument_bytes(line_opener_);
 }
 
+void XmlCalls::finish(Output& out) {
+  hand_over(out);
+  if (at_ == At::attributes) {
+    out.expected("'>'", {.extent = Found::Extent::end});
+  } else if (attempts_ > 0) {
+    expected_body(body_, out);
+  } else {
+    out.expected(close_, {.extent = Found::Extent::end});
+  }
+}
+
 bool XmlCalls::overflow(Output& out) {
-  finish(out);
+  hand_over(out);
   return false;
 }
 

@@ -56,6 +56,8 @@ class XmlCalls final : public CallReader {
   void take_body(char c, Output& out);
   bool self_closing() const;
   std::string_view attributes() const;
+  void expected_body(std::string_view body, Output& out) const;
+  void hand_over(Output& out);
   bool take_name(std::string_view& body, std::string& name) const;
   int shown_calls(std::string_view body) const;
   void try_close(Output& out);
@@ -74,7 +76,7 @@ class XmlCalls final : public CallReader {
   std::size_t matched_ = 0;  // of close_, at the end of what was read
   std::string body_;
   bool lead_read_ = false;  // it is known to begin like the body of a call
-  int attempts_ = 0;        // close tags that were none
+  int attempts_ = 0;        // close tags that turned out to be data
   int shown_closes_ = 0;    // those of calls that the body shows
   std::string
       line_opener_;  // behind such a one: what may be the opener of the next call, not handed over yet

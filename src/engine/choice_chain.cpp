@@ -3,34 +3,26 @@
 #include <utility>
 
 namespace callgate::engine {
-namespace {
-
-class Pass final : public EventSink {
- public:
-  explicit Pass(EventSink& next) : next_(next) {}
-  void accept(const Event& event) override { next_.accept(event); }
-
- private:
-  EventSink& next_;
-};
-
-}  // namespace
 
 ChoiceChain::ChoiceChain(std::vector<std::unique_ptr<Stage>> stages, EventSink& last)
-    : stages_(std::move(stages)), behind_(stages_.size()) {
-  add_check(last);
+    : stages_(std::move(stages)), behind_(stages_.size()), first_(&last) {
+  sinks_.reserve(2 * stages_.size() + 1);
+  add_check();
   for (std::size_t i = stages_.size(); i-- > 0;) {
-    behind_[i] = &first();
-    add(std::make_unique<StageSink>(*stages_[i], first()));
-    add_check(first());
+    behind_[i] = first_;
+    add(std::make_unique<StageSink>(*stages_[i], *first_));
+    add_check();
   }
 }
 
-void ChoiceChain::add_check(EventSink& next) {
+void ChoiceChain::add(std::unique_ptr<EventSink> sink) {
+  first_ = sink.get();
+  sinks_.push_back(std::move(sink));
+}
+
+void ChoiceChain::add_check() {
 #ifndef NDEBUG
-  add(std::make_unique<CheckedSink>(next));
-#else
-  if (sinks_.empty()) add(std::make_unique<Pass>(next));
+  add(std::make_unique<CheckedSink>(*first_));
 #endif
 }
 

@@ -15,12 +15,12 @@ class ChoiceChain {
   // `last` outlives the chain. In builds with assertions the event grammar is checked after every stage.
   ChoiceChain(std::vector<std::unique_ptr<Stage>> stages, EventSink& last);
 
-  EventSink& first() { return *sinks_.back(); }
+  EventSink& first() { return *first_; }
   // Where the stage at that position sends its events.
   EventSink& behind(std::size_t stage) { return *behind_[stage]; }
 
  private:
-  // Binds a stage to the sink behind it.
+  // Binds a stage to the sink after it.
   class StageSink final : public EventSink {
    public:
     StageSink(Stage& stage, EventSink& next) : stage_(stage), next_(next) {}
@@ -31,12 +31,13 @@ class ChoiceChain {
     EventSink& next_;
   };
 
-  void add(std::unique_ptr<EventSink> sink) { sinks_.push_back(std::move(sink)); }
-  void add_check(EventSink& next);
+  void add(std::unique_ptr<EventSink> sink);
+  void add_check();
 
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<std::unique_ptr<EventSink>> sinks_;  // from the last to the first
   std::vector<EventSink*> behind_;                 // by stage
+  EventSink* first_;
 };
 
 }  // namespace callgate::engine

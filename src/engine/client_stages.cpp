@@ -50,7 +50,7 @@ HeldWords add_client_stages(Stages& stages, const PolicyOptions& rules, bool str
   if (rules.suppress_tail_after_tools || rules.output == CallOutput::json) {
     stages.push_back(std::make_unique<policy::SuppressTail>(max_held_back, withheld));
   }
-  // Calls are written into the text, after the tail: that text is none.
+  // After the tail was withheld: calls that are written into the text are not part of it.
   if (calls_become_text(rules.output)) {
     stages.push_back(
         std::make_unique<policy::CallsAsXml>(rules.output == CallOutput::xml_only, max_held_back));

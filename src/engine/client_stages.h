@@ -1,5 +1,5 @@
 // The policies that say how the client sees a turn: the form of reasoning and calls, the tail, sentences. The last stages of a
-// choice; a tool loop has them once, behind all its rounds.
+// choice; a tool loop has them once, after all its rounds.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace callgate::engine {
 
-// Stages that hold words back until somebody lets them go; nullptr: the policy is off.
+// Stages that hold words back until they are released; nullptr if the policy is off.
 struct HeldWords {
   policy::CoalesceReasoning* coalesce = nullptr;
   std::size_t coalesce_position = 0;

@@ -63,6 +63,7 @@ void DialectStage::parse(std::string_view text, Channel channel, EventSink& next
     if (channel == Channel::text) return next.accept(TextDelta{text});
     return next.accept(ReasoningDelta{text});
   }
+  if (std::exchange(spent_, false)) parser_ = make_parser(Channel::text);
   fed_ = true;
   if (options_.explain != nullptr) [[unlikely]]
     parsed_ += text.size();
@@ -86,7 +87,7 @@ void DialectStage::interrupt(EventSink& next) {
   if (!std::exchange(fed_, false)) return;
   ParserSink sink(*this, next, false);
   parser_->interrupt(sink);
-  parser_ = make_parser(Channel::text);
+  spent_ = true;
 }
 
 void DialectStage::ParserSink::accept(const Event& event) {

@@ -64,10 +64,11 @@ class DialectStage final : public Stage {
   std::uint32_t& markup_;
   TurnSummary& summary_;
   TurnExplainer explainer_{*this};
-  std::uint64_t parsed_ = 0;               // bytes that parsers got, where somebody asks
+  std::uint64_t parsed_ = 0;               // bytes that parsers got; counted for an Explainer only
   std::uint64_t parser_at_ = 0;            // of those before this parser
   std::unique_ptr<DialectParser> parser_;  // nullptr: text is not looked at any more
   bool fed_ = false;                       // the parser may hold something back
+  bool spent_ = false;                     // it was interrupted: more text needs another one
   bool counted_reasoning_ = false;
   CallIndex next_call_ = 0;
   CallTally tally_;

@@ -82,6 +82,27 @@ TEST(DialectStage, lets_what_is_held_back_leave_before_a_native_call) {
             "text \"a[b\"\ncall 0 g\nend 0 complete\ntext \"c\"\nfinish tool_calls\n");
 }
 
+TEST(DialectStage, makes_another_parser_only_for_more_text) {
+  static int made;
+  const Dialect counted{
+      .name = "counted", .spec = kFakeDialect.spec, .make = [](const DialectOptions& options) {
+        ++made;
+        return kFakeDialect.make(options);
+      }};
+  const auto made_for = [&](std::initializer_list<Event> events) {
+    made = 0;
+    parsed(events, {}, counted);
+    return made;
+  };
+  const CallStarted started{0, "g", ""};
+  const CallFinished finished{0, CallOutcome::complete};
+  EXPECT_EQ(made_for({TextDelta{"a"}, kStop}), 1);
+  EXPECT_EQ(made_for({TextDelta{"a"}, started, finished, kStop}), 1);
+  EXPECT_EQ(made_for({TextDelta{"a"}, RefusalDelta{"no"}, kStop}), 1);
+  EXPECT_EQ(made_for({TextDelta{"a"}, started, finished, TextDelta{"b"}, TextDelta{"c"}, kStop}),
+            2);
+}
+
 TEST(DialectStage, ends_an_open_call_before_a_refusal_and_at_the_end) {
   EXPECT_EQ(parsed({TextDelta{"[f:{"}, RefusalDelta{"no"}, kStop}).events,
             "call 0 f\nargs 0 {\nend 0 truncated\nrefusal \"no\"\nfinish length\n");

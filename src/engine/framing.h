@@ -1,5 +1,5 @@
 // Upstream bytes -> frames, or one whole body. An upstream that was asked to stream may answer with a JSON body or a page,
-// and the other way round: the first byte that is no white space tells.
+// and the other way round: the first byte that is not white space decides.
 //
 //   {"id":...   [{"error":...   <html>...     a whole body          data: {...     : comment     event: x     frames
 //
@@ -24,8 +24,8 @@ namespace callgate::engine {
 class ArrayDecoder {
  public:
   explicit ArrayDecoder(std::size_t max_element);
-  // REQUIRES: the first byte is the opening bracket. An element that lies whole in `bytes` is not copied. What is no JSON is delivered
-  // up to the fault, and nothing after it.
+  // REQUIRES: the first byte is the opening bracket. An element that lies whole in `bytes` is not copied. Text that is not
+  // JSON is delivered up to the fault, and nothing after it.
   void push(std::string_view bytes, FrameFn on_frame);
   // The element that was not ended.
   void finish(FrameFn on_frame);

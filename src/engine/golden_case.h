@@ -1,5 +1,6 @@
 // A golden case of a wire format: an upstream's answer, and what every protocol makes of it. Ids and times are fixed, so
-// that the same bytes come out on every machine. Who runs cases and who writes new ones share this.
+// that the same bytes come out on every machine. Shared by the tests, which run cases, and by `callgate replay --golden`,
+// which writes them.
 #pragma once
 
 #include <cstddef>

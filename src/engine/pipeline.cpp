@@ -219,8 +219,8 @@ std::vector<std::unique_ptr<Stage>> Pipeline::Parts::make_stages(Line& line) {
   return stages;
 }
 
-// A caller that wants no calls gets those that come all the same as text. Tools that are no functions have names that
-// callgate does not know: then there is nothing to judge by.
+// A caller that wants no calls gets those that come all the same as text. The names of tools that are not functions are
+// unknown to callgate: then there is nothing to judge by.
 void Pipeline::Parts::add_undeclared_tools(std::vector<std::unique_ptr<Stage>>& stages) {
   const bool none = request.tool_choice.mode == ToolChoice::Mode::none;
   const UndeclaredTools rule = none ? UndeclaredTools::text : options.policy.undeclared_tools;

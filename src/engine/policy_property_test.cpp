@@ -7,7 +7,7 @@
 #include "callgate/pipeline.h"
 #include "chat/event_grammar.h"
 #include "chat/event_log.h"
-#include "client/chat_contract.h"
+#include "contract/chat_contract.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -146,7 +146,7 @@ void expect_kept(const PolicyOptions& policy, const Request& request, const Obse
                     events[events.size() - 2].kind == LoggedEvent::Kind::text;
   const bool blocks = policy.output == CallOutput::xml || policy.output == CallOutput::xml_only;
   const bool no_tail = policy.suppress_tail_after_tools || policy.output == CallOutput::json;
-  EXPECT_FALSE(no_tail && tail && !blocks);  // the block of a call stands behind it
+  EXPECT_FALSE(no_tail && tail && !blocks);  // the block of a call follows it
   EXPECT_FALSE(policy.output == CallOutput::xml_only && !calls.empty());
   EXPECT_FALSE(*seen.log.reason() == FinishReason::tool_calls && calls.empty());
 }
@@ -172,11 +172,11 @@ bool is_json_object(std::string_view text) {
 void expect_contract(std::string_view bytes, const Request& request, const TurnSummary& summary,
                      const std::vector<Observer::Seen>& seen) {
   static constexpr std::string_view kMarkers[] = {"<tool_call>", "<|tool_call"};
-  client::ChatContract contract({.tools = request.tools,
-                                 .choices = request.choices,
-                                 .include_usage = request.include_usage,
-                                 .usage_known = summary.usage || summary.usage_estimated,
-                                 .markers = kMarkers});
+  contract::ChatContract contract({.tools = request.tools,
+                                   .choices = request.choices,
+                                   .include_usage = request.include_usage,
+                                   .usage_known = summary.usage || summary.usage_estimated,
+                                   .markers = kMarkers});
   contract.push(bytes);
   contract.finish();
   bool undeclared = false;
@@ -187,10 +187,10 @@ void expect_contract(std::string_view bytes, const Request& request, const TurnS
       if (!is_json_object(call.arguments)) malformed = true;
     }
   }
-  for (const client::RuleVerdict& verdict : contract.verdicts()) {
+  for (const contract::RuleVerdict& verdict : contract.verdicts()) {
     const bool expected = (verdict.rule == "tool_is_declared" && undeclared) ||
                           (verdict.rule == "arguments_are_json" && malformed);
-    EXPECT_EQ(verdict.verdict == client::Verdict::fail, expected)
+    EXPECT_EQ(verdict.verdict == contract::Verdict::fail, expected)
         << verdict.rule << ": " << verdict.seen << "\n"
         << bytes;
   }

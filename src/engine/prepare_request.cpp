@@ -6,17 +6,13 @@
 #include <unordered_set>
 #include <utility>
 
+#include "chat/content.h"
 #include "dialect/render.h"
 #include "dialect/tool_prompt.h"
 #include "json/writer.h"
-#include "upstream/request_parts.h"
 
 namespace callgate::engine {
 namespace {
-
-bool is_system(const Message& message) {
-  return message.role == Role::system || message.role == Role::developer;
-}
 
 bool all_digits(std::string_view text) {
   return !text.empty() &&
@@ -113,12 +109,12 @@ void keep_system_prompts(SystemPrompts rule, std::vector<Message>& messages) {
     case SystemPrompts::pass:
       return;
     case SystemPrompts::drop:
-      std::erase_if(messages, is_system);
+      std::erase_if(messages, is_prompt);
       return;
     case SystemPrompts::first: {
       bool seen = false;
       std::erase_if(messages, [&](const Message& message) {
-        return is_system(message) && std::exchange(seen, true);
+        return is_prompt(message) && std::exchange(seen, true);
       });
       return;
     }
@@ -138,22 +134,16 @@ void force_params(const std::vector<ExtraField>& params, std::vector<ExtraField>
   }
 }
 
-RawJson to_json(std::string_view text) {
-  RawJson json;
-  json::append_string(json.text, text);
-  return json;
-}
-
-// Text behind what a message already says, in whatever form that is.
+// Appends text to what a message already says, whatever its form.
 void append_text(Message& message, std::string_view text) {
-  const std::vector<upstream::Part> parts = upstream::parts_of(message.content);
-  const bool only_text = std::all_of(parts.begin(), parts.end(), [](const upstream::Part& part) {
-    return part.kind == upstream::Part::Kind::text;
+  const std::vector<ContentPart> parts = parts_of(message.content);
+  const bool only_text = std::all_of(parts.begin(), parts.end(), [](const ContentPart& part) {
+    return part.kind == ContentPart::Kind::text;
   });
   if (only_text) {
-    std::string whole = upstream::text_of(message.content);
+    std::string whole = text_of(message.content);
     if (!whole.empty()) whole += "\n\n";
-    message.content = to_json(whole.append(text));
+    message.content = text_content(whole.append(text));
     return;
   }
   std::string& array = message.content.text;
@@ -163,7 +153,7 @@ void append_text(Message& message, std::string_view text) {
   array += "}]";
 }
 
-// Calls as the model would have written them. Arguments that are no object cannot be: they are shown as they are.
+// Calls as the model would have written them. No dialect writes arguments other than an object: those are shown as they are.
 void write_calls(std::string_view dialect, Message& message) {
   std::string text;
   if (!dialect::render_calls(dialect, message.calls, text)) {
@@ -185,7 +175,7 @@ class HistoryWriter {
       if (message.role == Role::tool) {
         results_.push_back({.id = message.tool_call_id,
                             .name = names_[message.tool_call_id],
-                            .text = upstream::text_of(message.content)});
+                            .text = text_of(message.content)});
         continue;
       }
       flush();
@@ -203,7 +193,7 @@ class HistoryWriter {
     std::string text;
     dialect::render_results(dialect_, results_, text);
     Message message;
-    message.content = to_json(text);
+    message.content = text_content(text);
     written_.push_back(std::move(message));
     results_.clear();
   }
@@ -216,7 +206,7 @@ class HistoryWriter {
 
 // The first system prompt says this as well.
 void append_to_system(std::vector<Message>& messages, std::string_view text) {
-  auto system = std::find_if(messages.begin(), messages.end(), is_system);
+  auto system = std::find_if(messages.begin(), messages.end(), is_prompt);
   if (system == messages.end()) {
     Message message;
     message.role = Role::system;

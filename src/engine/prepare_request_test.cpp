@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "callgate/dialect.h"
+#include "chat/content.h"
 #include "chat/event_log.h"
 #include "client/protocol.h"
 #include "dialect/render.h"
-#include "upstream/request_parts.h"
 
 namespace callgate::engine {
 namespace {
@@ -28,7 +28,7 @@ constexpr std::string_view kConversation = R"({"model":"m","messages":[
 Request conversation() { return *client::find("openai_chat")->decode(kConversation); }
 
 std::string text_at(const Request& request, std::size_t index) {
-  return upstream::text_of(request.messages.at(index).content);
+  return text_of(request.messages.at(index).content);
 }
 
 bool contains(std::string_view whole, std::string_view part) {
@@ -105,7 +105,7 @@ TEST(PrepareRequest, says_in_words_what_tool_choice_asks_for) {
 }
 
 std::string field(const Request& request, std::string_view name) {
-  return std::string(upstream::raw_field(request.extra, name));
+  return std::string(find_field(request.extra, name));
 }
 
 TEST(PrepareRequest, leaves_tools_to_the_upstream_and_calls_in_the_text) {
@@ -174,9 +174,9 @@ TEST(PrepareRequest, keeps_images_of_a_message_that_gets_text) {
   request.messages[2].content.text = R"([{"type":"image_url","image_url":{"url":"u"}}])";
   RequestRules rules;
   rules.prompt_dialect = "hermes";
-  const auto parts = upstream::parts_of(prepare_request(request, rules).messages[2].content);
+  const auto parts = parts_of(prepare_request(request, rules).messages[2].content);
   ASSERT_EQ(parts.size(), 2u);
-  EXPECT_EQ(parts[0].kind, upstream::Part::Kind::image);
+  EXPECT_EQ(parts[0].kind, ContentPart::Kind::image);
   EXPECT_TRUE(contains(parts[1].text, "<tool_call>"));
 }
 
@@ -217,6 +217,64 @@ TEST(PrepareRequest, gives_foreign_ids_the_form_that_the_model_knows) {
   EXPECT_EQ(mistral.messages[2].calls[1].id, "aB3dE6gH9");
   EXPECT_EQ(mistral.messages[2].calls[0].id.size(), 9u);
   EXPECT_EQ(mistral.messages[3].tool_call_id, mistral.messages[2].calls[0].id);
+}
+
+TEST(PrepareRequest, knows_which_dialects_insist_on_a_form_of_ids) {
+  EXPECT_EQ(call_ids_of("kimi_k2"), CallIdForm::kimi);
+  EXPECT_EQ(call_ids_of("mistral_old"), CallIdForm::mistral);
+  EXPECT_EQ(call_ids_of("mistral_v13"), CallIdForm::mistral);
+  for (const std::string_view dialect : {"", "hermes", "kimi_k3", "native"}) {
+    EXPECT_EQ(call_ids_of(dialect), CallIdForm::any) << dialect;
+  }
+}
+
+TEST(PrepareRequest, mistral_takes_nine_letters_or_digits_and_nothing_else) {
+  Request request = conversation();
+  RequestRules rules;
+  rules.call_ids = CallIdForm::mistral;
+  for (const std::string id : {"aB3dE6gH", "aB3dE6gH99", "aB3dE6gH_", "aB3dE6g:9", "aB3d{6gH9",
+                               "aB3d[6gH9", "aB3d/6gH9", "aB3d`6gH9", "aB3d@6gH9"}) {
+    request.messages[2].calls[0].id = id;
+    const std::string mapped = prepare_request(request, rules).messages[2].calls[0].id;
+    EXPECT_NE(mapped, id);
+    EXPECT_EQ(mapped.size(), 9u) << id;
+    EXPECT_EQ(mapped.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "abcdefghijklmnopqrstuvwxyz"),
+              std::string::npos)
+        << mapped;
+  }
+  for (const std::string id :
+       {"000000000", "999999999", "AAAAAAAAA", "ZZZZZZZZZ", "aaaaaaaaa", "zzzzzzzzz"}) {
+    request.messages[2].calls[0].id = id;
+    EXPECT_EQ(prepare_request(request, rules).messages[2].calls[0].id, id);
+  }
+}
+
+TEST(PrepareRequest, mistral_gets_a_valid_id_for_a_result_whose_call_is_gone) {
+  Request request = conversation();
+  request.messages[2].calls.clear();
+  request.messages[4].tool_call_id = "";
+  RequestRules rules;
+  rules.call_ids = CallIdForm::mistral;
+  const Request prepared = prepare_request(request, rules);
+  EXPECT_EQ(prepared.messages[3].tool_call_id.size(), 9u);
+  EXPECT_EQ(prepared.messages[4].tool_call_id, "") << "nothing to map";
+}
+
+TEST(PrepareRequest, rules_say_whether_they_change_anything) {
+  EXPECT_FALSE(RequestRules{}.change_anything());
+  RequestRules rules;
+  rules.system = SystemPrompts::first;
+  EXPECT_TRUE(rules.change_anything());
+  rules = {};
+  rules.call_ids = CallIdForm::kimi;
+  EXPECT_TRUE(rules.change_anything());
+  rules = {};
+  rules.prompt_dialect = "hermes";
+  EXPECT_TRUE(rules.change_anything());
+  rules = {};
+  rules.params = {{"temperature", {"0"}}};
+  EXPECT_TRUE(rules.change_anything());
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::size_t bytes_of(const Event& event) {
       event);
 }
 
-void tell(const LoggedEvent& event, EventSink& sink) {
+void emit(const LoggedEvent& event, EventSink& sink) {
   switch (event.kind) {
     case Kind::text:
       return sink.accept(TextDelta{event.text});
@@ -165,7 +165,7 @@ std::optional<FinishReason> TurnKeeper::Choice::reason() const {
 }
 
 void TurnKeeper::Choice::replay(EventSink& sink) const {
-  for (const LoggedEvent& event : said.events()) tell(event, sink);
+  for (const LoggedEvent& event : said.events()) emit(event, sink);
   const auto tell_fields = [&](FieldReported::Scope scope, const FieldFold& fields) {
     fields.each([&](std::string_view name, std::string_view json) {
       sink.accept(FieldReported{scope, name, json});

@@ -1,4 +1,4 @@
-// Keeps the events that leave for the client, up to a limit, to tell the turn again when it is over.
+// Keeps the events that leave for the client, up to a limit, to replay the turn when it is over.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +38,10 @@ class TurnKeeper {
     void replay(EventSink& sink) const;
     void print(std::string& out, std::uint32_t index) const;
     std::optional<FinishReason> reason() const;
-    // A call that nobody has finished is complete all the same once its arguments are.
+    // A call that was not finished is complete all the same once its arguments are.
     bool rests_on_call() const;
 
-    EventLog said;  // what is no field but a call's, no usage and no end
+    EventLog said;  // text, reasoning, refusals and calls with their fields
     // Apart, as they would cut runs of text.
     FieldFold turn_fields;
     FieldFold choice_fields;

@@ -110,6 +110,24 @@ TEST(TurnKeeper, tells_a_turn_that_was_left_as_far_as_it_came) {
   EXPECT_EQ(called.kept.reason, FinishReason::tool_calls);
 }
 
+TEST(TurnKeeper, knows_the_reason_of_the_first_choice_as_soon_as_it_is_certain) {
+  const std::string text = delta(R"({"content":"a"})");
+  EXPECT_EQ(stream(text + finish("length") + kDone, false).summary.known_reason,
+            FinishReason::length);
+  EXPECT_EQ(stream(text + finish("stop") + kUsage + kDone).summary.known_reason,
+            FinishReason::stop);
+  EXPECT_EQ(
+      stream(text + finish("length") + delta(R"({"content":"b"})", 1) + finish("stop", 1) + kDone)
+          .summary.known_reason,
+      FinishReason::length)
+      << "the second choice does not count";
+  EXPECT_FALSE(stream(kCall + kArguments + text, false).summary.known_reason)
+      << "more was said after the call";
+  EXPECT_FALSE(stream(text + frame(R"({"error":{"message":"broken","type":"server_error"}})"))
+                   .summary.known_reason)
+      << "the turn failed";
+}
+
 TEST(TurnKeeper, makes_up_no_finish_reason_for_a_turn_that_failed) {
   const Turn turn = stream(delta(R"({"content":"half"})") +
                            frame(R"({"error":{"message":"broken","type":"server_error"}})"));

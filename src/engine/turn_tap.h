@@ -21,7 +21,7 @@ struct TurnTally {
 
 class TurnTap final : public EventSink {
  public:
-  // Choice 0 gives the turn its finish reason. `copy` sees the same as `next`; nullptr: nobody does.
+  // Choice 0 gives the turn its finish reason. `copy`, which may be null, sees the same as `next`.
   TurnTap(std::uint32_t choice, TurnTally& turn, EventSink& next, EventSink* copy)
       : choice_(choice), turn_(turn), next_(next), copy_(copy) {}
 

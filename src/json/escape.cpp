@@ -31,7 +31,7 @@ char short_escape(char letter) {
 
 enum class Halves { replaced, kept };
 
-// `at` is behind a \u. Returns what is behind the escape, or behind the pair.
+// `at` is after a \u. Returns the position after the escape, or after the pair.
 std::size_t append_unit(std::string& out, std::string_view escaped, std::size_t at, Halves halves) {
   const unsigned unit = hex_unit(escaped.data() + at);
   at += 4;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "json/escape.h"
 #include "json/integer.h"
@@ -11,8 +12,6 @@
 // bytes the detour through memory costs a third of the time. A null result means that a fault was recorded.
 namespace callgate::json {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 inline const char* space_end(const char* at, const char* end) {
   while (at != end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')) ++at;
@@ -103,18 +102,18 @@ std::string_view Reader::string() {
   if (!at) return {};
   if (*at != '"') return fault(at, "expected a string"), std::string_view();
   bool escaped = false;
-  const char* const behind = string_end(at + 1, escaped);
-  if (!behind) return {};
-  at_ = behind;
-  return text_of(view(at + 1, behind - 1), escaped);
+  const char* const after = string_end(at + 1, escaped);
+  if (!after) return {};
+  at_ = after;
+  return text_of(view(at + 1, after - 1), escaped);
 }
 
 std::string_view Reader::number() {
   const char* const at = begin_value();
-  const char* const behind = at ? number_end(at) : nullptr;
-  if (!behind) return {};
-  at_ = behind;
-  return view(at, behind);
+  const char* const after = at ? number_end(at) : nullptr;
+  if (!after) return {};
+  at_ = after;
+  return view(at, after);
 }
 
 std::optional<std::int64_t> Reader::integer() {
@@ -127,16 +126,16 @@ bool Reader::boolean() {
   const char* const at = begin_value();
   if (!at) return false;
   if (*at != 't' && *at != 'f') return fault(at, "expected true or false");
-  const char* const behind = word_end(at, *at == 't' ? "true" : "false");
-  if (!behind) return false;
-  at_ = behind;
+  const char* const after = word_end(at, *at == 't' ? "true" : "false");
+  if (!after) return false;
+  at_ = after;
   return *at == 't';
 }
 
 void Reader::null() {
   const char* const at = begin_value();
   if (!at) return;
-  if (const char* const behind = word_end(at, "null")) at_ = behind;
+  if (const char* const after = word_end(at, "null")) at_ = after;
 }
 
 void Reader::skip() {
@@ -194,7 +193,7 @@ bool Reader::close(const char* at) {
   return false;
 }
 
-// skip(): from the opening bracket to the first value in it, which is then expected, or behind an empty pair.
+// skip(): from the opening bracket to the first value in it, which is then expected, or past an empty pair.
 const char* Reader::enter(const char* at) {
   const bool object = *at == '{';
   if (!nesting_.open(object)) return fault(at, "expected at most 128 levels of nesting"), nullptr;
@@ -206,7 +205,7 @@ const char* Reader::enter(const char* at) {
   return object ? skip_name(at) : expect_value(at);
 }
 
-// skip(): from behind a value to the next one, which is then expected, or behind the bracket that closes.
+// skip(): from the end of a value to the next one, which is then expected, or past the bracket that closes.
 const char* Reader::next_value(const char* at) {
   const bool object = nesting_.in_object();
   at = space_end(at, end_);
@@ -258,7 +257,7 @@ inline const char* Reader::scalar_end(const char* at) {
   }
 }
 
-// From behind the opening quote to behind the closing one. `escaped` is set when there are escapes.
+// From after the opening quote to after the closing one. `escaped` is set when there are escapes.
 inline const char* Reader::string_end(const char* at, bool& escaped) {
   const StringRun run = string_run(at, end_);
   if (run.ascii && run.end != end_ && *run.end == '"') return run.end + 1;

@@ -1,6 +1,6 @@
 // A validating pull reader over one JSON text. It follows JavaScript where the standard leaves room: lone surrogate
 // escapes are accepted (and become U+FFFD), numbers of any size are kept as text, of duplicate keys the last counts
-// (the caller simply sees both). Everything that is skipped is validated too.
+// (the caller simply sees both). Values that are skipped are validated as well.
 //
 //   Reader in(R"({"id": "x", "n": 12345678901234567890, "rest": [1, 2]})");
 //   for (std::string_view key; in.next_member(key);) {
@@ -41,7 +41,7 @@ class Reader {
 
   // Call where a value is expected to be an object: on the first call it enters it. True: `key` is the next
   // member's name (unescaped, valid until the next call on this reader) and its value must be consumed before the
-  // next call. False: the object is over, or something is wrong (a value that is no object is a fault).
+  // next call. False: the object is over, or something is wrong (a value that is not an object is a fault).
   bool next_member(std::string_view& key);
   // The same for arrays.
   bool next_element();

@@ -2,18 +2,12 @@
 
 #include <cstring>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "json/escape.h"
 #include "json/string_run.h"
 
 namespace callgate::json {
-namespace {
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-}  // namespace
-
 inline void Scanner::remember(const char* end, std::size_t size) {
   if (size >= sizeof recent_) {
     std::memcpy(&recent_, end - sizeof recent_, sizeof recent_);
@@ -114,7 +108,7 @@ bool Scanner::append_closing(std::string& out) const {
   return true;
 }
 
-// REQUIRES: at != end. Returns what is behind the last byte that it took.
+// REQUIRES: at != end. Returns the position after the last byte that it took.
 const char* Scanner::scan_string(const char* at, const char* end) {
   while (at != end) {
     const StringRun run = string_run(at, end);

@@ -44,8 +44,8 @@ class Scanner {
     return plain ? 0 : unsafe_tail_in_string();
   }
   // Appends what would close the value here once the last unsafe_tail() bytes are taken away: the quote of a string, the
-  // rest of a word, brackets and braces. False, and nothing is appended, where closing is a guess: in or behind a
-  // name, behind a colon or a comma, in a number.
+  // rest of a word, brackets and braces. False, and nothing is appended, where closing is a guess: in or after a
+  // name, after a colon or a comma, in a number.
   bool append_closing(std::string& out) const;
   // A control character stood in a string as it is. Models write that; JSON, and our reader, refuse it.
   bool saw_raw_control() const { return saw_raw_control_; }
@@ -62,8 +62,8 @@ class Scanner {
     colon,
     comma_or_end,
     string,
-    escape,  // behind a backslash
-    hex,     // behind \u
+    escape,  // after a backslash
+    hex,     // after \u
     word,    // in true, false or null
     minus,
     zero,

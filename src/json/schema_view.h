@@ -10,11 +10,11 @@
 
 namespace callgate::json {
 
-// The raw value of a member of a JSON object; of duplicate keys the last counts. Nothing when `object` is no object.
+// The raw value of a member of a JSON object; of duplicate keys the last counts. Nothing when `object` is not an object.
 std::optional<std::string_view> member(std::string_view object, std::string_view name);
-// The raw elements of a JSON array; empty when `array` is none.
+// The raw elements of a JSON array; empty when `array` is not an array.
 std::vector<std::string_view> elements(std::string_view array);
-// The value of a JSON string; nothing when `value` is none.
+// The value of a JSON string; nothing when `value` is not a string.
 std::optional<std::string> string_value(std::string_view value);
 
 class SchemaView {

@@ -98,7 +98,7 @@ inline StringRun string_run(const char* at, const char* end) {
     ascii = ascii && found.high == 0;
   }
   if (at == end) return {end, ascii};
-  // The zero byte behind the last one counts as a control character and ends the run.
+  // The zero byte after the last one counts as a control character and ends the run.
   const std::uint64_t word = detail::load_short(at, static_cast<std::size_t>(end - at));
   return detail::run_to(at, detail::marks(word), ascii);
 }

@@ -32,7 +32,7 @@ constexpr std::array<Escape, 128> make_escapes() {
 constexpr std::array<Escape, 128> kEscapes = make_escapes();
 
 // Special bytes come in crowds, as in arguments: {"a": "b"}. From a special byte on, writes until eight plain bytes
-// follow or one is not ASCII, and appends all that at once. Returns what is behind it.
+// follow or one is not ASCII, and appends all that at once. Returns the position after it.
 const char* append_crowd(std::string& out, const char* at, const char* end) {
   char block[256];
   std::size_t size = 0;

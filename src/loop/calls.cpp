@@ -113,7 +113,7 @@ void ToolLoop::Parts::enqueue(Call& call, const Tool& tool) {
   actions.push_back(WaitForApproval{call.run, call.id, call.name, call.arguments, call.deadline});
 }
 
-// In the order of the calls. An exclusive one waits for all that run, and those behind it wait for it.
+// In the order of the calls. An exclusive one waits for all that run, and those after it wait for it.
 void ToolLoop::Parts::schedule() {
   if (finished) return;
   std::uint32_t running = 0;

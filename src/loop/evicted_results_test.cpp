@@ -63,6 +63,28 @@ TEST(EvictedResults, pages_give_the_whole_text_back) {
   EXPECT_GT(pages, 10u);
 }
 
+TEST(EvictedResults, a_page_is_as_long_as_was_asked) {
+  EvictedResults evicted(options_with(500));
+  std::string text(600, 'x');
+  ASSERT_TRUE(evicted.evict(text));
+  EXPECT_EQ(evicted.read(R"({"id":"r1","offset":10,"limit":7})").text,
+            "[bytes 10 to 17 of 600; next: read_result {\"id\":\"r1\",\"offset\":17}]\nxxxxxxx");
+  EXPECT_TRUE(evicted.read(R"({"id":"r1","limit":0})").text.starts_with("[bytes 0 to 4 of 600;"))
+      << "the longest character has four bytes";
+  EXPECT_TRUE(evicted.read(R"({"id":"r1","limit":900})").text.starts_with("[bytes 0 to 300 of"))
+      << "a page must not be evicted itself";
+  EXPECT_EQ(evicted.read(R"({"id":"r1","offset":599})").text,
+            "[bytes 599 to 600 of 600; the end]\nx");
+}
+
+TEST(EvictedResults, skips_members_of_another_kind) {
+  EvictedResults evicted(options_with(500));
+  std::string text(600, 'x');
+  ASSERT_TRUE(evicted.evict(text));
+  const std::string whole = evicted.read(R"({"id":"r1"})").text;
+  EXPECT_EQ(evicted.read(R"({"limit":"7","offset":[1],"x":{},"id":"r1"})").text, whole);
+}
+
 TEST(EvictedResults, answers_odd_questions_with_errors) {
   EvictedResults evicted(options_with(100));
   std::string text(200, 'x');

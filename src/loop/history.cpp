@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "chat/content.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -59,9 +60,7 @@ Messages::iterator first_result(Messages& history, const State::Leg& leg) {
 }  // namespace
 
 Message text_message(Role role, std::string_view text) {
-  Message message{.role = role};
-  json::append_string(message.content.text, text);
-  return message;
+  return {.role = role, .content = text_content(text)};
 }
 
 Message tool_message(std::string_view call_id, std::string_view text) {

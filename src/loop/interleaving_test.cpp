@@ -102,7 +102,7 @@ class Run {
 
   void take() {
     for (const Action& action : loop_->take_actions()) {
-      ASSERT_FALSE(ended_) << "an action behind the last\n" << transcript_;
+      ASSERT_FALSE(ended_) << "an action after the last\n" << transcript_;
       transcript_ += print_action(action);
       std::visit(Overloaded{
                      [&](const CallModel& a) { start_turn(a); },

@@ -76,7 +76,7 @@ struct ToolLoop::Parts {
 
   std::vector<Message> history;
   std::size_t own_from = 0;    // where this answer's messages begin in it
-  std::size_t remembered = 0;  // Memory::inside: so many were given to the owner
+  std::size_t remembered = 0;  // Memory::inside: how many were given to the owner
   std::vector<State::Leg> legs;
   std::vector<Message> injected;
   std::vector<Message> user_messages;  // that the answer is for
@@ -95,7 +95,7 @@ struct ToolLoop::Parts {
   std::uint32_t failures = 0;  // of this turn
   RunId runs = 0;
   Usage usage;
-  std::string usage_json;   // what upstreams told of all turns, added up
+  std::string usage_json;   // what upstreams reported for all turns, added up
   bool force_next = false;  // the model repeats itself: the next turn has no tools
   bool forced = false;      // this turn has none
   bool finished = false;

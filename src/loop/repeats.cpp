@@ -8,7 +8,7 @@
 namespace callgate::loop {
 namespace {
 
-// Sixteen bytes of it, as hex: enough that nobody makes two meet by chance, and short in a saved state.
+// Sixteen bytes of it, as hex: enough to rule out a collision by chance, and short in a saved state.
 std::string digest(std::string_view name, std::string_view text) {
   static constexpr char kDigits[] = "0123456789abcdef";
   const Sha256::Digest bytes = Sha256().push_field(name).push_field(text).finish();

@@ -52,7 +52,7 @@ struct Round {
   bool over = false;     // the model has finished
   bool limited = false;  // a limit that stops was met
 
-  // The message that history keeps. Calls that were not finished are no part of it.
+  // The message that history keeps. Calls that were not finished are left out.
   Message message() const;
   // The results of callgate's calls, in their order. REQUIRES: all are settled.
   std::vector<Message> results() const;

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "chat/content.h"
 #include "chat/usage.h"
 #include "loop/history.h"
 #include "loop/parts.h"
@@ -36,13 +37,11 @@ bool worth_retrying(ErrorCode code) {
 }
 
 void replace_system_prompt(std::vector<Message>& messages, std::string_view text) {
-  const auto found = std::find_if(messages.begin(), messages.end(), [](const Message& message) {
-    return message.role == Role::system || message.role == Role::developer;
-  });
+  const auto found = std::find_if(messages.begin(), messages.end(), is_prompt);
   if (found == messages.end()) {
     messages.insert(messages.begin(), text_message(Role::system, text));
   } else {
-    found->content = text_message(found->role, text).content;
+    found->content = text_content(text);
   }
 }
 

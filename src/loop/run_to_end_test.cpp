@@ -99,6 +99,7 @@ TEST_F(RunToEnd, a_turn_without_an_end_is_an_error) {
   const Outcome outcome = run();
   EXPECT_EQ(std::get<Finish>(outcome).end, End::error);
   EXPECT_EQ(std::get<Finish>(outcome).error->message, "the model's turn has no end");
+  EXPECT_EQ(std::get<Finish>(outcome).error->code, ErrorCode::upstream_failed);
 }
 
 TEST_F(RunToEnd, a_model_that_fails_is_asked_again) {

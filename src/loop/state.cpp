@@ -1,37 +1,28 @@
 // A loop's state as JSON:
 //   {"legs":[{"messages":[{"role":"assistant","content":null,"calls":[{"id":"a","name":"f","arguments":"{}"}]}],
 //    "results":[]}],"rounds":1,"calls":2,"tool_calls":{"f":2}, ...}
-#include <array>
+#include <optional>
 #include <utility>
 
 #include "callgate/loop.h"
+#include "chat/content.h"
+#include "chat/message_json.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
 namespace callgate::loop {
 namespace {
 
-constexpr std::array<std::pair<Role, std::string_view>, 5> kRoles{{{Role::system, "system"},
-                                                                   {Role::developer, "developer"},
-                                                                   {Role::user, "user"},
-                                                                   {Role::assistant, "assistant"},
-                                                                   {Role::tool, "tool"}}};
-
 template <class T, class Write>
 void write_array(std::string& out, const std::vector<T>& items, const Write& write) {
-  out += '[';
-  for (const T& item : items) {
-    if (&item != &items.front()) out += ',';
-    write(out, item);
-  }
-  out += ']';
+  append_list(out, items, [&](const T& item) { write(out, item); });
 }
 
 void write_extra(json::ObjectWriter& object, const std::vector<ExtraField>& extra) {
   if (extra.empty()) return;
   std::string& out = object.key("extra");
   json::ObjectWriter fields(out);
-  for (const ExtraField& field : extra) fields.raw_escaped(field.name, field.value.text);
+  append_extra(fields, extra);
   fields.close();
 }
 
@@ -46,9 +37,7 @@ void write_call(std::string& out, const CallRecord& call) {
 
 void write_message(std::string& out, const Message& message) {
   json::ObjectWriter object(out);
-  for (const auto& [role, word] : kRoles) {
-    if (role == message.role) object.string("role", word);
-  }
+  object.string("role", role_name(message.role));
   if (!message.content.empty()) object.raw("content", message.content.text);
   if (!message.name.empty()) object.string("name", message.name);
   if (!message.tool_call_id.empty()) object.string("tool_call_id", message.tool_call_id);
@@ -113,13 +102,9 @@ CallRecord read_call(json::Reader& in) {
 }
 
 void read_role(json::Reader& in, Role& into) {
-  const std::string_view word = in.string();
-  for (const auto& [role, name] : kRoles) {
-    if (word != name) continue;
-    into = role;
-    return;
-  }
-  in.fail("expected a role");
+  const std::optional<Role> role = find_role(in.string());
+  if (!role) return in.fail("expected a role");
+  into = *role;
 }
 
 Message read_message(json::Reader& in) {

@@ -38,16 +38,41 @@ TEST(LoopState, comes_back_as_it_was) {
   EXPECT_EQ(back->injected[0].name, "Ann");
   EXPECT_EQ(back->rounds, 2u);
   EXPECT_EQ(back->calls, 7u);
+  EXPECT_EQ(back->advisories, 1u);
   EXPECT_EQ(back->tool_calls, sample().tool_calls);
+  EXPECT_EQ(back->repeated_calls, sample().repeated_calls);
+  EXPECT_EQ(back->repeated_results, sample().repeated_results);
+  EXPECT_EQ(back->evictions, 4u);
   EXPECT_EQ(back->evicted, sample().evicted);
   EXPECT_EQ(back->found_tools, sample().found_tools);
 }
 
-TEST(LoopState, a_text_that_is_none_is_refused) {
+TEST(LoopState, knows_every_role_and_counts_to_the_last) {
+  State state;
+  state.rounds = 0xFFFFFFFF;
+  for (const Role role : {Role::system, Role::developer, Role::user, Role::assistant, Role::tool}) {
+    state.injected.push_back(message_of(role, "x"));
+  }
+  const Result<State> back = decode_state(encode_state(state));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->rounds, 0xFFFFFFFF);
+  ASSERT_EQ(back->injected.size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(back->injected[i].role, state.injected[i].role);
+  EXPECT_FALSE(decode_state(R"({"rounds":4294967296})"));
+  const std::string text = encode_state(state);
+  for (const std::string_view word : {"system", "developer", "user", "assistant", "tool"}) {
+    EXPECT_NE(text.find("\"role\":\"" + std::string(word) + "\""), text.npos) << text;
+  }
+}
+
+TEST(LoopState, refuses_a_text_that_is_not_a_state) {
   for (const std::string_view text :
        {"", "[]", "{", R"({"rounds":-1})", R"({"rounds":"2"})",
         R"({"legs":[{"messages":[{"role":"robot"}]}]})", R"({"evicted":[7]})", R"({"legs":{}})"}) {
-    EXPECT_FALSE(decode_state(text)) << text;
+    const Result<State> state = decode_state(text);
+    ASSERT_FALSE(state) << text;
+    EXPECT_EQ(state.error().code, ErrorCode::invalid_request) << text;
+    EXPECT_TRUE(state.error().message.starts_with("loop state, byte ")) << state.error().message;
   }
   EXPECT_TRUE(decode_state(R"({"unknown":[1,{}]})"));
 }
@@ -108,7 +133,7 @@ TEST(ToolLoop, tells_the_first_deadline) {
   ASSERT_TRUE(loop);
   EXPECT_FALSE(loop->deadline());
   loop->start(1000);
-  EXPECT_FALSE(loop->deadline()) << "no limit at all";
+  EXPECT_FALSE(loop->deadline()) << "no limit";
   loop->on_time(1010);
   loop->accept(CallStarted{0, "a", "x"});
   loop->accept(CallFinished{0, CallOutcome::complete});

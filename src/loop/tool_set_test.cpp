@@ -88,6 +88,21 @@ TEST(ToolSet, a_search_shows_no_more_than_its_limit) {
   EXPECT_EQ(tools.shown(false).size(), 6u);
 }
 
+TEST(ToolSet, a_search_skips_members_of_another_kind) {
+  std::vector<Tool> catalogue;
+  for (int i = 0; i < 30; ++i) catalogue.push_back(tool_of("tool_" + std::to_string(i)));
+  for (const std::string_view arguments :
+       {R"({"limit":"2","query":"tool"})", R"({"limit":0,"query":"tool"})",
+        R"({"limit":-1,"query":"tool"})", R"({"limit":1e99,"x":[{}],"query":"tool"})"}) {
+    ToolSet tools(Request{}, catalogue, {});
+    tools.find(arguments);
+    EXPECT_EQ(tools.shown(false).size(), 6u) << arguments;
+  }
+  ToolSet tools(Request{}, catalogue, {});
+  tools.find(R"({"query":["tool"],"limit":1})");
+  EXPECT_EQ(tools.names(false), "find_tools") << "a query that is not a string finds nothing";
+}
+
 TEST(ToolSet, a_tool_that_the_caller_insists_on_is_shown) {
   Request request;
   request.tool_choice = {.mode = ToolChoice::Mode::named, .name = "b"};

@@ -68,7 +68,7 @@ inline std::string print_messages(const std::vector<Message>& messages) {
   return out;
 }
 
-// The first call that has no result, or has it not right behind it; else empty.
+// The first call that has no result, or whose result does not follow at once; else empty.
 inline std::string unanswered_call(const std::vector<Message>& messages) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
     for (const CallRecord& call : messages[i].calls) {

@@ -176,7 +176,7 @@ class DemoGateway {
   }
 
   telemetry::Logger log_{{.level = telemetry::LogLevel::error}};
-  telemetry::Metrics metrics_{1};
+  telemetry::Metrics metrics_;
   store::NullRequestLog requests_;
   World world_{log_, metrics_, requests_, 100};
   net::Loop loop_;

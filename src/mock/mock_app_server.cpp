@@ -2,6 +2,7 @@
 #include <memory>
 #include <unordered_set>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "mock/stdio_player.h"
 #include "script/codex_request.h"
@@ -11,9 +12,8 @@
 namespace callgate::server {
 namespace {
 
+using upstream::any_member_text;
 using upstream::CodexLine;
-using upstream::member_json;
-using upstream::member_text;
 
 struct MockThread {
   MockThread(net::Loop& loop, std::string name, Request asked)
@@ -93,14 +93,14 @@ void MockAppServer::take(std::string_view text) {
   if (line.id.empty()) return;
   if (line.method == "initialize") return answer(line.id, R"({"userAgent":"callgate-mock"})");
   if (line.method == "thread/start") return start_thread(line.id, line.params);
-  const auto found = threads_.find(member_text(line.params, "threadId"));
+  const auto found = threads_.find(any_member_text(line.params, "threadId"));
   if (found == threads_.end()) {
     return player_.say("{\"id\":" + std::string(line.id) +
                        R"(,"error":{"code":-32600,"message":"no such thread"}})");
   }
   MockThread& thread = *found->second;
   if (line.method == "thread/inject_items") {
-    script::add_responses_items(thread.request, member_json(line.params, "items"));
+    script::add_responses_items(thread.request, json::member_json(line.params, "items"));
     answer(line.id, "{}");
   } else if (line.method == "turn/start") {
     start_turn(line.id, thread, line.params);
@@ -123,7 +123,7 @@ void MockAppServer::start_thread(std::string_view id, std::string_view params) {
 void MockAppServer::start_turn(std::string_view id, MockThread& thread, std::string_view params) {
   thread.turn = "turn_" + std::to_string(++next_turn_);
   thread.interrupted = false;
-  script::add_codex_input(thread.request, member_json(params, "input"));
+  script::add_codex_input(thread.request, json::member_json(params, "input"));
   answer(id, turn_json(thread, "inProgress"));
   notify(thread, "turn/started", turn_json(thread, "inProgress"));
   player_.spawn(run_turn(thread));
@@ -146,20 +146,20 @@ void MockAppServer::say(MockThread& thread, std::string_view text) {
   }
   if (line.method == "item/tool/call") {
     const std::string id = std::to_string(next_request_++);
-    open_[id] = {&thread, member_text(line.params, "callId")};
+    open_[id] = {&thread, any_member_text(line.params, "callId")};
     player_.say(R"({"method":"item/tool/call","id":)" + id +
                 ",\"params\":" + with_ids(thread, line.params) + "}");
     return;
   }
-  const std::string_view item = member_json(line.params, "item");
-  if (member_text(item, "type") == "function_call") {
-    thread.calls.push_back({.id = member_text(item, "call_id"),
-                            .name = member_text(item, "name"),
-                            .arguments = member_text(item, "arguments")});
-  } else if (line.method == "item/completed" && member_text(item, "type") == "agentMessage") {
-    thread.said += member_text(item, "text");
+  const std::string_view item = json::member_json(line.params, "item");
+  if (any_member_text(item, "type") == "function_call") {
+    thread.calls.push_back({.id = any_member_text(item, "call_id"),
+                            .name = any_member_text(item, "name"),
+                            .arguments = any_member_text(item, "arguments")});
+  } else if (line.method == "item/completed" && any_member_text(item, "type") == "agentMessage") {
+    thread.said += any_member_text(item, "text");
   } else if (line.method == "turn/completed") {
-    const std::string_view turn = member_json(line.params, "turn");
+    const std::string_view turn = json::member_json(line.params, "turn");
     const std::string named =
         "{\"turn\":{\"id\":\"" + thread.turn + "\"," + std::string(turn.substr(1)) + "}";
     return notify(thread, line.method, named);
@@ -175,10 +175,10 @@ void MockAppServer::remember(MockThread& thread) {
   for (const CallRecord& call : thread.calls) {
     Message result{.role = Role::tool, .tool_call_id = call.id};
     std::string text;
-    json::Reader in(member_json(thread.results[call.id], "contentItems"));
+    json::Reader in(json::member_json(thread.results[call.id], "contentItems"));
     while (in.next_element()) {
       const std::string_view item = in.raw();
-      text.append(text.empty() ? "" : "\n").append(member_text(item, "text"));
+      text.append(text.empty() ? "" : "\n").append(any_member_text(item, "text"));
     }
     json::append_string(result.content.text, text);
     thread.request.messages.push_back(std::move(result));

@@ -1,3 +1,4 @@
+#include "json/member.h"
 #include "json/writer.h"
 #include "mock/stdio_player.h"
 #include "script/codex_request.h"
@@ -6,9 +7,8 @@
 namespace callgate::server {
 namespace {
 
+using upstream::any_member_text;
 using upstream::CodexLine;
-using upstream::member_json;
-using upstream::member_text;
 
 class MockProto {
  public:
@@ -35,12 +35,13 @@ class MockProto {
 };
 
 void MockProto::take(std::string_view text) {
-  const std::string id = member_text(text, "id");
-  const std::string_view op = member_json(text, "op");
-  const std::string type = member_text(op, "type");
+  const std::string id = any_member_text(text, "id");
+  const std::string_view op = json::member_json(text, "op");
+  const std::string type = any_member_text(op, "type");
   if (type == "user_input" || type == "user_turn") {
-    if (const std::string model = member_text(op, "model"); !model.empty()) request_.model = model;
-    script::add_codex_input(request_, member_json(op, "items"));
+    if (const std::string model = any_member_text(op, "model"); !model.empty())
+      request_.model = model;
+    script::add_codex_input(request_, json::member_json(op, "items"));
     interrupted_ = false;
     player_.spawn(run_turn(id));
   } else if (type == "interrupt") {
@@ -58,7 +59,8 @@ net::Task<> MockProto::run_turn(std::string id) {
     json::Reader reader;
     CodexLine line;
     if (!upstream::read_codex_line(text, reader, line)) return player_.say(text);
-    if (member_text(line.msg, "type") == "agent_message") said_ += member_text(line.msg, "message");
+    if (any_member_text(line.msg, "type") == "agent_message")
+      said_ += any_member_text(line.msg, "message");
     tell(id, line.msg);
   };
   const auto outcome = co_await player_.play(

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 
 #include "compress/content_encoder.h"
+#include "net/address.h"
 #include "net/net_testing.h"
 
 namespace callgate::net {
@@ -594,6 +596,136 @@ TEST(HttpClient, speaks_over_a_unix_socket) {
     EXPECT_EQ(reply.body, "unix") << reply.error.message;
   }
   EXPECT_NE(::access(path.c_str(), F_OK), 0) << "the socket's file is left behind";
+}
+
+// One connection is kept; which targets may use it?
+TEST(HttpClient, uses_a_kept_connection_for_the_same_server_only) {
+  ServerThread server([](Exchange& exchange) -> Task<> {
+    (void)co_await exchange.respond(200, "text/plain", "ok");
+  });
+  const Target plain{.host = "127.0.0.1", .port = server.port()};
+  Loop loop;
+  HttpClient client(loop, {});
+  ASSERT_TRUE(call_once(client, plain).ended);
+  Target other_path = plain;
+  other_path.path_prefix = "/v1";
+  EXPECT_TRUE(call_once(client, other_path).reused);
+  ASSERT_EQ(client.idle(), 1u);
+
+  Target tls = plain;
+  tls.tls = true;
+  const Reply over_tls = call_once(client, tls);
+  EXPECT_FALSE(over_tls.sent);
+  EXPECT_THAT(over_tls.error.message, HasSubstr("TLS"));
+  Target named = plain;
+  named.host = "127.0.0.2";
+  EXPECT_FALSE(call_once(client, named).reused);
+  Target port = plain;
+  port.port = 1;
+  EXPECT_FALSE(call_once(client, port).sent);
+  Target socket = plain;
+  socket.unix_path = "/nonexistent/callgate";
+  EXPECT_FALSE(call_once(client, socket).sent);
+}
+
+TEST(HttpClient, keeps_a_connection_unless_the_upstream_says_close) {
+  for (const bool close : {false, true}) {
+    RawUpstream upstream({[&](RawSocket& socket) {
+      socket.receive_until("\r\n\r\n");
+      socket.send("HTTP/1.1 200 OK\r\nconnection: " + std::string(close ? "close" : "keep-alive") +
+                  "\r\ncontent-length: 2\r\n\r\nok");
+      socket.receive_until("\r\n\r\n");
+    }});
+    Loop loop;
+    HttpClient client(loop, {});
+    EXPECT_TRUE(call_once(client, upstream.target()).ended);
+    EXPECT_EQ(client.idle(), close ? 0u : 1u);
+  }
+}
+
+TEST(HttpClient, keeps_as_many_connections_as_allowed) {
+  int arrived = 0;
+  ServerThread server([&](Exchange& exchange) -> Task<> {
+    ++arrived;
+    exchange.start(200, {});
+    (void)co_await exchange.flush();
+    // No answer ends before all have begun.
+    while (arrived < 3) co_await exchange.loop().sleep(Millis(1));
+    (void)co_await exchange.end("ok");
+  });
+  Loop loop;
+  HttpClient client(loop, {.idle_per_target = 2});
+  run_to_end(loop, [](HttpClient& c, std::uint16_t port) -> Task<> {
+    const Target target{.host = "127.0.0.1", .port = port};
+    const ClientRequest request{.method = "GET", .path = "/"};
+    ClientExchange one(c, target), two(c, target), three(c, target);
+    ClientExchange* const all[] = {&one, &two, &three};
+    for (ClientExchange* exchange : all) {
+      EXPECT_TRUE(co_await exchange->send(request));
+    }
+    for (ClientExchange* exchange : all) {
+      EXPECT_TRUE(co_await exchange->read_all(100));
+    }
+    EXPECT_EQ(c.idle(), 2u);
+    c.close_idle();
+    EXPECT_EQ(c.idle(), 0u);
+  }(client, server.port()));
+}
+
+TEST(HttpClient, reads_a_body_that_is_as_large_as_the_limit) {
+  for (const std::size_t limit : {4u, 3u}) {
+    RawUpstream upstream({answer_with("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbody")});
+    Loop loop;
+    HttpClient client(loop, {});
+    run_to_end(loop, [](HttpClient& c, Target target, std::size_t most) -> Task<> {
+      ClientExchange exchange(c, target);
+      const ClientRequest request{.method = "GET", .path = "/"};
+      EXPECT_TRUE(co_await exchange.send(request));
+      const Result<std::string> body = co_await exchange.read_all(most);
+      if (most == 4) {
+        EXPECT_EQ(body.value_or("failed"), "body");
+      } else {
+        EXPECT_FALSE(body);
+        EXPECT_EQ(body.error().code, ErrorCode::too_large);
+      }
+    }(client, upstream.target(), limit));
+  }
+}
+
+TEST(HttpClient, limits_heads_of_responses) {
+  const std::string head = "HTTP/1.1 200 OK\r\na: b\r\ncontent-length: 0\r\n\r\n";
+  struct Case {
+    ClientOptions options;
+    bool fits;
+  };
+  const Case cases[] = {{{.head_bytes = head.size()}, true},
+                        {{.head_bytes = head.size() - 1}, false},
+                        {{.header_count = 2}, true},
+                        {{.header_count = 1}, false}};
+  for (const Case& each : cases) {
+    RawUpstream upstream({answer_with(head)});
+    Loop loop;
+    HttpClient client(loop, each.options);
+    EXPECT_EQ(call_once(client, upstream.target()).sent, each.fits);
+  }
+}
+
+TEST(HttpClient, asks_about_each_address_before_it_connects) {
+  RawUpstream upstream({answer_with("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")});
+  Loop loop;
+  HttpClient never(loop, {.may_connect = [](const Address&) { return false; }});
+  EXPECT_FALSE(call_once(never, upstream.target()).sent);
+  EXPECT_EQ(upstream.accepted(), 0);
+  HttpClient always(loop, {.may_connect = [](const Address&) { return true; }});
+  EXPECT_TRUE(call_once(always, upstream.target()).ended);
+}
+
+TEST(Resolver, gives_each_address_of_a_name_once) {
+  const auto addresses = resolve_blocking("localhost", 80);
+  ASSERT_TRUE(addresses) << addresses.error().message;
+  std::set<std::string> texts;
+  for (const Address& address : *addresses) texts.insert(to_text(address));
+  EXPECT_EQ(texts.size(), addresses->size());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/text.h"
 
 namespace callgate::net {
 
@@ -23,12 +24,6 @@ bool is_written_by_server(std::string_view name) {
     if (equals_ignoring_case(name, own)) return true;
   }
   return false;
-}
-
-void append_number(std::string& out, std::size_t number) {
-  std::array<char, 20> digits;
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  out.append(digits.data(), end);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/text.h"
+
 namespace callgate::net {
 
 namespace {
@@ -26,12 +28,6 @@ bool is_token_byte(char c) { return kTokenBytes[static_cast<unsigned char>(c)]; 
 bool is_value_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 }  // namespace
@@ -82,7 +78,7 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
 bool has_token(std::string_view list, std::string_view token) {
   while (!list.empty()) {
     const std::size_t comma = list.find(',');
-    if (equals_ignoring_case(trim(list.substr(0, comma)), token)) return true;
+    if (equals_ignoring_case(trimmed_value(list.substr(0, comma)), token)) return true;
     if (comma == std::string_view::npos) break;
     list.remove_prefix(comma + 1);
   }

@@ -58,5 +58,42 @@ TEST(Url, parses_endpoints) {
   }
 }
 
+TEST(Http, trims_tokens_and_reads_to_the_end_of_the_list) {
+  EXPECT_TRUE(has_token("a,\t b \t,c", "B"));
+  EXPECT_TRUE(has_token("a,b,c", "c"));
+  EXPECT_FALSE(has_token("a,,", "b"));
+  EXPECT_FALSE(has_token("ab", "a"));
+}
+
+TEST(Http, sends_only_tokens_and_values_without_control_bytes) {
+  const auto sendable = [](std::string_view name, std::string_view value) {
+    return is_sendable({name, value});
+  };
+  EXPECT_TRUE(sendable("azAZ09!#$%&'*+-.^_`|~", " a\tb~\x80\xFF"));
+  EXPECT_TRUE(sendable("a", ""));
+  EXPECT_FALSE(sendable("", "a"));
+  for (const char c : std::string_view("\0 \"(),/:;<=>?@[\\]{}\x7f\x80\xff", 21)) {
+    EXPECT_FALSE(sendable(std::string(1, c), "a")) << static_cast<int>(c);
+  }
+  for (const char c : std::string_view("\0\r\n\x01\x1f\x7f", 6)) {
+    EXPECT_FALSE(sendable("a", std::string(1, c))) << static_cast<int>(c);
+  }
+}
+
+TEST(Http, names_statuses) {
+  EXPECT_EQ(reason_phrase(200), "OK");
+  EXPECT_EQ(reason_phrase(431), "Request Header Fields Too Large");
+  EXPECT_EQ(reason_phrase(529), "Overloaded");
+  EXPECT_EQ(reason_phrase(299), "Unknown");
+}
+
+TEST(Url, knows_the_first_and_the_last_port) {
+  EXPECT_EQ(parse_url("http://host:1")->port, 1);
+  EXPECT_EQ(parse_url("http://host:65535")->port, 65535);
+  EXPECT_FALSE(parse_url("http://host:65536"));
+  EXPECT_EQ(parse_endpoint("host:65535")->port, 65535);
+  EXPECT_FALSE(parse_endpoint("host:65536"));
+  EXPECT_EQ(parse_endpoint("host:0")->port, 0);
+}
 }  // namespace
 }  // namespace callgate::net

@@ -266,5 +266,112 @@ TEST(RequestParser, keeps_no_memory_for_a_length_that_is_only_promised) {
   EXPECT_LE(parser.body().capacity(), 64u * 1024);
 }
 
+Outcome push_limited(const HttpLimits& limits, const std::string& bytes) {
+  const Outcome whole = push_in_steps(limits, bytes, bytes.size());
+  EXPECT_EQ(push_in_steps(limits, bytes, 1), whole);
+  return whole;
+}
+
+TEST(RequestParser, takes_what_is_as_large_as_its_limits) {
+  HttpLimits limits;
+  limits.target_bytes = 10;
+  const auto target = [&](std::size_t size) {
+    return "GET /" + std::string(size - 1, 'a') + " HTTP/1.1\r\nHost: a\r\n\r\n";
+  };
+  EXPECT_EQ(push_limited(limits, target(10)).state, State::complete);
+  EXPECT_EQ(push_limited(limits, target(11)).status, 414);
+
+  limits = {};
+  limits.header_count = 2;
+  EXPECT_EQ(push_limited(limits, "GET / HTTP/1.1\r\nHost: a\r\nB: c\r\n\r\n").state,
+            State::complete);
+  EXPECT_EQ(push_limited(limits, "GET / HTTP/1.1\r\nHost: a\r\nB: c\r\nD: e\r\n\r\n").status, 431);
+
+  limits = {};
+  limits.body_bytes = 4;
+  EXPECT_EQ(push_limited(limits, post("Content-Length: 4\r\n", "body")).body, "body");
+  EXPECT_EQ(push_limited(limits, post("Content-Length: 5\r\n", "body!")).status, 413);
+  const std::string chunked = "Transfer-Encoding: chunked\r\n";
+  EXPECT_EQ(push_limited(limits, post(chunked, "2\r\nbo\r\n2\r\ndy\r\n0\r\n\r\n")).body, "body");
+  EXPECT_EQ(push_limited(limits, post(chunked, "2\r\nbo\r\n3\r\ndy!\r\n0\r\n\r\n")).status, 413);
+}
+
+TEST(RequestParser, takes_a_head_as_large_as_its_limit) {
+  HttpLimits limits;
+  const std::string head = "GET / HTTP/1.1\r\nHost: a\r\nB: ";
+  limits.head_bytes = head.size() + 10;
+  // The line ends of the last line and the head do not count.
+  EXPECT_EQ(push_limited(limits, head + std::string(10, 'c') + "\r\n\r\n").state, State::complete);
+  EXPECT_EQ(push_limited(limits, head + std::string(11, 'c') + "\r\n\r\n").status, 431);
+}
+
+TEST(RequestParser, takes_chunk_extensions_and_trailers_up_to_their_limit) {
+  HttpLimits limits;
+  limits.chunk_line_bytes = 10;
+  const std::string chunked = "Transfer-Encoding: chunked\r\n";
+  // The first 16 bytes of a line are the size's.
+  const auto extended = [&](std::size_t extra) {
+    return post(chunked, "2;" + std::string(14 + extra, 'x') + "\r\nab\r\n0\r\n\r\n");
+  };
+  EXPECT_EQ(push_limited(limits, extended(10)).body, "ab");
+  EXPECT_EQ(push_limited(limits, extended(11)).status, 400);
+}
+
+TEST(RequestParser, limits_the_body_of_a_request_to_the_byte) {
+  const HttpLimits limits;
+  for (const std::size_t most : {4u, 3u}) {
+    RequestParser parser(limits);
+    const std::string bytes = post("Content-Length: 4\r\n", "body");
+    parser.push(bytes.substr(0, bytes.size() - 4));
+    parser.limit_body(most);
+    EXPECT_EQ(parser.state(), most == 4 ? State::body : State::failed);
+  }
+  for (const std::size_t most : {2u, 1u}) {
+    RequestParser parser(limits);
+    parser.push(post("Transfer-Encoding: chunked\r\n", "2\r\nab\r\n"));
+    parser.limit_body(most);
+    EXPECT_EQ(parser.state(), most == 2 ? State::body : State::failed);
+  }
+}
+
+TEST(RequestParser, forgets_all_of_a_request_when_the_next_begins) {
+  const HttpLimits limits;
+  RequestParser parser(limits);
+  parser.push(
+      post("Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n", "1\r\na\r\n0\r\n\r\n"));
+  ASSERT_EQ(parser.state(), State::complete);
+  EXPECT_TRUE(parser.head().chunked);
+  EXPECT_TRUE(parser.head().expects_continue);
+  parser.next();
+  parser.push("GET /y HTTP/1.1\r\nHost: b\r\n\r\n");
+  ASSERT_EQ(parser.state(), State::complete);
+  EXPECT_FALSE(parser.head().chunked);
+  EXPECT_FALSE(parser.head().expects_continue);
+  EXPECT_FALSE(parser.head().content_length);
+  EXPECT_EQ(parser.head().headers.size(), 1u);
+  EXPECT_EQ(parser.head().query, "");
+  EXPECT_EQ(parser.body(), "");
+}
+
+TEST(RequestParser, an_old_client_expects_nothing_and_needs_no_host) {
+  const HttpLimits limits;
+  RequestParser parser(limits);
+  parser.push("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n");
+  ASSERT_EQ(parser.state(), State::body);
+  EXPECT_FALSE(parser.head().expects_continue);
+  EXPECT_EQ(parser.head().minor_version, 0);
+}
+
+TEST(RequestParser, an_absolute_target_without_a_path_is_the_root) {
+  const HttpLimits limits;
+  RequestParser parser(limits);
+  parser.push("GET http://host HTTP/1.1\r\nHost: host\r\n\r\n");
+  ASSERT_EQ(parser.state(), State::complete);
+  EXPECT_EQ(parser.head().path, "/");
+  parser.next();
+  parser.push("OPTIONS * HTTP/1.1\r\nHost: host\r\n\r\n");
+  ASSERT_EQ(parser.state(), State::complete);
+  EXPECT_EQ(parser.head().path, "*");
+}
 }  // namespace
 }  // namespace callgate::net

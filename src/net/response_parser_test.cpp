@@ -101,5 +101,57 @@ TEST(ResponseParser, expects_no_body_after_head_and_204) {
   EXPECT_EQ(push_in_steps("HTTP/1.1 204 No Content\r\n\r\n", 100).state, State::complete);
 }
 
+bool keeps(std::string_view version, std::string_view connection) {
+  std::string bytes = "HTTP/" + std::string(version) + " 200 OK\r\nContent-Length: 0\r\n";
+  if (!connection.empty()) bytes += "Connection: " + std::string(connection) + "\r\n";
+  return push_in_steps(bytes + "\r\n", 1000).keep_alive;
+}
+
+TEST(ResponseParser, knows_when_a_connection_is_kept) {
+  EXPECT_TRUE(keeps("1.1", ""));
+  EXPECT_TRUE(keeps("1.1", "keep-alive"));
+  EXPECT_TRUE(keeps("1.1", "Keep-Alive, x-closed"));
+  EXPECT_FALSE(keeps("1.1", "close"));
+  EXPECT_FALSE(keeps("1.1", "x, Close"));
+  EXPECT_FALSE(keeps("1.0", ""));
+  EXPECT_TRUE(keeps("1.0", "keep-alive"));
+  EXPECT_FALSE(keeps("1.0", "close"));
+}
+
+Outcome push_limited(std::size_t head_bytes, std::size_t header_count, std::string bytes) {
+  ResponseParser parser(head_bytes, header_count, false);
+  Outcome outcome;
+  outcome.body = parser.push(bytes);
+  outcome.state = parser.state();
+  return outcome;
+}
+
+TEST(ResponseParser, a_head_may_be_as_large_as_the_limits) {
+  const std::string head = "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 2\r\n\r\n";
+  EXPECT_EQ(push_limited(head.size(), 2, head + "ok"), (Outcome{State::complete, "ok"}));
+  EXPECT_EQ(push_limited(head.size() - 1, 2, head + "ok").state, State::failed);
+  EXPECT_EQ(push_limited(head.size(), 1, head + "ok").state, State::failed);
+}
+
+TEST(ResponseParser, skips_as_many_interim_responses_as_allowed) {
+  std::string bytes = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+  for (int i = 0; i < 16; ++i) bytes = "HTTP/1.1 100 Continue\r\n\r\n" + bytes;
+  EXPECT_EQ(push_in_steps(bytes, bytes.size()).state, State::complete);
+  bytes = "HTTP/1.1 100 Continue\r\n\r\n" + bytes;
+  EXPECT_EQ(push_in_steps(bytes, bytes.size()).state, State::failed);
+}
+
+TEST(ResponseParser, refuses_a_head_with_bare_line_feeds_where_it_ends) {
+  const std::string head = "HTTP/1.1 200 OK\nContent-Length: 2\n\n";
+  for (const std::size_t step : {1, 2, 3, 1000}) {
+    EXPECT_EQ(push_in_steps(head, step).state, State::failed) << step;
+    EXPECT_EQ(push_in_steps(head.substr(0, head.size() - 1), step).state, State::head) << step;
+  }
+}
+
+TEST(ResponseParser, expects_no_body_after_304_either) {
+  EXPECT_EQ(push_in_steps("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", 100),
+            (Outcome{State::complete, "", true}));
+}
 }  // namespace
 }  // namespace callgate::net

@@ -547,5 +547,64 @@ TEST(HttpServer, names_the_peer_even_when_it_is_gone) {
   EXPECT_THAT(named.get_future().get(), StartsWith("127.0.0.1:"));
 }
 
+std::size_t count_of(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(HttpServer, writes_its_own_headers_once_whatever_the_answer_adds) {
+  ServerThread server([](Exchange& exchange) -> Task<> {
+    const Headers headers{{"Content-Length", "99"}, {"TRANSFER-ENCODING", "chunked"},
+                          {"Connection", "x"},      {"Date", "never"},
+                          {"Server", "other"},      {"x-a", "b"}};
+    if (exchange.head().path == "/stream") {
+      exchange.start(200, headers);
+      (void)co_await exchange.end("ok");
+    } else {
+      (void)co_await exchange.respond(200, headers, "ok");
+    }
+  });
+  for (const bool stream : {false, true}) {
+    RawSocket client = RawSocket::connect(server.port());
+    client.send(std::string("GET ") + (stream ? "/stream" : "/") +
+                " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    std::string answer = client.receive_all();
+    for (char& c : answer) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    EXPECT_EQ(count_of(answer, "\r\ncontent-length:"), stream ? 0u : 1u) << answer;
+    EXPECT_EQ(count_of(answer, "\r\ntransfer-encoding:"), stream ? 1u : 0u) << answer;
+    EXPECT_EQ(count_of(answer, "\r\nconnection:"), 1u) << answer;
+    EXPECT_EQ(count_of(answer, "\r\ndate:"), 1u) << answer;
+    EXPECT_EQ(count_of(answer, "\r\nserver:"), 1u) << answer;
+    EXPECT_EQ(count_of(answer, "\r\nx-a: b\r\n"), 1u) << answer;
+    EXPECT_EQ(answer.find("never"), std::string::npos);
+  }
+}
+
+TEST(HttpServer, serves_as_many_connections_as_allowed_and_counts_them) {
+  std::atomic<std::int64_t> open = 0;
+  ServerOptions options;
+  options.open_connections = &open;
+  options.max_connections = 2;
+  ServerThread server(echo, std::move(options));
+  const auto answers = [&](RawSocket& client) {
+    client.send(kGet);
+    return !client.receive_until("GET /x ").empty();
+  };
+  RawSocket first = RawSocket::connect(server.port());
+  RawSocket second = RawSocket::connect(server.port());
+  EXPECT_TRUE(answers(first));
+  EXPECT_TRUE(answers(second));
+  EXPECT_EQ(open, 2);
+  RawSocket third = RawSocket::connect(server.port());
+  EXPECT_FALSE(answers(third));
+  second.close();
+  EXPECT_TRUE(server.eventually([&](HttpServer& s) { return s.connections() == 1; }));
+  EXPECT_EQ(open, 1);
+  RawSocket fourth = RawSocket::connect(server.port());
+  EXPECT_TRUE(answers(fourth));
+}
 }  // namespace
 }  // namespace callgate::net

@@ -8,6 +8,7 @@
 
 #include "base/base64.h"
 #include "base/check.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace callgate::net {
@@ -280,16 +281,10 @@ std::string accept_key(std::string_view key) {
 
 namespace {
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 // Takes the text up to `separator` from the front.
 std::string_view take(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
-  const std::string_view part = trim(text.substr(0, end));
+  const std::string_view part = trimmed_value(text.substr(0, end));
   text.remove_prefix(std::min(end + 1, text.size()));
   return part;
 }

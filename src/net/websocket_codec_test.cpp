@@ -190,5 +190,35 @@ TEST(WebSocketWriter, writes_lengths_in_their_shortest_form) {
   EXPECT_EQ(out.size(), 2u + 2 + 122) << "cut between characters";
 }
 
+TEST(WebSocketReader, takes_what_is_as_large_as_its_limits) {
+  const WebSocketLimits limits{.frame = 10, .message = 15};
+  const auto code_of = [&](const std::string& bytes) {
+    WebSocketReader reader(limits, true);
+    reader.push(bytes, [](const WebSocketMessage&) {});
+    return reader.fault() ? reader.fault()->code : 0;
+  };
+  EXPECT_EQ(code_of(masked(0x82, std::string(10, 'x'))), 0);
+  EXPECT_EQ(code_of(masked(0x82, std::string(11, 'x'))), kCloseTooBig);
+  EXPECT_EQ(code_of(masked(0x02, std::string(10, 'x')) + masked(0x80, std::string(5, 'x'))), 0);
+  EXPECT_EQ(code_of(masked(0x02, std::string(10, 'x')) + masked(0x80, std::string(6, 'x'))),
+            kCloseTooBig);
+  expect_read(masked(0x89, std::string(125, 'p')), "ping of 125|");
+  expect_read(masked(0x81, std::string(65535, 'a')), "text of 65535|");
+}
+
+TEST(WebSocketReader, knows_which_codes_a_close_may_have) {
+  const auto is_valid = [](int code) {
+    const std::string payload{static_cast<char>(code >> 8), static_cast<char>(code & 0xFF)};
+    WebSocketReader reader(kLimits, true);
+    reader.push(masked(0x88, payload), [](const WebSocketMessage&) {});
+    return !reader.fault();
+  };
+  for (const int code : {1000, 1003, 1007, 1011, 3000, 3999, 4000, 4999}) {
+    EXPECT_TRUE(is_valid(code)) << code;
+  }
+  for (const int code : {0, 999, 1004, 1005, 1006, 1015, 2999, 5000, 65535}) {
+    EXPECT_FALSE(is_valid(code)) << code;
+  }
+}
 }  // namespace
 }  // namespace callgate::net

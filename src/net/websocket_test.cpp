@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "net/net_testing.h"
 
 namespace callgate::net {
@@ -109,5 +111,94 @@ TEST(WebSocket, refuses_what_is_no_handshake) {
   }
 }
 
+std::string with_deflate() {
+  std::string opening(kOpening);
+  opening.insert(opening.size() - 2, "Sec-WebSocket-Extensions: permessage-deflate\r\n");
+  return opening;
+}
+
+TEST(WebSocket, sends_and_reads_deflated_messages_to_a_client_that_offers_it) {
+  ServerThread server(echo);
+  const std::string text(500, 'a');
+  std::string frame;
+  append_deflated_frame(frame, Opcode::text, text);
+  ASSERT_LT(frame.size(), 120u);
+  const std::string answer =
+      Client(server).exchange(with_deflate() + masked(0xC1, std::string_view(frame).substr(2)) +
+                              masked(0x81, "plain") + masked(0x88, ""));
+  EXPECT_THAT(answer, HasSubstr("\r\nsec-websocket-extensions: permessage-deflate; "
+                                "server_no_context_takeover; client_no_context_takeover\r\n"));
+  std::string expected = frame;
+  append_deflated_frame(expected, Opcode::text, "plain");
+  append_frame(expected, Opcode::close, {});
+  EXPECT_EQ(body_of(answer), expected);
+}
+
+TEST(WebSocket, deflates_for_nobody_when_it_is_told_not_to) {
+  ServerThread server([](Exchange& exchange) -> Task<> {
+    WebSocket socket(exchange, {.deflate = false});
+    auto accepted = co_await socket.accept({});
+    EXPECT_TRUE(accepted);
+    EXPECT_FALSE(socket.deflates());
+    socket.queue(Opcode::binary, "x");
+    co_await socket.close(kCloseNormal, "");
+  });
+  const std::string answer = Client(server).exchange(with_deflate() + masked(0x88, ""));
+  EXPECT_EQ(answer.find("extensions"), std::string::npos);
+  EXPECT_THAT(std::string(body_of(answer)), StartsWith("\x82\x01x\x88\x02\x03\xE8"));
+}
+
+TEST(WebSocket, a_reset_ends_a_read_at_once) {
+  std::promise<bool> read;
+  ServerThread server([&](Exchange& exchange) -> Task<> {
+    WebSocket socket(exchange, {});
+    (void)co_await socket.accept({});
+    const auto message = co_await socket.read(Millis(60'000));
+    read.set_value(message.has_value());
+  });
+  RawSocket client = RawSocket::connect(server.port());
+  client.send(kOpening);
+  client.receive_until("\r\n\r\n");
+  client.reset();
+  std::future<bool> result = read.get_future();
+  ASSERT_EQ(result.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  EXPECT_FALSE(result.get());
+}
+
+TEST(WebSocket, a_read_gives_nothing_when_its_time_is_over) {
+  std::promise<bool> nothing;
+  ServerThread server([&](Exchange& exchange) -> Task<> {
+    WebSocket socket(exchange, {});
+    (void)co_await socket.accept({});
+    const auto message = co_await socket.read(Millis(1));
+    nothing.set_value(message && !*message);
+  });
+  RawSocket client = RawSocket::connect(server.port());
+  client.send(kOpening);
+  EXPECT_TRUE(nothing.get_future().get());
+}
+
+TEST(WebSocket, queues_nothing_after_its_close_frame) {
+  ServerThread server([](Exchange& exchange) -> Task<> {
+    WebSocket socket(exchange, {});
+    (void)co_await socket.accept({});
+    socket.queue(Opcode::text, "a");
+    socket.queue_close(kCloseTryAgainLater, "slow");
+    socket.queue_close(kCloseNormal, "");
+    socket.queue(Opcode::text, "b");
+    socket.queue_frame("c");
+    EXPECT_EQ(socket.backlog(), 3u + 8u);
+    (void)co_await socket.flush();
+    EXPECT_EQ(socket.backlog(), 0u);
+    const auto over = co_await socket.read(Millis(5000));
+    EXPECT_FALSE(over);
+    co_await socket.leave();
+  });
+  const std::string answer =
+      Client(server).exchange(std::string(kOpening) + masked(0x89, "p") + masked(0x88, ""));
+  EXPECT_EQ(body_of(answer),
+            "\x81\x01"
+            "a\x88\x06\x03\xF5slow");
+}
 }  // namespace
 }  // namespace callgate::net

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "base/text.h"
+
 namespace callgate::policy {
 namespace {
 
@@ -40,7 +42,6 @@ static_assert(std::is_sorted(kAbbreviations.begin(), kAbbreviations.end()));
 static_assert(std::is_sorted(kTitleParts.begin(), kTitleParts.end()));
 static_assert(std::is_sorted(kBeforeDigit.begin(), kBeforeDigit.end()));
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -90,8 +91,7 @@ StopKind kind_of_stop(std::string_view word, std::string_view before) {
   if (word.size() == 1) {
     return is_letter(word[0]) && word != "I" ? StopKind::abbreviation : StopKind::sentence;
   }
-  std::string lower(word);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  const std::string lower = to_lower(word);
   if (lower == "a.m" || lower == "p.m") return StopKind::sentence;
   if (is_dotted(word) || contains(kAbbreviations, lower)) return StopKind::abbreviation;
   if (contains(kTitleParts, word) && follows_title(before)) return StopKind::abbreviation;

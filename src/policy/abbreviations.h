@@ -13,7 +13,7 @@ enum class StopKind : std::uint8_t {
   number,        // of one or two digits: it may be an ordinal, as in 3. Oktober
 };
 
-// What the stop behind `word` is. The word is what stands between white space and the stop, `before` the one before it.
+// What the stop after `word` is. The word is what stands between white space and the stop, `before` the one before it.
 StopKind kind_of_stop(std::string_view word, std::string_view before = {});
 
 // Names of months and the like that follow a German ordinal.

@@ -1,4 +1,4 @@
-// A policy: at most so many calls of a turn pass, the rest is withheld. Also what parallel_tool_calls: false asks for,
+// A policy: up to a limit the calls of a turn pass, the rest is withheld. Also what parallel_tool_calls: false asks for,
 // with a limit of one.
 #pragma once
 

@@ -2,15 +2,9 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace callgate::policy {
-namespace {
-
-constexpr std::string_view kSpace = " \t\r\n";
-
-bool is_space(char byte) { return kSpace.find(byte) != std::string_view::npos; }
-
-}  // namespace
-
 void CallWhitespace::push(const Event& event, EventSink& next) {
   const auto pass_after_text = [&] {
     flush(next);

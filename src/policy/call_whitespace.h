@@ -1,7 +1,7 @@
 // A policy: white space directly before a call that the model wrote as text separates the call from the text and is not
 // text itself. White space at the end of a text is held back until what follows decides. Where text goes on after the
-// call without white space of its own, one byte of it stays: words are never joined. Structured calls are no part of the
-// text, so white space before them is the model's.
+// call without white space of its own, one byte of it stays: words are never joined. Structured calls are not part of
+// the text, so white space before them is the model's.
 #pragma once
 
 #include <cstddef>

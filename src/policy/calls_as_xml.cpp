@@ -63,7 +63,7 @@ void CallsAsXml::finish(const CallFinished& event, EventSink& next) {
   next.accept(TextDelta{block_});
 }
 
-// False: the arguments are no object.
+// False: the arguments are not an object.
 bool CallsAsXml::write_members() {
   json::Reader in(arguments_);
   if (in.peek() != json::Kind::object) return false;

@@ -5,7 +5,7 @@
 //     <id>42</id>
 //   </use_tool>
 //
-// Strings stand as they are with `&`, `<` and `>` as entities, other values as JSON. Arguments that are no object, or
+// Strings stand as they are with `&`, `<` and `>` as entities, other values as JSON. Arguments that are not an object, or
 // that are larger than the limit, stand in one element `arguments` as the model wrote them. With `only` the call itself
 // is left out and the turn ends as one without calls.
 #pragma once

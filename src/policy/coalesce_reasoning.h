@@ -1,4 +1,4 @@
-// A policy: reasoning leaves in larger pieces. What arrives is held back until there are so many bytes of it, until
+// A policy: reasoning leaves in larger pieces. What arrives is held back until there are enough bytes of it, until
 // something else of the turn arrives, or until the owner of the pipeline says that it waited long enough.
 #pragma once
 

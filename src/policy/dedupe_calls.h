@@ -22,7 +22,7 @@ class DedupeCalls final : public Stage {
 
   void push(const Event& event, EventSink& next) override;
 
-  // A call is open and the stages behind do not know of it.
+  // A call is open and later stages do not know of it.
   bool is_holding_back() const { return state_ == State::held_back; }
 
  private:

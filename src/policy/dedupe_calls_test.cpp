@@ -56,6 +56,27 @@ TEST_F(DedupeCallsTest, compares_calls_whose_value_never_closes_when_they_are_fi
   EXPECT_EQ(withheld_.calls, 2u);
 }
 
+TEST_F(DedupeCallsTest, holds_back_as_many_bytes_as_it_may) {
+  const std::vector<Event> events =
+      turn({call(0, "f", "{\"a\":1}"), call(1, "f", "{\"a\":1}"), finish_calls()});
+  EXPECT_EQ(passed(events, 7), "call 0 f\nargs 0 {\"a\":1}\nend 0 complete\nfinish tool_calls\n");
+  EXPECT_EQ(withheld_.calls, 1u);
+  passed(events, 6);
+  EXPECT_EQ(withheld_.calls, 1u) << "one byte less: the first call is not remembered";
+
+  // Held back in pieces, the last of which fills the space without closing the value.
+  DedupeCalls stage(3, withheld_);
+  GrammarLog log;
+  for (const Event& event : call(0, "f", "")) stage.push(event, log);
+  stage.push(CallStarted{1, "f", ""}, log);
+  stage.push(ArgumentsDelta{1, "[1,"}, log);
+  EXPECT_TRUE(stage.is_holding_back());
+  stage.push(ArgumentsDelta{1, "2"}, log);
+  EXPECT_FALSE(stage.is_holding_back());
+  EXPECT_EQ(log.print(), "call 0 f\nend 0 complete\ncall 1 f\nargs 1 [1,2\n");
+  stage.push(CallFinished{1, CallOutcome::truncated}, log);
+}
+
 TEST_F(DedupeCallsTest, passes_a_call_that_is_too_long_to_hold_back) {
   EXPECT_EQ(passed(turn({call(0, "f", "{}"), call(1, "f", "{\"a\":1}"), call(2, "f", "{\"a\":1}"),
                          finish_calls()}),

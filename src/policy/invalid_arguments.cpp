@@ -1,11 +1,10 @@
 #include "policy/invalid_arguments.h"
 
+#include "base/text.h"
 #include "json/writer.h"
 
 namespace callgate::policy {
 namespace {
-
-constexpr std::string_view kSpace = " \t\r\n";
 
 // One JSON value, with white space around it at most. Control characters in strings count as a fault, since clients
 // refuse them.

@@ -1,4 +1,4 @@
-// For tests of policies: pushes events through a stage, checks the grammar behind it, prints what is left.
+// For tests of policies: pushes events through a stage, checks the grammar of what leaves it, prints what is left.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 namespace callgate::policy {
 namespace {
 
-constexpr std::uint32_t kMaxLook = 64;  // signs that tell nothing
+constexpr std::uint32_t kMaxLook = 64;  // signs that decide nothing
 constexpr UChar32 kEllipsis = 0x2026;   // Unicode takes it for no stop
 constexpr UChar32 kGuillemet = 0xBB;
 constexpr std::size_t kLongestWord = 32;  // that is looked at before a stop
@@ -264,7 +264,7 @@ void SentenceSplitter::end_ordinal(std::size_t word_end, Out out) {
   at_ = boundary_;
 }
 
-// French closes with it, behind a space and before one; German opens with it.
+// French closes with it, between two spaces; German opens with it.
 void SentenceSplitter::step_quote(const Character& c, Out out) {
   if (!is_space(c.code)) return break_at(boundary_, out);
   closed_ = true;
@@ -287,7 +287,7 @@ void SentenceSplitter::break_at(std::size_t position, Out out, bool whole) {
   phase_ = Phase::text;
 }
 
-// White space alone is no sentence.
+// White space alone is not a sentence.
 bool SentenceSplitter::emit(std::size_t end, Out out, bool whole) {
   const std::string_view text = std::string_view(buffer_).substr(begin_, end - begin_);
   const std::size_t wanted = whole ? 1 : std::max<std::size_t>(options_.min_characters, 1);

@@ -34,15 +34,15 @@ class SentenceSplitter {
   void flush(Out out);
 
  private:
-  // Where we are behind a stop.
+  // Where we are after a stop.
   enum class Phase : std::uint8_t {
     text,
-    stop,     // behind it, or behind what closes with it: ." .) .**
-    space,    // behind white space after that
+    stop,     // after it, or after what closes with it: ." .) .**
+    space,    // after white space that follows
     ordinal,  // in the word after "3. "
-    quote,    // behind a closing or opening » after the space
-    look,     // behind signs that tell nothing; the next letter decides
-    newline,  // behind the end of a line
+    quote,    // after a closing or opening » after the space
+    look,     // after signs that decide nothing; the next letter decides
+    newline,  // after the end of a line
     fence,    // in a code block
   };
   struct Character;
@@ -74,10 +74,10 @@ class SentenceSplitter {
   std::size_t boundary_ = 0;  // phases ordinal, look: where the next sentence would begin
   Phase phase_ = Phase::text;
   StopKind stop_ = StopKind::sentence;
-  bool soft_ = false;         // a full stop, which a small letter behind it undoes
+  bool soft_ = false;         // a full stop, which a small letter after it undoes
   bool wants_space_ = false;  // a stop of scripts that put spaces between words
-  bool closed_ = false;       // a quote or bracket closed behind the stop
-  bool whole_ = false;        // phase newline: behind a code block
+  bool closed_ = false;       // a quote or bracket closed after the stop
+  bool whole_ = false;        // phase newline: after a code block
   bool in_code_ = false;      // between two backticks
   bool line_start_ = true;
   std::size_t line_text_ = std::string::npos;  // where the line's text begins, if it is still here

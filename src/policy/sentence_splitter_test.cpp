@@ -235,7 +235,7 @@ TEST(SentenceSplitter, cuts_what_never_ends) {
   EXPECT_EQ(out[0].size(), 100u);
   const std::string signs = "End. " + std::string(300, '+') + " lower";
   EXPECT_EQ(split({signs}).size(), 2u)
-      << "signs that tell nothing are looked through for a while only";
+      << "signs that decide nothing are looked through for a while only";
 }
 
 TEST(SentenceSplitter, takes_bytes_that_are_no_text) {

@@ -1,4 +1,4 @@
-// A policy: text leaves in whole sentences, one delta each. What is no sentence yet is held back until it is one, or until
+// A policy: text leaves in whole sentences, one delta each. An unfinished sentence is held back until it ends, or until
 // something else of the turn follows: a call, reasoning, the end.
 #pragma once
 

@@ -1,7 +1,7 @@
 // A policy: the turn is cut once the model has made its calls. The turn ends in order; whatever the upstream says
 // later is dropped, so that its request can be aborted.
 //   first   at the first finished call
-//   burst   when cut() is called: whoever owns the clock does so when no call was finished for a while
+//   burst   when cut() is called: the owner of the clock does so when no call was finished for a while
 // A call counts as finished when its arguments are a whole JSON object or array, even before CallFinished: some
 // upstreams say that a call is over only with what follows it, and a silent one never would.
 // A call that the end of the turn truncated cuts nothing: the upstream says why it ended.

@@ -1,5 +1,5 @@
 // A policy: text after the last call of a turn is withheld, text between calls passes. So text after a call is held
-// back until another call starts or the turn ends. Reasoning and refusals pass, behind held back text in their order.
+// back until another call starts or the turn ends. Reasoning and refusals pass, after held back text in their order.
 #pragma once
 
 #include <cstddef>

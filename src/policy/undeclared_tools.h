@@ -1,4 +1,4 @@
-// A policy: a call of a tool that the request does not declare is no call for the client. It leaves as text,
+// A policy: a call of a tool that the request does not declare does not reach the client as a call. It leaves as text,
 //   {"name":"x","arguments":{...}}
 // or is withheld, and a sentence in the text says which tool it was.
 #pragma once

@@ -60,7 +60,7 @@ class CaptureTest : public testing::Test {
   std::string root_;
   CaptureConfig config_;
   telemetry::Logger log_{{.level = telemetry::LogLevel::off}};
-  telemetry::Metrics metrics_{1};
+  telemetry::Metrics metrics_;
   std::optional<CaptureWriter> writer_;
 };
 

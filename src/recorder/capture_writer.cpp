@@ -61,10 +61,7 @@ void CaptureWriter::write(CaptureJob job) {
     folder_.reset();
     log_.repeated(telemetry::LogLevel::error, "capture", "capture: " + done.error().message);
   }
-  metrics_.captures.with(0, !done                  ? "failed"
-                            : job.record.truncated ? "truncated"
-                                                   : "written")
-      .add();
+  metrics_.captures.with(!done ? "failed" : job.record.truncated ? "truncated" : "written").add();
   reserved_.fetch_sub(job.reserved, std::memory_order_relaxed);
 }
 

@@ -48,7 +48,7 @@ class CaptureWriter {
   // Its memory is given back by the writer. From any thread; never waits for the disk.
   void push(CaptureJob job);
   // There was no memory for one.
-  void count_dropped() { metrics_.captures.with(0, "dropped").add(); }
+  void count_dropped() { metrics_.captures.with("dropped").add(); }
 
  private:
   void run();

@@ -1,7 +1,8 @@
 #include "script/codex_request.h"
 
+#include "json/member.h"
 #include "json/writer.h"
-#include "script/json_member.h"
+#include "script/each_element.h"
 
 namespace callgate::script {
 namespace {
@@ -15,10 +16,10 @@ RawJson content_of(std::string_view parts) {
   each_element(parts, [&](std::string_view part) {
     if (count++ > 0) list.push_back(',');
     json::ObjectWriter object(list);
-    std::string url = member_text(part, "image_url");
-    if (url.empty()) url = member_text(part, "url");
+    std::string url = json::member_text(part, "image_url");
+    if (url.empty()) url = json::member_text(part, "url");
     if (url.empty()) {
-      only = member_text(part, "text");
+      only = json::member_text(part, "text");
       object.string("type", "text");
       object.string("text", only);
     } else {
@@ -42,16 +43,17 @@ RawJson content_of(std::string_view parts) {
 }  // namespace
 
 Request codex_thread_request(std::string_view params) {
-  Request request{.model = member_text(params, "model"), .stream = true, .include_usage = true};
-  if (const std::string system = member_text(params, "baseInstructions"); !system.empty()) {
+  Request request{
+      .model = json::member_text(params, "model"), .stream = true, .include_usage = true};
+  if (const std::string system = json::member_text(params, "baseInstructions"); !system.empty()) {
     Message message{.role = Role::system};
     json::append_string(message.content.text, system);
     request.messages.push_back(std::move(message));
   }
-  each_element(member_of(params, "dynamicTools"), [&](std::string_view tool) {
-    request.tools.push_back({.name = member_text(tool, "name"),
-                             .description = member_text(tool, "description"),
-                             .parameters = {std::string(member_of(tool, "inputSchema"))}});
+  each_element(json::given_member(params, "dynamicTools"), [&](std::string_view tool) {
+    request.tools.push_back({.name = json::member_text(tool, "name"),
+                             .description = json::member_text(tool, "description"),
+                             .parameters = {std::string(json::given_member(tool, "inputSchema"))}});
   });
   return request;
 }

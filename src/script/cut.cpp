@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace callgate::script {
 namespace {
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 bool continues_sequence(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 

@@ -52,7 +52,7 @@ std::string answer_results(const std::vector<Message>& messages, const Results& 
   std::string text;
   for (std::size_t i = results.begin; i < results.end; ++i) {
     if (!text.empty()) text.push_back('\n');
-    text += tool_name(messages, messages[i]) + " says: " + quote(text_of(messages[i].content));
+    text += tool_name(messages, messages[i]) + " says: " + quote(any_text_of(messages[i].content));
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #include "script/frame_writer.h"
 
-#include "script/json_member.h"
+#include "json/member.h"
+#include "script/each_element.h"
 
 namespace callgate::script {
 
@@ -37,7 +38,7 @@ void FrameWriter::write(std::string_view data, Tape& tape, std::string_view even
 }
 
 void FrameWriter::write_typed(std::string_view data, Tape& tape) {
-  write(data, tape, member_text(data, "type"));
+  write(data, tape, json::member_text(data, "type"));
 }
 
 void FrameWriter::write_last(std::string_view data, Tape& tape, std::string_view event) {

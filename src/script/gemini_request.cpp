@@ -3,9 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "script/json_member.h"
+#include "script/each_element.h"
 #include "script/reply_encoder.h"
 
 namespace callgate::script {
@@ -28,16 +29,17 @@ struct WirePart {
 };
 
 WirePart read_part(std::string_view json) {
-  WirePart part{.has_text = !member_of(json, "text").empty(),
-                .text = member_text(json, "text"),
-                .thought = member_of(json, "thought") == "true",
-                .signature = member_text(json, "thoughtSignature"),
-                .url = member_text(member_of(json, "fileData"), "fileUri"),
-                .call = member_of(json, "functionCall"),
-                .response = member_of(json, "functionResponse")};
-  const std::string_view data = member_of(json, "inlineData");
+  WirePart part{.has_text = !json::given_member(json, "text").empty(),
+                .text = json::member_text(json, "text"),
+                .thought = json::given_member(json, "thought") == "true",
+                .signature = json::member_text(json, "thoughtSignature"),
+                .url = json::member_text(json::given_member(json, "fileData"), "fileUri"),
+                .call = json::given_member(json, "functionCall"),
+                .response = json::given_member(json, "functionResponse")};
+  const std::string_view data = json::given_member(json, "inlineData");
   if (!data.empty()) {
-    part.url = "data:" + member_text(data, "mimeType") + ";base64," + member_text(data, "data");
+    part.url = "data:" + json::member_text(data, "mimeType") + ";base64," +
+               json::member_text(data, "data");
   }
   return part;
 }
@@ -71,11 +73,11 @@ RawJson to_content(const std::vector<WirePart>& parts) {
 // {"output":"text"} and {"error":"text"} are that text; any other object is its JSON.
 Message to_result(std::string_view json) {
   Message result{.role = Role::tool,
-                 .name = member_text(json, "name"),
-                 .tool_call_id = member_text(json, "id")};
-  const std::string_view response = member_of(json, "response");
-  const std::string output = member_text(response, "output");
-  const std::string error = member_text(response, "error");
+                 .name = json::member_text(json, "name"),
+                 .tool_call_id = json::member_text(json, "id")};
+  const std::string_view response = json::given_member(json, "response");
+  const std::string output = json::member_text(response, "output");
+  const std::string error = json::member_text(response, "error");
   json::append_string(result.content.text, !error.empty()    ? std::string_view(error)
                                            : !output.empty() ? std::string_view(output)
                                                              : response);
@@ -99,9 +101,9 @@ void add_model(std::vector<WirePart> parts, Request& request) {
   for (WirePart& part : parts) {
     if (!part.signature.empty()) append_detail(details, part);
     if (!part.call.empty()) {
-      message.calls.push_back({.id = member_text(part.call, "id"),
-                               .name = member_text(part.call, "name"),
-                               .arguments = std::string(member_of(part.call, "args")),
+      message.calls.push_back({.id = json::member_text(part.call, "id"),
+                               .name = json::member_text(part.call, "name"),
+                               .arguments = std::string(json::given_member(part.call, "args")),
                                .extra = {}});
     } else if (!part.thought && (!part.text.empty() || !part.url.empty())) {
       prose.push_back(std::move(part));
@@ -127,20 +129,20 @@ void add_user(std::vector<WirePart> parts, Request& request, Role role) {
 
 void read_content(std::string_view json, Request& request, Role other) {
   std::vector<WirePart> parts;
-  each_element(member_of(json, "parts"),
+  each_element(json::given_member(json, "parts"),
                [&](std::string_view part) { parts.push_back(read_part(part)); });
-  if (member_text(json, "role") == "model") return add_model(std::move(parts), request);
+  if (json::member_text(json, "role") == "model") return add_model(std::move(parts), request);
   add_user(std::move(parts), request, other);
 }
 
 void read_tool(std::string_view json, Request& request) {
-  const std::string_view declared = member_of(json, "functionDeclarations");
+  const std::string_view declared = json::given_member(json, "functionDeclarations");
   if (declared.empty()) return request.other_tools.push_back({std::string(json)});
   each_element(declared, [&](std::string_view declaration) {
-    std::string_view schema = member_of(declaration, "parametersJsonSchema");
-    if (schema.empty()) schema = member_of(declaration, "parameters");
-    request.tools.push_back({.name = member_text(declaration, "name"),
-                             .description = member_text(declaration, "description"),
+    std::string_view schema = json::given_member(declaration, "parametersJsonSchema");
+    if (schema.empty()) schema = json::given_member(declaration, "parameters");
+    request.tools.push_back({.name = json::member_text(declaration, "name"),
+                             .description = json::member_text(declaration, "description"),
                              .parameters = {std::string(schema)},
                              .extra = {},
                              .outer_extra = {}});
@@ -149,12 +151,12 @@ void read_tool(std::string_view json, Request& request) {
 
 void read_tool_config(std::string_view json, ToolChoice& choice) {
   using Mode = ToolChoice::Mode;
-  const std::string_view config = member_of(json, "functionCallingConfig");
-  const std::string mode = member_text(config, "mode");
+  const std::string_view config = json::given_member(json, "functionCallingConfig");
+  const std::string mode = json::member_text(config, "mode");
   if (mode == "AUTO") choice.mode = Mode::automatic;
   if (mode == "NONE") choice.mode = Mode::none;
   if (mode == "ANY") choice.mode = Mode::required;
-  each_element(member_of(config, "allowedFunctionNames"), [&](std::string_view name) {
+  each_element(json::given_member(config, "allowedFunctionNames"), [&](std::string_view name) {
     json::Reader in(name);
     if (in.peek() != Kind::string) return;
     choice = {.mode = Mode::named, .name = std::string(in.string())};

@@ -4,16 +4,16 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.h"
 #include "json/reader.h"
 
 namespace callgate::script {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && (is_space(text.back()) || text.back() == '\r')) text.remove_suffix(1);
+std::string_view trimmed_line(std::string_view text) {
+  while (!text.empty() && is_space_or_tab(text.front())) text.remove_prefix(1);
+  while (!text.empty() && (is_space_or_tab(text.back()) || text.back() == '\r'))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -40,7 +40,7 @@ bool LineReader::next() {
 }
 
 void LineReader::skip_space() {
-  while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
+  while (!rest_.empty() && is_space_or_tab(rest_.front())) rest_.remove_prefix(1);
 }
 
 bool LineReader::at_end() {
@@ -107,7 +107,7 @@ std::string LineReader::block() {
       break;
     }
     const std::string_view line = take_line();
-    if (trimmed(line) == mark) break;
+    if (trimmed_line(line) == mark) break;
     lines.append(line).push_back('\n');
   }
   rest_ = {};
@@ -152,7 +152,7 @@ std::uint32_t LineReader::milliseconds() {
 }
 
 std::string_view LineReader::rest_of_line() {
-  const std::string_view rest = trimmed(rest_);
+  const std::string_view rest = trimmed_line(rest_);
   rest_ = {};
   return rest;
 }

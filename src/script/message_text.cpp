@@ -26,7 +26,7 @@ std::string part_text(json::Reader& in) {
 
 }  // namespace
 
-std::string text_of(const RawJson& content) {
+std::string any_text_of(const RawJson& content) {
   if (content.empty()) return {};
   json::Reader in(content.text);
   switch (in.peek()) {
@@ -54,7 +54,7 @@ std::string text_of(const RawJson& content) {
 std::string last_text(const Request& request, Role role) {
   const auto found = std::find_if(request.messages.rbegin(), request.messages.rend(),
                                   [&](const Message& message) { return message.role == role; });
-  return found == request.messages.rend() ? std::string() : text_of(found->content);
+  return found == request.messages.rend() ? std::string() : any_text_of(found->content);
 }
 
 std::uint32_t turn_number(const Request& request) {

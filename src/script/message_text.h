@@ -10,7 +10,7 @@
 namespace callgate::script {
 
 // Text parts are joined by a line feed. Content that is neither a string nor an array gives its JSON text.
-std::string text_of(const RawJson& content);
+std::string any_text_of(const RawJson& content);
 
 // The text of the last message with that role, empty when there is none.
 std::string last_text(const Request& request, Role role);

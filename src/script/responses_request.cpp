@@ -3,33 +3,34 @@
 #include <string>
 #include <utility>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "script/json_member.h"
+#include "script/each_element.h"
 
 namespace callgate::script {
 namespace {
 
 // Parts in the form of Chat Completions.
 void append_part(std::string& out, std::string_view part) {
-  const std::string type = member_text(part, "type");
+  const std::string type = json::member_text(part, "type");
   json::ObjectWriter object(out);
   if (type == "input_image") {
     object.string("type", "image_url");
     json::ObjectWriter image(object.key("image_url"));
-    image.string("url", member_text(part, "image_url"));
+    image.string("url", json::member_text(part, "image_url"));
     image.close();
   } else if (type == "input_file") {
     object.string("type", "file");
     json::ObjectWriter file(object.key("file"));
     for (const std::string_view name : {"filename", "file_data", "file_id"}) {
-      if (const std::string_view value = member_of(part, name); !value.empty())
+      if (const std::string_view value = json::given_member(part, name); !value.empty())
         file.raw(name, value);
     }
     file.close();
   } else {
     object.string("type", "text");
-    object.string("text", member_text(part, type == "refusal" ? "refusal" : "text"));
+    object.string("text", json::member_text(part, type == "refusal" ? "refusal" : "text"));
   }
   object.close();
 }
@@ -43,9 +44,9 @@ RawJson content_of(std::string_view content) {
   bool plain = true;
   each_element(content, [&](std::string_view part) {
     if (count++ > 0) list.push_back(',');
-    const std::string type = member_text(part, "type");
+    const std::string type = json::member_text(part, "type");
     plain = plain && type.ends_with("text");
-    only = member_text(part, "text");
+    only = json::member_text(part, "text");
     append_part(list, part);
   });
   RawJson made;
@@ -62,22 +63,22 @@ class ItemReader {
   explicit ItemReader(Request& request) : request_(request) {}
 
   void add(std::string_view item) {
-    const std::string type = member_text(item, "type");
+    const std::string type = json::member_text(item, "type");
     if (type.empty() || type == "message") {
       add_message(item);
     } else if (type == "reasoning") {
       add_reasoning(item);
     } else if (type == "function_call") {
-      add_call(item, member_text(item, "arguments"));
+      add_call(item, json::member_text(item, "arguments"));
     } else if (type == "custom_tool_call") {
       std::string arguments;
       json::ObjectWriter object(arguments);
-      object.string("input", member_text(item, "input"));
+      object.string("input", json::member_text(item, "input"));
       object.close();
       add_call(item, std::move(arguments));
     } else if (type == "function_call_output" || type == "custom_tool_call_output") {
-      Message result{.role = Role::tool, .tool_call_id = member_text(item, "call_id")};
-      result.content = content_of(member_of(item, "output"));
+      Message result{.role = Role::tool, .tool_call_id = json::member_text(item, "call_id")};
+      result.content = content_of(json::given_member(item, "output"));
       request_.messages.push_back(std::move(result));
     }
   }
@@ -93,8 +94,8 @@ class ItemReader {
   }
 
   void add_message(std::string_view item) {
-    const std::string role = member_text(item, "role");
-    RawJson content = content_of(member_of(item, "content"));
+    const std::string role = json::member_text(item, "role");
+    RawJson content = content_of(json::given_member(item, "content"));
     if (role == "assistant") {
       answer(true).content = std::move(content);
       return;
@@ -106,8 +107,8 @@ class ItemReader {
   }
 
   void add_call(std::string_view item, std::string arguments) {
-    answer(false).calls.push_back({.id = member_text(item, "call_id"),
-                                   .name = member_text(item, "name"),
+    answer(false).calls.push_back({.id = json::member_text(item, "call_id"),
+                                   .name = json::member_text(item, "name"),
                                    .arguments = std::move(arguments)});
   }
 
@@ -115,8 +116,8 @@ class ItemReader {
     std::string detail;
     json::ObjectWriter object(detail);
     object.string("type", "reasoning.encrypted");
-    object.string("data", member_text(item, "encrypted_content"));
-    object.string("id", member_text(item, "id"));
+    object.string("data", json::member_text(item, "encrypted_content"));
+    object.string("id", json::member_text(item, "id"));
     object.string("format", "openai-responses-v1");
     object.close();
     std::vector<ExtraField>& extra = answer(false).extra;
@@ -133,14 +134,14 @@ class ItemReader {
 };
 
 void read_tool(std::string_view tool, Request& request) {
-  if (member_text(tool, "type") != "function") {
+  if (json::member_text(tool, "type") != "function") {
     request.other_tools.push_back({std::string(tool)});
     return;
   }
-  ToolSpec made{.name = member_text(tool, "name"),
-                .description = member_text(tool, "description"),
-                .parameters = {std::string(member_of(tool, "parameters"))}};
-  if (const std::string_view strict = member_of(tool, "strict"); !strict.empty()) {
+  ToolSpec made{.name = json::member_text(tool, "name"),
+                .description = json::member_text(tool, "description"),
+                .parameters = {std::string(json::given_member(tool, "parameters"))}};
+  if (const std::string_view strict = json::given_member(tool, "strict"); !strict.empty()) {
     made.extra.push_back({"strict", {std::string(strict)}});
   }
   request.tools.push_back(std::move(made));
@@ -151,8 +152,8 @@ void read_tool_choice(std::string_view choice, Request& request) {
   if (choice == "\"auto\"") request.tool_choice.mode = Mode::automatic;
   if (choice == "\"none\"") request.tool_choice.mode = Mode::none;
   if (choice == "\"required\"") request.tool_choice.mode = Mode::required;
-  if (member_text(choice, "type") == "function") {
-    request.tool_choice = {.mode = Mode::named, .name = member_text(choice, "name")};
+  if (json::member_text(choice, "type") == "function") {
+    request.tool_choice = {.mode = Mode::named, .name = json::member_text(choice, "name")};
   }
 }
 
@@ -184,8 +185,8 @@ void add_responses_items(Request& request, std::string_view items) {
 }
 
 Result<Request> decode_responses_request(std::string_view body) {
-  Request request{.model = member_text(body, "model"), .include_usage = true};
-  if (const std::string_view system = member_of(body, "instructions"); !system.empty()) {
+  Request request{.model = json::member_text(body, "model"), .include_usage = true};
+  if (const std::string_view system = json::given_member(body, "instructions"); !system.empty()) {
     request.messages.push_back({.role = Role::system, .content = {std::string(system)}});
   }
   json::Reader in(body);

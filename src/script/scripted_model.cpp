@@ -11,7 +11,7 @@ constexpr std::size_t kMaxKept = 256;
 constexpr std::size_t kMaxKeptBytes = std::size_t{64} << 20;
 
 template <class Number>
-void append_number(std::string& key, Number number) {
+void append_bytes(std::string& key, Number number) {
   char bytes[sizeof number];
   std::memcpy(bytes, &number, sizeof number);
   key.append(bytes, sizeof number);
@@ -51,13 +51,13 @@ ScriptedModel::Match ScriptedModel::match(const Request& request) {
 const std::string& ScriptedModel::key_of(const Match& match, const Request& request,
                                          const ReplyOptions& options, std::uint32_t turn) {
   key_.clear();
-  append_number(key_, match.index);
-  append_number(key_, turn);
-  append_number(key_, request.choices);
-  append_number(key_, request.stream_options.size());
-  append_number(key_, prompt_count(request));
-  append_number(key_, options.call_text.render);
-  append_number(key_, options.faults.bits());
+  append_bytes(key_, match.index);
+  append_bytes(key_, turn);
+  append_bytes(key_, request.choices);
+  append_bytes(key_, request.stream_options.size());
+  append_bytes(key_, prompt_count(request));
+  append_bytes(key_, options.call_text.render);
+  append_bytes(key_, options.faults.bits());
   key_.push_back(
       static_cast<char>(request.stream * 4 + request.include_usage * 2 + request.legacy_functions));
   key_.append(options.wire).push_back('\0');

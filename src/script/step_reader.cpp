@@ -4,17 +4,10 @@
 #include <array>
 #include <limits>
 
+#include "chat/content.h"
+
 namespace callgate::script {
 namespace {
-
-std::optional<Role> role_named(std::string_view word) {
-  if (word == "system") return Role::system;
-  if (word == "developer") return Role::developer;
-  if (word == "user") return Role::user;
-  if (word == "assistant") return Role::assistant;
-  if (word == "tool") return Role::tool;
-  return std::nullopt;
-}
 
 std::optional<FinishReason> reason_named(std::string_view word) {
   if (word == "stop") return FinishReason::stop;
@@ -41,7 +34,7 @@ void read_condition(LineReader& in, Condition& condition) {
     if (condition.model.empty()) in.fail_word({}, "a model name, with * and ? as wildcards");
   } else if (word == "last") {
     const std::string_view role = in.word();
-    condition.last_role = role_named(role);
+    condition.last_role = find_role(role);
     if (!condition.last_role) in.fail_word(role, "system|developer|user|assistant|tool");
   } else if (word == "turn") {
     const auto turn = static_cast<std::uint32_t>(in.number(1'000'000));
@@ -59,7 +52,7 @@ void read_condition(LineReader& in, Condition& condition) {
     condition.stream = true;
   } else if (word == "whole") {
     condition.stream = false;
-  } else if (const std::optional<Role> role = role_named(word)) {
+  } else if (const std::optional<Role> role = find_role(word)) {
     if (!in.take("contains")) in.fail_word(in.word(), "contains \"...\"");
     condition.contains.push_back({*role, in.string()});
   } else {

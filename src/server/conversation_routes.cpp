@@ -5,9 +5,9 @@
 //   {"id":"c1","object":"conversation","key":"dev","messages":[{"role":"user","content":"Where is ORD-42?"},...],...}
 #include "admin/log_time.h"
 #include "base/url_query.h"
+#include "chat/message_json.h"
 #include "json/writer.h"
 #include "server/admin_routes.h"
-#include "server/message_json.h"
 
 namespace callgate::server {
 namespace {

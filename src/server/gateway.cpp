@@ -7,6 +7,7 @@
 #include "access/shared_limits.h"
 #include "base/url_query.h"
 #include "json/writer.h"
+#include "net/unix_time.h"
 #include "server/admin_routes.h"
 #include "server/loop_choice.h"
 #include "server/loop_turn.h"
@@ -122,7 +123,7 @@ net::Task<> Gateway::answer(net::Exchange& exchange) {
   Ask ask{.exchange = exchange, .snapshot = snapshot_, .started_ms = loop_.now()};
   const std::string_view given = exchange.head().headers.find("x-request-id").value_or("");
   ask.id = is_acceptable_request_id(given) ? std::string(given)
-                                           : mint_.mint_timed("req_", unix_milliseconds());
+                                           : mint_.mint_timed("req_", net::unix_ms());
   ask.headers.add("x-request-id", ask.id);
   add_cors(ask);
   std::string allow;
@@ -249,7 +250,7 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
   if (!*wanted && !brief) return {};
   ask.capture = Capture::make(world_.captures, config.capture,
                               {.request_id = ask.id,
-                               .time_ms = unix_milliseconds(),
+                               .time_ms = net::unix_ms(),
                                .model = std::string(model),
                                .protocol = "openai_chat",
                                .secrets = ask.snapshot->secrets,

@@ -2,6 +2,7 @@
 #include "admin/log_query.h"
 #include "admin/query_pool.h"
 #include "base/url_query.h"
+#include "net/unix_time.h"
 #include "server/admin_routes.h"
 #include "server/observe.h"
 
@@ -34,9 +35,8 @@ net::Task<> answer_query(Desk& desk, Ask& ask) {
   if (head.path.starts_with(kRequestPath) && head.path.ends_with(kCapturePath)) {
     co_return co_await show_capture(desk, ask);
   }
-  const LogQuery query{.path = std::string(head.path),
-                       .query = std::string(head.query),
-                       .now_ms = unix_milliseconds()};
+  const LogQuery query{
+      .path = std::string(head.path), .query = std::string(head.query), .now_ms = net::unix_ms()};
   Result<std::string> answer =
       fail(ErrorCode::unavailable, "this gateway has no request log (store.url = \"none\")");
   if (desk.world.queries != nullptr) {

@@ -1,6 +1,7 @@
 #include "server/loop_client.h"
 
 #include "json/writer.h"
+#include "net/unix_time.h"
 #include "policy/call_whitespace.h"
 #include "server/observe.h"
 
@@ -49,7 +50,7 @@ ResponseIdentity make_identity(IdMint& mint, const Request& request, ReasoningFo
   return {
       .id = mint.mint("chatcmpl-", 29),
       .model = request.model,
-      .created = unix_milliseconds() / 1000,
+      .created = net::unix_ms() / 1000,
       .reasoning_field = reasoning == ReasoningForm::reasoning ? "reasoning" : "reasoning_content"};
 }
 

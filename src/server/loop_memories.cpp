@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "net/unix_time.h"
 #include "server/observe.h"
 
 namespace callgate::server {
@@ -93,7 +94,7 @@ MemoryLimits LoopMemories::limits() const {
 
 net::Task<Result<std::optional<store::Memory>>> LoopMemories::load(net::Loop& loop,
                                                                    store::MemoryName name) {
-  if (store_ == nullptr) co_return unstored_.load(name, unix_milliseconds());
+  if (store_ == nullptr) co_return unstored_.load(name, net::unix_ms());
   const auto query = [name](store::Sessions::Tables& tables) { return tables.memory.load(name); };
   const std::string key = claim_name(name);
   auto loaded = co_await store_->ask(loop, key, query);
@@ -103,7 +104,7 @@ net::Task<Result<std::optional<store::Memory>>> LoopMemories::load(net::Loop& lo
 net::Task<Result<bool>> LoopMemories::append(net::Loop& loop, store::MemoryName name,
                                              store::MemoryStep step) {
   const MemoryLimits limit = limits();
-  if (store_ == nullptr) co_return unstored_.append(name, step, limit, unix_milliseconds());
+  if (store_ == nullptr) co_return unstored_.append(name, step, limit, net::unix_ms());
   const std::string key = claim_name(name);
   const auto query = [name, step = std::move(step),
                       ttl = limit.ttl](store::Sessions::Tables& tables) {

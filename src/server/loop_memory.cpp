@@ -4,10 +4,11 @@
 #include <iterator>
 #include <utility>
 
+#include "chat/content.h"
+#include "chat/message_json.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "loop/history.h"
-#include "server/message_json.h"
 
 namespace callgate::server {
 namespace {
@@ -16,10 +17,6 @@ using Messages = std::vector<Message>;
 
 // Long enough for another gateway to hand the conversation over, short for who asks twice at a time.
 constexpr net::Millis kPatience{250};
-
-bool is_prompt(const Message& message) {
-  return message.role == Role::system || message.role == Role::developer;
-}
 
 bool has_call(const Message& message, std::string_view id) {
   return std::any_of(message.calls.begin(), message.calls.end(),

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "chat/message_json.h"
 #include "net/net_testing.h"
-#include "server/message_json.h"
 
 namespace callgate::server {
 namespace {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "net/unix_time.h"
 #include "server/loop_round.h"
 #include "server/observe.h"
 
@@ -93,7 +94,7 @@ net::Task<bool> LoopRun::drive() {
                   .request = work_.request_id,
                   .key = std::string(key_name()),
                   .model = model().name,
-                  .started_at = unix_milliseconds()};
+                  .started_at = net::unix_ms()};
   entry_.emplace(world_.loops, loop_, std::move(sight),
                  [this](const LoopCommand& command) { steer(command); });
   audience_.started();

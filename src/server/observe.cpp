@@ -9,16 +9,13 @@
 namespace callgate::server {
 namespace {
 
-constexpr telemetry::Shard kAnyShard = 0;
-
 std::chrono::milliseconds milliseconds(std::int64_t count) {
   return std::chrono::milliseconds(count);
 }
 
 void count_usage(telemetry::Metrics& metrics, std::string_view model, const Usage& usage) {
   const auto add = [&](std::string_view kind, std::int64_t tokens) {
-    if (tokens > 0)
-      metrics.tokens.with(kAnyShard, model, kind).add(static_cast<std::uint64_t>(tokens));
+    if (tokens > 0) metrics.tokens.with(model, kind).add(static_cast<std::uint64_t>(tokens));
   };
   add("prompt", usage.prompt_tokens);
   add("completion", usage.completion_tokens);
@@ -36,11 +33,11 @@ void count_calls(telemetry::Metrics& metrics, const TurnLabels& turn, const Turn
   for (const CallOutcome outcome : kOutcomes) {
     const std::uint32_t count = summary.outcomes[static_cast<std::size_t>(outcome)];
     if (count == 0) continue;
-    metrics.calls.with(kAnyShard, turn.model, dialect, callgate::to_string(outcome)).add(count);
+    metrics.calls.with(turn.model, dialect, callgate::to_string(outcome)).add(count);
   }
   if (summary.held_back_deltas > 0) {
-    metrics.held_back_deltas.with(kAnyShard, turn.dialect).add(summary.held_back_deltas);
-    metrics.held_back_bytes.with(kAnyShard, turn.dialect).add(summary.held_back_bytes);
+    metrics.held_back_deltas.with(turn.dialect).add(summary.held_back_deltas);
+    metrics.held_back_bytes.with(turn.dialect).add(summary.held_back_bytes);
   }
 }
 
@@ -49,18 +46,18 @@ void count_turn(telemetry::Metrics& metrics, const TurnLabels& turn, const TurnS
   count_calls(metrics, turn, summary);
   for (std::size_t i = 0; i < kRepairCount; ++i) {
     if (summary.repairs[i] == 0) continue;
-    metrics.repairs.with(kAnyShard, model, callgate::to_string(static_cast<Repair>(i)))
+    metrics.repairs.with(model, callgate::to_string(static_cast<Repair>(i)))
         .add(summary.repairs[i]);
   }
   if (summary.withheld_calls > 0) {
-    metrics.withheld_calls.with(kAnyShard, model).add(summary.withheld_calls);
+    metrics.withheld_calls.with(model).add(summary.withheld_calls);
   }
   if (!summary.missed_in.empty()) {
-    metrics.missed_calls.with(kAnyShard, model, summary.missed_in).add();
+    metrics.missed_calls.with(model, summary.missed_in).add();
   }
-  if (summary.cut) metrics.turns_cut.with(kAnyShard, model).add();
+  if (summary.cut) metrics.turns_cut.with(model).add();
   if (summary.usage) count_usage(metrics, model, *summary.usage);
-  if (summary.frames_in > 0) metrics.upstream_frames.with(kAnyShard).add(summary.frames_in);
+  if (summary.frames_in > 0) metrics.upstream_frames.with().add(summary.frames_in);
 }
 
 // Once per stream, however many there were.
@@ -77,12 +74,6 @@ void log_invalid_frames(World& world, const TurnLabels& turn, std::string_view u
 
 }  // namespace
 
-std::int64_t unix_milliseconds() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 void observe_begin(World& world, store::RequestRecord record) {
   world.requests.begin(std::move(record));
 }
@@ -92,19 +83,17 @@ void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome out
   const std::string_view model = turn.model;
   telemetry::Metrics& metrics = world.metrics;
   const bool gone = outcome.state == store::RequestState::disconnected;
-  if (gone) metrics.client_disconnects.with(kAnyShard).add();
-  metrics.requests
-      .with(kAnyShard, model, gone ? "disconnected" : telemetry::status_class(outcome.http_status))
+  if (gone) metrics.client_disconnects.with().add();
+  metrics.requests.with(model, gone ? "disconnected" : telemetry::status_class(outcome.http_status))
       .add();
-  metrics.request_duration.with(kAnyShard, model).observe(milliseconds(outcome.total_ms));
+  metrics.request_duration.with(model).observe(milliseconds(outcome.total_ms));
   if (outcome.first_token_ms) {
-    metrics.time_to_first_token.with(kAnyShard, model)
-        .observe(milliseconds(*outcome.first_token_ms));
+    metrics.time_to_first_token.with(model).observe(milliseconds(*outcome.first_token_ms));
   }
   count_turn(metrics, turn, summary);
   log_invalid_frames(world, turn, outcome.upstream, summary);
   if (outcome.state == store::RequestState::failed) {
-    metrics.errors.with(kAnyShard, outcome.error_code).add();
+    metrics.errors.with(outcome.error_code).add();
     world.log.warning("request failed", {{"request", outcome.id},
                                          {trace_field(turn.trace), turn.trace},
                                          {"code", outcome.error_code},
@@ -115,7 +104,7 @@ void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome out
 
 void observe_retry(World& world, const TurnLabels& turn, std::string_view upstream,
                    const Error& error) {
-  world.metrics.upstream_retries.with(kAnyShard, upstream).add();
+  world.metrics.upstream_retries.with(upstream).add();
   world.log.info("trying again", {{"request", turn.request},
                                   {trace_field(turn.trace), turn.trace},
                                   {"upstream", upstream},
@@ -123,16 +112,14 @@ void observe_retry(World& world, const TurnLabels& turn, std::string_view upstre
 }
 
 void observe_upstream(World& world, std::string_view upstream, const Error* error) {
-  world.metrics.upstream_requests.with(kAnyShard, upstream, error == nullptr ? "ok" : "failed")
-      .add();
-  world.metrics.upstream_up.with(kAnyShard, upstream).set(error == nullptr ? 1 : 0);
-  if (error != nullptr)
-    world.metrics.upstream_errors.with(kAnyShard, upstream, to_string(error->code)).add();
+  world.metrics.upstream_requests.with(upstream, error == nullptr ? "ok" : "failed").add();
+  world.metrics.upstream_up.with(upstream).set(error == nullptr ? 1 : 0);
+  if (error != nullptr) world.metrics.upstream_errors.with(upstream, to_string(error->code)).add();
 }
 
 void observe_refusal(World& world, const Ask& ask, int status, const Error& error) {
-  world.metrics.requests.with(kAnyShard, "", telemetry::status_class(status)).add();
-  world.metrics.errors.with(kAnyShard, to_string(error.code)).add();
+  world.metrics.requests.with("", telemetry::status_class(status)).add();
+  world.metrics.errors.with(to_string(error.code)).add();
   if (!world.log.is_enabled(telemetry::LogLevel::debug)) return;
   const auto context = telemetry::trace_context_of(ask.exchange.head().headers);
   const std::string trace = context ? telemetry::to_hex(context->trace) : std::string();
@@ -142,64 +129,58 @@ void observe_refusal(World& world, const Ask& ask, int status, const Error& erro
                                       {"error", error.message}});
 }
 
-void observe_auth_failure(World& world) { world.metrics.auth_failures.with(kAnyShard).add(); }
+void observe_auth_failure(World& world) { world.metrics.auth_failures.with().add(); }
 
 void observe_rate_limited(World& world, std::string_view key) {
-  world.metrics.rate_limited.with(kAnyShard, key).add();
+  world.metrics.rate_limited.with(key).add();
 }
 
 ChildHealth observe_child(World& world, const std::string& upstream) {
-  return {.up =
-              [&world, upstream](bool up) {
-                world.metrics.codex_child_up.with(kAnyShard, upstream).set(up ? 1 : 0);
-              },
-          .restarted =
-              [&world, upstream] {
-                world.metrics.codex_child_restarts.with(kAnyShard, upstream).add();
-              },
-          .log =
-              [&world, upstream](std::string_view what) {
-                world.log.warning("child", {{"upstream", upstream}, {"said", what}});
-              }};
+  return {
+      .up = [&world,
+             upstream](bool up) { world.metrics.codex_child_up.with(upstream).set(up ? 1 : 0); },
+      .restarted = [&world, upstream] { world.metrics.codex_child_restarts.with(upstream).add(); },
+      .log =
+          [&world, upstream](std::string_view what) {
+            world.log.warning("child", {{"upstream", upstream}, {"said", what}});
+          }};
 }
 
 void observe_tool_run(World& world, std::string_view tool, std::string_view outcome,
                       std::optional<Milliseconds> duration) {
-  world.metrics.tool_runs.with(kAnyShard, tool, outcome).add();
-  if (duration) world.metrics.tool_duration.with(kAnyShard, tool).observe(*duration);
+  world.metrics.tool_runs.with(tool, outcome).add();
+  if (duration) world.metrics.tool_duration.with(tool).observe(*duration);
 }
 
 void observe_loop(World& world, std::string_view model, std::string_view end) {
-  world.metrics.loops.with(kAnyShard, model, end).add();
+  world.metrics.loops.with(model, end).add();
 }
 
 std::string render_metrics(World& world) {
   const store::Health health = world.requests.health();
-  world.metrics.store_queue_depth.with(kAnyShard).set(static_cast<std::int64_t>(health.queued));
-  world.metrics.store_lag.with(kAnyShard).set(health.lag.count());
-  world.metrics.store_dropped.with(kAnyShard).raise_to(health.dropped);
-  world.metrics.store_errors.with(kAnyShard).raise_to(health.errors);
-  world.metrics.store_shed.with(kAnyShard).raise_to(health.shed);
-  world.metrics.store_spooled.with(kAnyShard).raise_to(health.spooled);
-  world.metrics.store_journal_bytes.with(kAnyShard).set(
-      static_cast<std::int64_t>(health.journal_bytes));
-  world.metrics.session_failures.with(kAnyShard).raise_to(world.conversations.answers.failures());
+  world.metrics.store_queue_depth.with().set(static_cast<std::int64_t>(health.queued));
+  world.metrics.store_lag.with().set(health.lag.count());
+  world.metrics.store_dropped.with().raise_to(health.dropped);
+  world.metrics.store_errors.with().raise_to(health.errors);
+  world.metrics.store_shed.with().raise_to(health.shed);
+  world.metrics.store_spooled.with().raise_to(health.spooled);
+  world.metrics.store_journal_bytes.with().set(static_cast<std::int64_t>(health.journal_bytes));
+  world.metrics.session_failures.with().raise_to(world.conversations.answers.failures());
   const RoomCounters& rooms = world.rooms.counters();
-  world.metrics.rooms.with(kAnyShard).set(static_cast<std::int64_t>(world.rooms.count()));
-  world.metrics.room_subscribers.with(kAnyShard).set(rooms.subscribers.load());
-  world.metrics.room_subscribers_dropped.with(kAnyShard).raise_to(rooms.dropped.load());
-  world.metrics.room_frames.with(kAnyShard).raise_to(rooms.frames.load());
-  world.metrics.connections_active.with(kAnyShard).set(
-      world.connections.load(std::memory_order_relaxed));
-  world.metrics.store_healthy.with(kAnyShard).set(health.healthy ? 1 : 0);
-  world.metrics.draining.with(kAnyShard).set(world.draining.load(std::memory_order_relaxed) ? 1
-                                                                                            : 0);
+  world.metrics.rooms.with().set(static_cast<std::int64_t>(world.rooms.count()));
+  world.metrics.room_subscribers.with().set(rooms.subscribers.load());
+  world.metrics.room_subscribers_dropped.with().raise_to(rooms.dropped.load());
+  world.metrics.room_frames.with().raise_to(rooms.frames.load());
+  world.metrics.connections_active.with().set(world.connections.load(std::memory_order_relaxed));
+  world.metrics.log_shed.with().raise_to(world.log.shed());
+  world.metrics.store_healthy.with().set(health.healthy ? 1 : 0);
+  world.metrics.draining.with().set(world.draining.load(std::memory_order_relaxed) ? 1 : 0);
   if (world.spans != nullptr) {
     const telemetry::SpanExporter::Counts counts = world.spans->counts();
-    world.metrics.otlp_queue_depth.with(kAnyShard).set(static_cast<std::int64_t>(counts.queued));
-    world.metrics.otlp_sent.with(kAnyShard).raise_to(counts.sent);
-    world.metrics.otlp_dropped.with(kAnyShard).raise_to(counts.dropped);
-    world.metrics.otlp_failures.with(kAnyShard).raise_to(counts.failures);
+    world.metrics.otlp_queue_depth.with().set(static_cast<std::int64_t>(counts.queued));
+    world.metrics.otlp_sent.with().raise_to(counts.sent);
+    world.metrics.otlp_dropped.with().raise_to(counts.dropped);
+    world.metrics.otlp_failures.with().raise_to(counts.failures);
   }
   return world.metrics.render();
 }
@@ -213,13 +194,11 @@ void ExplainLog::stayed_text(const StayedText& text) {
 }
 
 StreamGauge::StreamGauge(World& world) : world_(world) {
-  world_.metrics.streams_active.with(kAnyShard).add();
+  world_.metrics.streams_active.with().add();
 }
-StreamGauge::~StreamGauge() { world_.metrics.streams_active.with(kAnyShard).subtract(); }
+StreamGauge::~StreamGauge() { world_.metrics.streams_active.with().subtract(); }
 
-LoopGauge::LoopGauge(World& world) : world_(world) {
-  world_.metrics.loops_active.with(kAnyShard).add();
-}
-LoopGauge::~LoopGauge() { world_.metrics.loops_active.with(kAnyShard).subtract(); }
+LoopGauge::LoopGauge(World& world) : world_(world) { world_.metrics.loops_active.with().add(); }
+LoopGauge::~LoopGauge() { world_.metrics.loops_active.with().subtract(); }
 
 }  // namespace callgate::server

@@ -14,8 +14,6 @@
 
 namespace callgate::server {
 
-std::int64_t unix_milliseconds();
-
 void observe_begin(World& world, store::RequestRecord record);
 // What a turn is known by. An empty trace: it is in none.
 struct TurnLabels {

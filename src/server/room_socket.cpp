@@ -4,6 +4,7 @@
 
 #include "client/protocol.h"
 #include "json/writer.h"
+#include "net/unix_time.h"
 #include "server/loop_choice.h"
 #include "server/loop_run.h"
 #include "server/observe.h"
@@ -231,7 +232,7 @@ Result<void> RoomSocket::ask_turn(RoomInput& input) {
   auto made = make_work(input.body);
   if (!made) return tl::unexpected(made.error());
   std::unique_ptr<LoopWork> work = std::move(*made);
-  work->request_id = gateway_.mint_.mint_timed("req_", unix_milliseconds());
+  work->request_id = gateway_.mint_.mint_timed("req_", net::unix_ms());
   work->session = "room:" + join_.room;
   work->peer = ask_.exchange.peer();
   work->received_bytes = input.body.size();

@@ -4,7 +4,6 @@
 #include <random>
 
 #include "base/ids.h"
-#include "callgate/version.h"
 #include "config/tool_config.h"
 #include "net/url.h"
 #include "server/serve_options.h"
@@ -40,7 +39,7 @@ Result<std::unique_ptr<tool::ToolHost>> start_tools(const Config& config, teleme
   const auto set = to_tool_set(config);
   if (!set) return tl::unexpected(set.error());
   tool::HookObserver observe = [&log, &metrics](const tool::HookNotice& notice) {
-    metrics.hook_questions.with(0, notice.hook, notice.when, notice.outcome).add();
+    metrics.hook_questions.with(notice.hook, notice.when, notice.outcome).add();
     if (notice.fault.empty()) return;
     const std::string hook = "hook " + std::string(notice.hook);
     const std::string asked = ", " + std::string(notice.when) + " " + std::string(notice.tool);
@@ -86,8 +85,9 @@ Result<void> run_serve(const ServeOptions& options) {
   }
   telemetry::Logger log({.level = *telemetry::to_log_level(config->log.level),
                          .format = *telemetry::to_log_format(config->log.format)});
-  telemetry::Metrics metrics(1);
-  metrics.build.with(0, kVersion).set(1);
+  const telemetry::LogRescue rescue(log);
+  for (const std::string& notice : deprecations(*config)) log.warning(notice);
+  telemetry::Metrics metrics;
   auto requests = store::make_request_log(config->store.url, store_options(config->store, log));
   if (!requests) return tl::unexpected(requests.error());
   const std::unique_ptr<store::Sessions> sessions = make_sessions(*config, log);

@@ -8,7 +8,7 @@ namespace {
 net::Millis millis(Milliseconds value) { return net::Millis(value.count()); }
 
 void report(World& world, std::string_view key, std::string_view what) {
-  world.metrics.exceptions.with(0).add();
+  world.metrics.exceptions.with().add();
   world.log.repeated(telemetry::LogLevel::error, key, what);
 }
 
@@ -50,8 +50,6 @@ store::RequestLogOptions store_options(const StoreConfig& config, telemetry::Log
   store::RequestLogOptions options;
   options.queue_limit = static_cast<std::size_t>(config.queue);
   options.queue_bytes = config.queue_bytes.count;
-  options.overflow = config.overflow == "shed" ? store::Overflow::shed : store::Overflow::block;
-  options.block_for = config.block_for;
   if (config.when_down == "open") options.journal = config.journal;
   options.journal_bytes = config.journal_bytes.count;
   options.keep = config.keep;

@@ -16,7 +16,7 @@ class ServeOptionsTest : public testing::Test {
  protected:
   std::vector<std::string> lines_;
   telemetry::Logger log_{{.write = [this](std::string_view line) { lines_.emplace_back(line); }}};
-  telemetry::Metrics metrics_{1};
+  telemetry::Metrics metrics_;
   store::NullRequestLog requests_;
   World world_{log_, metrics_, requests_, 100};
   Config config_;
@@ -52,7 +52,7 @@ TEST_F(ServeOptionsTest, errors_of_the_server_are_written_as_those_of_the_gatewa
 
 TEST_F(ServeOptionsTest, faults_of_the_server_are_logged_and_counted) {
   server_options(config_, world_).log("it broke");
-  EXPECT_EQ(metrics_.exceptions.with(0).value(), 1u);
+  EXPECT_EQ(metrics_.exceptions.with().value(), 1u);
   ASSERT_EQ(lines_.size(), 1u);
   EXPECT_THAT(lines_[0], HasSubstr("error it broke"));
 }
@@ -68,7 +68,7 @@ TEST_F(ServeOptionsTest, faults_of_tasks_are_logged_and_counted) {
     for (int i = 0; i < 3; ++i) on.spawn(throwing());
     co_return;
   }(loop));
-  EXPECT_EQ(metrics_.exceptions.with(0).value(), 3u);
+  EXPECT_EQ(metrics_.exceptions.with().value(), 3u);
   ASSERT_EQ(lines_.size(), 1u) << "the log has a limit";
   EXPECT_THAT(lines_[0], HasSubstr("a task broke off: no more memory"));
 }
@@ -85,8 +85,6 @@ TEST_F(ServeOptionsTest, gives_the_request_log_what_the_store_says) {
   StoreConfig store;
   store.queue = 21;
   store.queue_bytes = {22};
-  store.overflow = "shed";
-  store.block_for = Milliseconds(23);
   store.journal = "a.journal";
   store.journal_bytes = {24};
   store.keep = Milliseconds(25);
@@ -97,8 +95,6 @@ TEST_F(ServeOptionsTest, gives_the_request_log_what_the_store_says) {
   const store::RequestLogOptions options = store_options(store, log_);
   EXPECT_EQ(options.queue_limit, 21u);
   EXPECT_EQ(options.queue_bytes, 22u);
-  EXPECT_EQ(options.overflow, store::Overflow::shed);
-  EXPECT_EQ(options.block_for, Milliseconds(23));
   EXPECT_EQ(options.journal, "a.journal");
   EXPECT_EQ(options.journal_bytes, 24u);
   EXPECT_EQ(options.keep, Milliseconds(25));
@@ -112,12 +108,10 @@ TEST_F(ServeOptionsTest, gives_the_request_log_what_the_store_says) {
 
 TEST_F(ServeOptionsTest, the_other_words_of_the_store_mean_the_opposite) {
   StoreConfig store;
-  store.overflow = "block";
   store.synchronous = "normal";
   store.when_down = "closed";
   store.journal = "a.journal";
   const store::RequestLogOptions options = store_options(store, log_);
-  EXPECT_EQ(options.overflow, store::Overflow::block);
   EXPECT_EQ(options.synchronous, store::Synchronous::normal);
   EXPECT_EQ(options.journal, "") << "a closed gateway writes nothing beside the store";
 }

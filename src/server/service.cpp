@@ -133,8 +133,9 @@ void Service::reload_now() {
   } catch (const std::exception& fault) {
     done = Result<void>(fail(ErrorCode::internal, fault.what()));
   }
-  world_.metrics.config_reloads.with(0, done ? "ok" : "failed").add();
+  world_.metrics.config_reloads.with(done ? "ok" : "failed").add();
   if (!done) return log_.error("reload failed, nothing changed: " + done.error().message);
+  for (const std::string& notice : deprecations(snapshot()->config)) log_.warning(notice);
   const auto changes = changes_for_restart(started_with_, snapshot()->config);
   if (changes.empty()) return log_.info("configuration reloaded");
   log_.warning("configuration reloaded; these changes need a restart: " + joined(changes));

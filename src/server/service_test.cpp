@@ -74,7 +74,7 @@ class ServiceTest : public testing::Test {
     });
   }
   std::uint64_t reloads(std::string_view result) {
-    return metrics_.config_reloads.with(0, result).value();
+    return metrics_.config_reloads.with(result).value();
   }
 
   std::uint16_t port() const { return service_->endpoints().front().port; }
@@ -108,7 +108,7 @@ class ServiceTest : public testing::Test {
     lines_ += line;
     changed_.notify_all();
   }}};
-  telemetry::Metrics metrics_{1};
+  telemetry::Metrics metrics_;
   store::NullRequestLog requests_;
   std::unique_ptr<tool::ToolHost> tools_;
   std::optional<Service> service_;

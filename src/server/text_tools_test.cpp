@@ -152,7 +152,7 @@ class Parserless {
 
   telemetry::Logger logger_{{.level = telemetry::LogLevel::warning,
                              .write = [this](std::string_view line) { log += line; }}};
-  telemetry::Metrics metrics_{1};
+  telemetry::Metrics metrics_;
   store::NullRequestLog requests_;
   World world_{logger_, metrics_, requests_, 100};
   Config config_;

@@ -94,7 +94,7 @@ class OneGateway {
   }
 
   telemetry::Logger log_{{.level = telemetry::LogLevel::error}};
-  telemetry::Metrics metrics_{1};
+  telemetry::Metrics metrics_;
   std::unique_ptr<store::RequestLog> requests_ = *store::make_request_log("sqlite::memory:");
   World world_{log_, metrics_, *requests_, 100};
   net::Loop loop_;

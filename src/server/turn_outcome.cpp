@@ -1,5 +1,6 @@
 #include "server/turn_outcome.h"
 
+#include "net/unix_time.h"
 #include "server/observe.h"
 #include "server/turn_record.h"
 
@@ -15,7 +16,7 @@ store::RequestRecord make_record(const TurnSubject& subject, const ModelConfig& 
                                  std::string_view protocol) {
   store::RequestRecord record;
   record.id = subject.request;
-  record.received_at = unix_milliseconds();
+  record.received_at = net::unix_ms();
   record.key_name = subject.key;
   record.protocol = protocol;
   record.model = model.name;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "upstream/request_parts.h"
+#include "chat/content.h"
 
 namespace callgate::server {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::size_t kMostQuestion = store::kLongestText / 2;
 std::string last_question(const Request& request) {
   for (auto message = request.messages.rbegin(); message != request.messages.rend(); ++message) {
     if (message->role != Role::user) continue;
-    return std::string(cut_to(upstream::text_of(message->content), kMostQuestion));
+    return std::string(cut_to(text_of(message->content), kMostQuestion));
   }
   return {};
 }

@@ -191,7 +191,7 @@ void TurnTrace::end_attempt(int status, const Error* error) {
 void TurnTrace::wrote() {
   const auto at = std::chrono::steady_clock::now();
   if (last_write_) {
-    if (gaps_ == nullptr) gaps_ = &world_.metrics.inter_frame.with(0, subject_.model);
+    if (gaps_ == nullptr) gaps_ = &world_.metrics.inter_frame.with(subject_.model);
     gaps_->observe(at - *last_write_);
   }
   last_write_ = at;

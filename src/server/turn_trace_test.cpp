@@ -32,7 +32,7 @@ class TurnTraceTest : public testing::Test {
   IdMint mint_{7};
   std::string lines_;
   telemetry::Logger quiet_{{.level = telemetry::LogLevel::off}};
-  telemetry::Metrics metrics_{1};
+  telemetry::Metrics metrics_;
   store::NullRequestLog requests_;
   World world_{quiet_, metrics_, requests_, 0};
   std::unique_ptr<telemetry::SpanExporter> exporter_;

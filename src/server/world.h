@@ -39,7 +39,7 @@ struct World {
         captures(logger, all_metrics),
         streams(max_streams) {
     loop_states.set_loss_report([this](std::string_view why) {
-      metrics.loop_states_lost.with(0, why).add();
+      metrics.loop_states_lost.with(why).add();
       log.repeated(telemetry::LogLevel::warning, "loop state",
                    "the state of a tool loop is lost, its client cannot go on", {{"why", why}});
     });

@@ -3,15 +3,14 @@
 #include <charconv>
 #include <utility>
 
+#include "base/text.h"
+#include "chat/content.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "upstream/request_parts.h"
 #include "upstream/transcript.h"
 
 namespace callgate::server {
 namespace {
-
-constexpr std::string_view kSpace = " \t\r\n";
 
 std::string_view without_space_before(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kSpace);
@@ -20,10 +19,6 @@ std::string_view without_space_before(std::string_view text) {
 
 std::string_view without_space_behind(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kSpace) + 1);
-}
-
-std::string_view trimmed(std::string_view text) {
-  return without_space_behind(without_space_before(text));
 }
 
 // Clients that are sent reasoning as <think>...</think> send it back or not.
@@ -80,7 +75,7 @@ void append_call(std::string& out, const CallRecord& call, bool with_ids) {
 
 CanonicalAnswer canonical_answer(const Message& message, bool with_ids) {
   CanonicalAnswer answer;
-  const std::string text = upstream::text_of(message.content);
+  const std::string text = text_of(message.content);
   answer.text = without_reasoning(text);
   for (const CallRecord& call : message.calls) append_call(answer.calls, call, with_ids);
   return answer;
@@ -88,10 +83,6 @@ CanonicalAnswer canonical_answer(const Message& message, bool with_ids) {
 
 std::string_view to_view(const Identity& identity) {
   return {reinterpret_cast<const char*>(identity.data()), identity.size()};
-}
-
-bool is_system(const Message& message) {
-  return message.role == Role::system || message.role == Role::developer;
 }
 
 std::string_view role_letter(Role role) {
@@ -114,10 +105,10 @@ Identity follow_message(const Identity& before, const Message& message, bool wit
   Sha256 digest;
   digest.push(to_view(before)).push_field(role_letter(message.role)).push_field(message.name);
   digest.push_field(with_ids ? std::string_view(message.tool_call_id) : std::string_view());
-  const std::string text = upstream::text_of(message.content);
+  const std::string text = text_of(message.content);
   digest.push_field(trimmed(text));
-  for (const upstream::Part& part : upstream::parts_of(message.content)) {
-    if (part.kind != upstream::Part::Kind::text) digest.push_field(part.json);
+  for (const ContentPart& part : parts_of(message.content)) {
+    if (part.kind != ContentPart::Kind::text) digest.push_field(part.json);
   }
   return digest.finish();
 }
@@ -174,7 +165,7 @@ ConversationIdentity identify(const Request& asked, const ConversationScope& sco
       who.before = who.whole;
       who.last = canonical_answer(message, who.with_ids);
     }
-    if (scope.session.empty() || !is_system(message)) {
+    if (scope.session.empty() || !is_prompt(message)) {
       who.whole = follow_message(who.whole, message, who.with_ids);
     }
     if (i + 1 == who.answered) who.answer = who.whole;
@@ -208,7 +199,7 @@ Identity from_hex(std::string_view hex) {
 
 std::size_t count_leading_system(std::span<const Message> messages) {
   std::size_t count = 0;
-  while (count < messages.size() && is_system(messages[count])) ++count;
+  while (count < messages.size() && is_prompt(messages[count])) ++count;
   return count;
 }
 

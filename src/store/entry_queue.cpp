@@ -6,6 +6,12 @@
 #include "base/check.h"
 
 namespace callgate::store {
+namespace {
+
+// clear() and an assignment would keep the memory.
+void free_text(std::string& text) { std::string().swap(text); }
+
+}  // namespace
 
 std::size_t body_bytes(const Entry& entry) {
   if (const auto* record = std::get_if<RequestRecord>(&entry)) return record->received.size();
@@ -18,15 +24,15 @@ std::size_t body_bytes(const Entry& entry) {
 
 void shed_bodies(Entry& entry) {
   if (auto* record = std::get_if<RequestRecord>(&entry)) {
-    record->received.clear();
+    free_text(record->received);
     return;
   }
   auto& outcome = std::get<RequestOutcome>(entry);
   for (std::string* body : {&outcome.sent, &outcome.response, &outcome.events, &outcome.search}) {
-    body->clear();
+    free_text(*body);
   }
   for (CallRow& call : outcome.call_rows) {
-    if (call.result) call.result->text.clear();
+    if (call.result) free_text(call.result->text);
   }
 }
 
@@ -39,24 +45,15 @@ void EntryQueue::push(Entry entry, std::size_t limit) {
   std::size_t size = body_bytes(entry);
   bool wake = false;
   {
-    std::unique_lock lock(mutex_);
-    if (!fits(size, limit) && !overflowing_ && !stopped_) {
-      if (limits_.overflow == Overflow::block) {
-        ++waiting_;
-        settled_.wait_for(lock, limits_.block_for,
-                          [&] { return stopped_ || overflowing_ || fits(size, limit); });
-        --waiting_;
-      }
-      overflowing_ = !fits(size, limit);
+    const std::lock_guard lock(mutex_);
+    if (stopped_ || !fits(0, limit)) {
+      dropped_.fetch_add(1, std::memory_order_relaxed);
+      return;
     }
-    if (!fits(size, limit) && size > 0) {
+    if (!fits(size, limit)) {
       shed_bodies(entry);
       shed_.fetch_add(1, std::memory_order_relaxed);
       size = 0;
-    }
-    if (stopped_ || !fits(size, limit)) {
-      dropped_.fetch_add(1, std::memory_order_relaxed);
-      return;
     }
     ++pushed_count_;
     entries_bytes_ += size;
@@ -72,9 +69,8 @@ bool EntryQueue::take(std::vector<Entry>& taken, std::chrono::milliseconds patie
   std::unique_lock lock(mutex_);
   if (!work_.wait_for(lock, patience, [this] { return stopped_ || !entries_.empty(); }))
     return true;
-  work_.wait_for(lock, limits_.linger, [this] {
-    return stopped_ || waiting_ > 0 || flushing_ > 0 || entries_.size() >= limits_.batch;
-  });
+  work_.wait_for(lock, limits_.linger,
+                 [this] { return stopped_ || flushing_ > 0 || entries_.size() >= limits_.batch; });
   std::swap(entries_, taken);
   taken_bytes_ = std::exchange(entries_bytes_, 0);
   taken_since_ = entries_since_;
@@ -88,11 +84,7 @@ void EntryQueue::settle(std::size_t count) {
   taken_count_ -= std::min(taken_count_, count);
   CALLGATE_CHECK(settled_count_ <= pushed_count_);
   if (taken_count_ == 0) taken_bytes_ = 0;
-  if (pushed_count_ - settled_count_ <= limits_.entries / 2 &&
-      entries_bytes_ + taken_bytes_ <= limits_.bytes / 2) {
-    overflowing_ = false;
-  }
-  if (flushing_ > 0 || waiting_ > 0) settled_.notify_all();
+  if (flushing_ > 0) settled_.notify_all();
 }
 
 void EntryQueue::pause(std::chrono::milliseconds pause) {

@@ -1,9 +1,8 @@
-// The bounded queue between event loops and the writer thread. push() holds the lock for one move;
-// the writer holds it for one swap.
+// The bounded queue between event loops and the writer thread. push() never waits for room: it holds
+// the lock for one move, and the writer holds it for one swap.
 //
-// When bodies no longer fit, they are shed: the entry stays, without them. With Overflow::block the
-// caller first waits a little for room, once: from then on nobody waits until half of the queue is
-// free again, so that a store that is too slow costs its callers one short wait and not one each.
+// Bodies that do not fit are shed: the entry stays without them. An entry that does not fit even so
+// is dropped. Both are counted.
 #pragma once
 
 #include <atomic>
@@ -28,8 +27,6 @@ struct QueueLimits {
   std::size_t bytes = 64u << 20;  // of bodies
   std::size_t batch = 512;
   std::chrono::milliseconds linger{20};
-  Overflow overflow = Overflow::block;
-  std::chrono::milliseconds block_for{50};
 };
 
 class EntryQueue {
@@ -41,8 +38,8 @@ class EntryQueue {
   void push(RequestOutcome outcome) { push(Entry(std::move(outcome)), 2 * limits_.entries); }
 
   // Waits for entries, then for `linger` or a full batch, and moves all of them to the empty
-  // `taken`; gives none when there are none for `patience`. False when the queue is stopped and
-  // empty.
+  // `taken`, which stays empty when none comes within `patience`. False when the queue is stopped
+  // and empty.
   bool take(std::vector<Entry>& taken, std::chrono::milliseconds patience);
   // `count` taken entries are written or lost.
   void settle(std::size_t count);
@@ -69,7 +66,7 @@ class EntryQueue {
 
   mutable std::mutex mutex_;
   std::condition_variable work_;     // for the writer
-  std::condition_variable settled_;  // for flush() and push()
+  std::condition_variable settled_;  // for flush()
   std::vector<Entry> entries_;
   std::chrono::steady_clock::time_point entries_since_;  // of the first of them
   std::chrono::steady_clock::time_point taken_since_;    // of the first that was taken
@@ -78,9 +75,7 @@ class EntryQueue {
   std::size_t taken_bytes_ = 0;
   std::uint64_t pushed_count_ = 0;
   std::uint64_t settled_count_ = 0;
-  int waiting_ = 0;           // in flush() or push()
-  int flushing_ = 0;          // in flush()
-  bool overflowing_ = false;  // nobody waits for room
+  int flushing_ = 0;  // calls of flush() that wait
   bool stopped_ = false;
   std::atomic<std::uint64_t> dropped_ = 0;
   std::atomic<std::uint64_t> shed_ = 0;

@@ -77,6 +77,91 @@ TEST_F(JournalFile, gives_back_every_field) {
   EXPECT_EQ(decode_write(encode_write(both, false))->outcome->response, "");
 }
 
+TEST_F(JournalFile, gives_back_every_field_as_it_was) {
+  const RequestRecord record = full_record("a");
+  const RequestOutcome outcome = full_outcome("a");
+  const Write both{.record = &record, .outcome = &outcome, .key = {5, 6, 7}};
+  const SpooledWrite read = decode_write(encode_write(both, true)).value();
+  EXPECT_EQ(read.record, record);
+  EXPECT_EQ(read.outcome, outcome);
+  EXPECT_EQ(read.key.run, 5);
+  EXPECT_EQ(read.key.number, 6);
+  EXPECT_EQ(read.key.received_at, 7);
+}
+
+TEST_F(JournalFile, leaves_out_bodies_and_nothing_else) {
+  const RequestRecord record = full_record("a");
+  const RequestOutcome outcome = full_outcome("a");
+  const Write both{.record = &record, .outcome = &outcome, .key = {5, 6, 7}};
+  RequestRecord bare_record = record;
+  bare_record.received.clear();
+  RequestOutcome bare = outcome;
+  for (std::string* body :
+       {&bare.sent, &bare.response, &bare.events, &bare.search, &bare.call_rows[1].result->text}) {
+    body->clear();
+  }
+  const SpooledWrite read = decode_write(encode_write(both, false)).value();
+  EXPECT_EQ(read.record, bare_record);
+  EXPECT_EQ(read.outcome, bare);
+}
+
+TEST_F(JournalFile, keeps_what_is_not_known_unknown) {
+  RequestOutcome outcome{.id = "a", .state = RequestState::disconnected};
+  const Write end{.outcome = &outcome, .key = {5, 6, 7}};
+  const SpooledWrite read = decode_write(encode_write(end, true)).value();
+  EXPECT_FALSE(read.record);
+  EXPECT_EQ(read.outcome, outcome);
+  const RequestRecord record{.id = "a"};
+  const Write begin{.record = &record, .key = {5, 6, 7}};
+  EXPECT_EQ(decode_write(encode_write(begin, true))->record, record);
+  EXPECT_FALSE(decode_write(encode_write(begin, true))->outcome);
+}
+
+// Notes alone, either of the two, come back as well.
+TEST_F(JournalFile, keeps_either_note) {
+  for (const bool repaired : {true, false}) {
+    RequestOutcome outcome{.id = "a"};
+    (repaired ? outcome.repair_names : outcome.missed_call) = "x";
+    const Write end{.outcome = &outcome, .key = {5, 6, 7}};
+    EXPECT_EQ(decode_write(encode_write(end, true))->outcome, outcome);
+  }
+}
+
+TEST_F(JournalFile, takes_a_record_that_fills_it_to_the_last_byte) {
+  const RequestRecord record = sample_record("a");
+  const std::vector<Write> one(1, Write{.record = &record, .key = {1, 1, 1}});
+  std::uint64_t full = 0;
+  {
+    Journal journal = open();
+    ASSERT_EQ(journal.append(one), 1u);
+    full = journal.end();
+    ASSERT_TRUE(journal.clear());
+  }
+  EXPECT_EQ(open(full).append(one), 1u);
+  std::filesystem::remove(path_);
+  EXPECT_EQ(open(full - 1).append(one), 0u);
+}
+
+TEST_F(JournalFile, reads_as_many_as_asked_for_and_knows_flipped_bits) {
+  const RequestRecord record = sample_record("a");
+  const std::vector<Write> writes(3, Write{.record = &record, .key = {1, 1, 1}});
+  Journal journal = open();
+  ASSERT_EQ(journal.append(writes), 3u);
+  EXPECT_EQ(journal.read(journal.begin(), 0).value().writes.size(), 0u);
+  const Journal::Page all = journal.read(journal.begin(), 3).value();
+  EXPECT_EQ(all.writes.size(), 3u);
+  EXPECT_EQ(all.next, journal.end());
+  EXPECT_FALSE(all.damaged);
+  {
+    std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(journal.end() - 1));
+    file.put('!');
+  }
+  const Journal::Page damaged = journal.read(journal.begin(), 3).value();
+  EXPECT_EQ(damaged.writes.size(), 2u);
+  EXPECT_TRUE(damaged.damaged);
+}
+
 TEST_F(JournalFile, keeps_records_over_a_restart_and_ends_at_damage) {
   const RequestRecord record = sample_record("a");
   const std::vector<Write> writes(10, Write{.record = &record, .key = {1, 1, 1}});

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "callgate/version.h"
+#include "net/unix_time.h"
 #include "store/migration.h"
 
 namespace callgate::store {
@@ -47,7 +48,7 @@ Attempt<void> PostgresRunDatabase::begin_run() {
   }
   const std::string host = host_name();
   const Value values[] = {std::int64_t{getpid()}, std::string_view(host),
-                          std::string_view(kVersion), unix_now_ms()};
+                          std::string_view(kVersion), net::unix_ms()};
   const Attempt<std::int64_t> run = database_->integer(
       "INSERT INTO run (pid, host, version, started_at, seen_at) VALUES ($1, $2, $3, "
       "$4, " CALLGATE_SERVER_NOW ") RETURNING id",

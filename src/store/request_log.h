@@ -58,6 +58,8 @@ struct RequestRecord {
   std::string trace_id;  // in hex
   bool stream = false;
   std::string received;  // the body as it came; empty: content is not kept
+
+  bool operator==(const RequestRecord&) const = default;
 };
 
 // What a tool that callgate ran gave back.
@@ -67,6 +69,8 @@ struct CallResult {
   std::int64_t duration_ms = 0;
   std::int64_t bytes = 0;  // of the whole result
   std::string text;        // its beginning; empty: content is not kept
+
+  bool operator==(const CallResult&) const = default;
 };
 
 // A call as the client got it, or as callgate ran it.
@@ -75,6 +79,8 @@ struct CallRow {
   std::string name;
   CallOutcome outcome = CallOutcome::complete;
   std::optional<CallResult> result;  // of a tool that callgate ran
+
+  bool operator==(const CallRow&) const = default;
 };
 
 // What is known when its answer has ended.
@@ -107,6 +113,8 @@ struct RequestOutcome {
   std::string response;  // what a client that does not stream gets, also when this one streamed
   std::string events;    // the turn as a JSON array of events, see docs/log.md
   std::string search;    // what a text search looks into
+
+  bool operator==(const RequestOutcome&) const = default;
 };
 
 struct RequestRow {
@@ -121,6 +129,8 @@ struct RequestContent {
   std::string sent;
   std::string response;
   std::string events;
+
+  bool operator==(const RequestContent&) const = default;
 };
 
 // Which requests are asked for. What is not set does not count.
@@ -186,14 +196,11 @@ struct Health {
   std::uint64_t journal_bytes = 0;   // that wait there to be replayed
 };
 
-// What happens when bodies come faster than they are written; see entry_queue.h.
-enum class Overflow : std::uint8_t { block, shed };
-
 class RequestLog {
  public:
   virtual ~RequestLog() = default;
 
-  // From any thread; never wait for the disk. Each begin() is followed by one complete() with the
+  // From any thread, event loops included: neither the disk nor a full queue makes them wait. Each begin() is followed by one complete() with the
   // same id. Ids should be unique; requests that share one are kept as rows of their own.
   virtual void begin(RequestRecord record) = 0;
   virtual void complete(RequestOutcome outcome) = 0;
@@ -238,10 +245,8 @@ class NullRequestLog final : public RequestLog {
 };
 
 struct RequestLogOptions : DatabaseOptions {
-  std::size_t queue_limit = 10'000;     // begins are refused here, completes at twice this
-  std::size_t queue_bytes = 64u << 20;  // of bodies; more are shed
-  Overflow overflow = Overflow::block;
-  std::chrono::milliseconds block_for{50};   // how long a caller waits before bodies are shed
+  std::size_t queue_limit = 10'000;          // begins are refused here, completes at twice this
+  std::size_t queue_bytes = 64u << 20;       // of bodies; more are shed
   std::string journal;                       // the file for what cannot be written now; empty: none
   std::uint64_t journal_bytes = 256u << 20;  // the largest journal
   std::chrono::milliseconds keep{0};         // older requests are deleted; 0: none is
@@ -256,8 +261,10 @@ struct RequestLogOptions : DatabaseOptions {
   std::chrono::milliseconds tend_every{10'000};    // a sign of life for other processes
   // PostgreSQL: others that give none for this long are dead.
   std::chrono::milliseconds stale_after{60'000};
+  std::chrono::milliseconds report_every{60'000};  // the least time between two reports of losses
 
   // Called on the writer thread, on_problem also within make_request_log(). Must not call the log.
+  // What the queue shed or dropped is a problem.
   std::function<void(std::string_view id, RequestState state)> on_recorded;
   std::function<void(std::string_view problem)> on_problem;
 };

@@ -4,8 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 
 #include "store/migration.h"
 #include "store/request_log.h"
@@ -163,6 +165,64 @@ TEST(RequestLogFault, closing_does_not_wait_for_a_lock_forever) {
   const auto start = std::chrono::steady_clock::now();
   log.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - start, kLong / 2);
+}
+
+// What the reports say in all: bodies that were lost, records that were dropped.
+std::pair<int, int> sum_of_reports(const std::vector<std::string>& problems) {
+  std::pair<int, int> sum{0, 0};
+  for (const std::string& problem : problems) {
+    const std::size_t at = problem.find("faster than they are written: ");
+    int shed = 0;
+    int dropped = 0;
+    if (at == std::string::npos) continue;
+    EXPECT_EQ(std::sscanf(problem.c_str() + at,
+                          "faster than they are written: %d lost their bodies, %d were dropped",
+                          &shed, &dropped),
+              2)
+        << problem;
+    sum.first += shed;
+    sum.second += dropped;
+  }
+  return sum;
+}
+
+TEST(RequestLogFault, what_the_queue_could_not_take_is_reported_once_in_a_while_and_at_the_end) {
+  for (const milliseconds pause : {milliseconds(0), kLong * 100}) {
+    const ScratchFolder folder;
+    fill_database(folder);
+    LockedByAnotherProcess locked(folder.database());
+    std::mutex mutex;
+    std::vector<std::string> problems;
+    RequestLogOptions options = impatient();
+    options.queue_limit = 3;
+    options.queue_bytes = 10;
+    options.report_every = pause;
+    options.on_problem = [&](std::string_view problem) {
+      const std::lock_guard lock(mutex);
+      problems.emplace_back(problem);
+    };
+    auto log = open(folder.url(), std::move(options));
+    for (int i = 0; i < 5; ++i) {
+      RequestRecord record = sample_record(std::to_string(i));
+      record.received = "0123456789";
+      log->begin(record);
+    }
+    EXPECT_EQ(log->health().shed, 2u);
+    EXPECT_EQ(log->health().dropped, 2u);
+    EXPECT_TRUE(eventually([&] {
+      const std::lock_guard lock(mutex);
+      return sum_of_reports(problems) != std::pair(0, 0);
+    }));
+    log->begin(sample_record("5"));
+    log.reset();
+    EXPECT_EQ(sum_of_reports(problems), std::pair(2, 3));
+    if (pause > milliseconds(0)) {
+      std::erase_if(problems, [](const std::string& problem) {
+        return problem.find("faster") == std::string::npos;
+      });
+      EXPECT_LE(problems.size(), 2u);
+    }
+  }
 }
 
 TEST(RequestLogFault, a_damaged_file_is_kept_aside_and_a_new_one_begun) {

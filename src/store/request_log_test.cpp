@@ -5,9 +5,11 @@
 
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "store/contract_testing.h"
 #include "store/database.h"
+#include "store/migration.h"
 
 namespace callgate::store {
 namespace {
@@ -62,6 +64,129 @@ TEST_P(RequestLogContract, keeps_every_field_of_a_request_that_completed_later) 
   log->complete(sample_outcome("a"));
   ASSERT_TRUE(log->flush(kLong));
   expect_sample(*log->get("a").value(), "a");
+}
+
+// What the row of full_record() and full_outcome() is read as.
+void expect_full(RequestLog& log, const std::string& id) {
+  RequestRecord record = full_record(id);
+  RequestOutcome outcome = full_outcome(id);
+  const RequestContent content{.received = record.received,
+                               .sent = outcome.sent,
+                               .response = outcome.response,
+                               .events = outcome.events};
+  const std::vector<CallRow> calls = outcome.call_rows;
+  record.upstream = std::exchange(outcome.upstream, "");
+  record.dialect = std::exchange(outcome.dialect, "");
+  record.session = std::exchange(outcome.session, "");
+  record.received.clear();
+  outcome.call_rows.clear();
+  for (std::string* body : {&outcome.sent, &outcome.response, &outcome.events, &outcome.search}) {
+    body->clear();
+  }
+  const auto row = log.get(id).value();
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->record, record);
+  EXPECT_EQ(row->outcome, outcome);
+  EXPECT_EQ(log.calls(id).value(), calls);
+  EXPECT_EQ(log.content(id).value(), content);
+  ASSERT_EQ(log.search({.text = "search"}).value().rows.size(), 1u);
+  EXPECT_EQ(log.search({.text = "search"}).value().rows[0].outcome, outcome);
+}
+
+TEST_P(RequestLogContract, gives_back_every_field_as_it_was) {
+  for (const bool together : {true, false}) {
+    const auto log = open_log(new_url());
+    log->begin(full_record("a"));
+    if (!together) {
+      ASSERT_TRUE(log->flush(kLong));
+      EXPECT_EQ(log->get("a").value()->record.upstream, "upstream");
+      EXPECT_EQ(log->content("a").value().received, "received");
+    }
+    log->complete(full_outcome("a"));
+    ASSERT_TRUE(log->flush(kLong));
+    expect_full(*log, "a");
+  }
+}
+
+TEST_P(RequestLogContract, keeps_what_is_not_known_unknown) {
+  for (const bool together : {true, false}) {
+    const auto log = open_log(new_url());
+    log->begin({.id = "a", .received_at = 5});
+    if (!together) {
+      ASSERT_TRUE(log->flush(kLong));
+    }
+    log->complete({.id = "a", .state = RequestState::disconnected});
+    ASSERT_TRUE(log->flush(kLong));
+    const auto row = log->get("a").value();
+    ASSERT_TRUE(row);
+    EXPECT_EQ(row->record, (RequestRecord{.id = "a", .received_at = 5}));
+    EXPECT_EQ(row->outcome, (RequestOutcome{.id = "a", .state = RequestState::disconnected}));
+    EXPECT_TRUE(log->calls("a").value().empty());
+    EXPECT_EQ(log->content("a").value(), RequestContent{});
+  }
+}
+
+TEST_P(RequestLogContract, every_state_reason_and_outcome_of_a_call_comes_back) {
+  const auto log = open_log(url());
+  constexpr RequestState kStates[] = {RequestState::completed, RequestState::failed,
+                                      RequestState::disconnected, RequestState::interrupted};
+  constexpr FinishReason kReasons[] = {FinishReason::stop, FinishReason::tool_calls,
+                                       FinishReason::length, FinishReason::content_filter,
+                                       FinishReason::upstream_error};
+  constexpr CallOutcome kOutcomes[] = {CallOutcome::complete, CallOutcome::truncated,
+                                       CallOutcome::malformed};
+  std::vector<RequestOutcome> expected;
+  for (std::size_t i = 0; i < 5; ++i) {
+    const std::string id = std::to_string(i);
+    log->begin({.id = id, .received_at = 5});
+    log->complete(expected.emplace_back(
+        RequestOutcome{.id = id,
+                       .state = kStates[i % 4],
+                       .finish_reason = kReasons[i],
+                       .call_rows = {{.id = "c", .name = "n", .outcome = kOutcomes[i % 3]}}}));
+  }
+  ASSERT_TRUE(log->flush(kLong));
+  for (const RequestOutcome& outcome : expected) {
+    const auto row = log->get(outcome.id).value();
+    ASSERT_TRUE(row);
+    EXPECT_EQ(row->outcome.state, outcome.state) << outcome.id;
+    EXPECT_EQ(row->outcome.finish_reason, outcome.finish_reason) << outcome.id;
+    EXPECT_EQ(log->calls(outcome.id).value(), outcome.call_rows) << outcome.id;
+  }
+}
+
+TEST_P(RequestLogContract, cuts_every_text_but_bodies_at_the_limit) {
+  const auto log = open_log(url());
+  const std::string fits(kLongestText, 'x');
+  const std::string longer(kLongestText + 1, 'x');
+  RequestRecord record{.id = "a", .received_at = 5, .received = longer};
+  RequestOutcome outcome{.id = "a", .sent = longer, .response = longer, .events = longer};
+  for (std::string* text :
+       {&record.key_name, &record.protocol, &record.model, &record.upstream, &record.dialect,
+        &record.client_address, &record.session, &record.trace_id, &outcome.error_code,
+        &outcome.error_message, &outcome.cut, &outcome.repair_names, &outcome.missed_call}) {
+    *text = longer;
+  }
+  outcome.call_rows = {{.id = longer, .name = longer, .result = CallResult{.text = longer}}};
+  log->begin(record);
+  log->complete(outcome);
+  log->begin({.id = fits, .received_at = 6});
+  log->begin({.id = longer + "y", .received_at = 7});
+  ASSERT_TRUE(log->flush(kLong));
+  const RequestRow row = log->get("a").value().value();
+  for (const std::string* text :
+       {&row.record.key_name, &row.record.protocol, &row.record.model, &row.record.upstream,
+        &row.record.dialect, &row.record.client_address, &row.record.session, &row.record.trace_id,
+        &row.outcome.error_code, &row.outcome.error_message, &row.outcome.cut,
+        &row.outcome.repair_names, &row.outcome.missed_call}) {
+    EXPECT_EQ(text->size(), kLongestText);
+  }
+  const CallRow call = log->calls("a").value().at(0);
+  EXPECT_EQ(call.id.size(), kLongestText);
+  EXPECT_EQ(call.name.size(), kLongestText);
+  EXPECT_EQ(call.result->text.size(), kLongestText);
+  EXPECT_EQ(log->content("a").value(), (RequestContent{longer, longer, longer, longer}));
+  EXPECT_EQ(log->get(fits).value()->record.received_at, 7);
 }
 
 TEST_P(RequestLogContract, survives_a_reopen) {
@@ -255,6 +380,25 @@ TEST(RequestLog, an_unknown_scheme_is_told_what_is_supported_without_its_passwor
               std::string::npos);
     EXPECT_EQ(log.error().message.find("hunter2"), std::string::npos);
   }
+}
+
+TEST(RequestLog, shows_a_url_without_its_password) {
+  EXPECT_EQ(masked_url("sqlite:/var/lib/callgate.db"), "sqlite:/var/lib/callgate.db");
+  EXPECT_EQ(masked_url("none"), "none");
+  EXPECT_EQ(masked_url("postgresql://me:hunter2@db/log?sslpassword=x"), "postgresql://me@db/log");
+}
+
+TEST(RequestLog, synchronous_decides_what_a_commit_waits_for) {
+  const ScratchFolder folder;
+  EXPECT_EQ(open_migrated(folder.url(), {})->get()->integer("PRAGMA synchronous"), 1);
+  DatabaseOptions options;
+  options.synchronous = Synchronous::full;
+  const auto full = open_migrated(folder.url(), options).value();
+  EXPECT_EQ(full->integer("PRAGMA synchronous"), 2);
+  EXPECT_EQ(full->integer("PRAGMA secure_delete"), 0);
+  EXPECT_EQ(full->integer("PRAGMA temp_store"), 2);
+  EXPECT_EQ(full->integer("PRAGMA wal_autocheckpoint"), 4000);
+  EXPECT_EQ(full->query("PRAGMA journal_mode").value()[0].text(0), "wal");
 }
 
 TEST(RequestLog, full_synchronous_writes_as_well) {

@@ -217,6 +217,78 @@ TEST_P(RequestQueryContract, sums_usage_by_time_model_and_key) {
   EXPECT_EQ(sum(UsageGroup::key), "dev:9/1/3/900/180 ");
 }
 
+TEST_P(RequestQueryContract, sums_every_count_before_and_after_hours_are_summed) {
+  for (int i = 0; i < 2; ++i) {
+    const std::string id = "r" + std::to_string(i);
+    log_->begin(full_record(id));
+    log_->complete(full_outcome(id));
+  }
+  ASSERT_TRUE(log_->flush(kLong));
+  constexpr std::int64_t kFuture = 1'760'000'000'001 + 90'000'000;
+  const auto expect_sums = [&] {
+    for (const UsageGroup group :
+         {UsageGroup::hour, UsageGroup::day, UsageGroup::model, UsageGroup::key}) {
+      const std::vector<UsageRow> rows = log_->usage(group, 0, kFuture).value();
+      ASSERT_EQ(rows.size(), 1u);
+      EXPECT_EQ(rows[0].requests, 2);
+      EXPECT_EQ(rows[0].failed, 2);
+      EXPECT_EQ(rows[0].calls, 22);
+      EXPECT_EQ(rows[0].prompt_tokens, 42);
+      EXPECT_EQ(rows[0].completion_tokens, 44);
+      EXPECT_EQ(rows[0].cached_tokens, 48);
+      EXPECT_EQ(rows[0].reasoning_tokens, 52);
+    }
+    EXPECT_EQ(log_->usage(UsageGroup::model, 0, kFuture).value()[0].group, "model");
+    EXPECT_EQ(log_->usage(UsageGroup::key, 0, kFuture).value()[0].group, "key");
+  };
+  expect_sums();
+  const auto database = open_migrated(url(), {}).value();
+  EXPECT_TRUE(sum_hour(*database, kFuture).value());
+  expect_sums();
+}
+
+TEST_P(RequestQueryContract, times_of_usage_include_the_first_and_exclude_the_last) {
+  for (int i = 0; i < 3; ++i) {
+    const std::string id = "r" + std::to_string(i);
+    log_->begin(sample_record(id, kNoon + i));
+    log_->complete(sample_outcome(id));
+  }
+  ASSERT_TRUE(log_->flush(kLong));
+  const auto requests = [&](std::int64_t since, std::int64_t until) {
+    const std::vector<UsageRow> rows = log_->usage(UsageGroup::key, since, until).value();
+    return rows.empty() ? 0 : rows[0].requests;
+  };
+  EXPECT_EQ(requests(kNoon, kNoon + 3), 3);
+  EXPECT_EQ(requests(kNoon + 1, kNoon + 2), 1);
+  EXPECT_EQ(requests(kNoon, kNoon), 0);
+  EXPECT_EQ(requests(kNoon + 3, kNoon + 9), 0);
+}
+
+TEST_P(RequestQueryContract, a_page_has_a_thousand_rows_at_most) {
+  for (int i = 0; i < 1001; ++i) log_->begin(sample_record("r" + std::to_string(i), kNoon + i));
+  ASSERT_TRUE(log_->flush(kLong));
+  RequestFilter filter{.limit = 5000};
+  const RequestPage first = log_->search(filter).value();
+  EXPECT_EQ(first.rows.size(), 1000u);
+  filter.cursor = first.cursor;
+  const RequestPage second = log_->search(filter).value();
+  ASSERT_EQ(second.rows.size(), 1u);
+  EXPECT_EQ(second.rows[0].record.id, "r0");
+  EXPECT_EQ(second.cursor, "");
+  EXPECT_EQ(log_->search({.limit = 1001}).value().rows.size(), 1000u);
+}
+
+TEST_P(RequestQueryContract, a_page_that_is_just_full_is_the_last) {
+  fill();
+  EXPECT_EQ(log_->search({.limit = 10}).value().cursor, "");
+  EXPECT_NE(log_->search({.limit = 9}).value().cursor, "");
+  for (const char* cursor : {"x", "5", "5.", "5.x", ".5", "5.5x", "5-5"}) {
+    const auto wrong = log_->search({.cursor = cursor});
+    ASSERT_FALSE(wrong) << cursor;
+    EXPECT_EQ(wrong.error().code, ErrorCode::invalid_request) << cursor;
+  }
+}
+
 TEST_P(RequestQueryContract, sums_of_hours_change_no_answer) {
   constexpr std::int64_t kHour = 3'600'000;
   const auto add = [&](int i, std::int64_t at) {

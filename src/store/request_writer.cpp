@@ -96,9 +96,9 @@ void RequestWriter::plan_children(const Write& write) {
 
 void RequestWriter::plan_calls(const Write& write) {
   const std::vector<CallRow>& calls = write.outcome->call_rows;
+  names_.clear();
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    bool repeats = false;
-    for (std::size_t j = 0; j < i && !repeats; ++j) repeats = calls[j].name == calls[i].name;
+    const bool repeats = !names_.insert(calls[i].name).second;
     call_.values.emplace_back(write.key.seq());
     call_.values.emplace_back(static_cast<std::int64_t>(i));
     call_.values.emplace_back(write.key.received_at);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "store/content_codec.h"
@@ -72,7 +73,8 @@ class RequestWriter {
   std::vector<Planned> planned_;
   std::vector<Planned> updates_;
   std::vector<Command> commands_;
-  std::deque<std::string> bodies_;  // compressed
+  std::deque<std::string> bodies_;              // compressed
+  std::unordered_set<std::string_view> names_;  // of the calls of one request
 };
 
 }  // namespace callgate::store

@@ -98,5 +98,22 @@ TEST_F(RequestWriterTest, goes_back_to_a_row_that_was_begun_before) {
   EXPECT_EQ(row("a")->outcome.state, RequestState::completed);
 }
 
+TEST_F(RequestWriterTest, marks_calls_whose_name_came_before_in_the_same_request) {
+  std::vector<Write> writes = many(2);
+  for (const char* name : {"a", "b", "a", "c", "a", "b"}) {
+    outcomes_[0].call_rows.push_back({.name = name});
+  }
+  outcomes_[1].call_rows = {{.name = "a"}};
+  ASSERT_TRUE(write(writes));
+  const Rows rows =
+      database_->query("SELECT seq, number, repeats FROM call ORDER BY seq, number").value();
+  std::string repeats;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].integer(1), static_cast<std::int64_t>(i % 6));
+    repeats += std::to_string(rows[i].integer(2));
+  }
+  EXPECT_EQ(repeats, "0010110");
+}
+
 }  // namespace
 }  // namespace callgate::store

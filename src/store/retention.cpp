@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "net/unix_time.h"
 #include "store/postgres_run.h"
 #include "store/run_database.h"
 #include "store/usage_hours.h"
@@ -146,7 +147,7 @@ Sweeper::Sweeper(std::string url, const DatabaseOptions& options, const Retentio
       retention_(retention),
       every_(every),
       on_problem_(std::move(on_problem)),
-      started_at_(unix_now_ms()),
+      started_at_(net::unix_ms()),
       started_(std::chrono::steady_clock::now()),
       thread_([this] { run(); }) {}
 
@@ -168,7 +169,7 @@ std::int64_t Sweeper::now() const {
   using std::chrono::milliseconds;
   constexpr std::int64_t kHour = 3'600'000;
   const auto passed = std::chrono::steady_clock::now() - started_;
-  return std::min(unix_now_ms(),
+  return std::min(net::unix_ms(),
                   started_at_ + std::chrono::duration_cast<milliseconds>(passed).count() + kHour);
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "net/unix_time.h"
 #include "store/contract_testing.h"
 #include "store/migration.h"
 #include "store/postgres_run.h"
@@ -52,7 +53,7 @@ class RetentionContract : public StoreContract {
   std::int64_t count(const std::string& table) {
     return open_database(url(), {}).value()->integer("SELECT count(*) FROM " + table).value();
   }
-  const std::int64_t now_ = unix_now_ms();
+  const std::int64_t now_ = net::unix_ms();
 };
 CALLGATE_ON_BOTH_ENGINES(RetentionContract);
 
@@ -96,6 +97,66 @@ TEST_P(RetentionContract, sweeps_behind_the_back_of_a_log) {
   const auto log = open_log(url(), std::move(options));
   EXPECT_TRUE(eventually([&] { return count("request") == 2; }));
   EXPECT_TRUE(log->health().healthy);
+}
+
+TEST(Retention, keeps_what_is_as_old_as_allowed_and_what_still_runs) {
+  const ScratchFolder folder;
+  constexpr std::int64_t kNow = 1'760'000'000'000;
+  {
+    const auto log = open_log(folder.url());
+    for (const auto& [id, age] : {std::pair{"old", 1001}, {"just", 1000}, {"young", 999}}) {
+      log->begin(sample_record(id, kNow - age));
+      log->complete(sample_outcome(id));
+    }
+    log->begin(sample_record("running", kNow - 5000));
+    ASSERT_TRUE(log->flush(kLong));
+    const auto database = open_database(folder.url(), {}).value();
+    EXPECT_FALSE(sweep(*database, {.keep = milliseconds(1000)}, kNow).value());
+    EXPECT_FALSE(sweep(*database, {}, kNow + 100 * kDay).value()) << "nothing is ever too old";
+    std::string left;
+    const auto rows = log->recent(10).value();
+    for (const RequestRow& row : rows) left += row.record.id + " ";
+    EXPECT_EQ(left, "young just running ");
+  }
+}
+
+TEST(Retention, deletes_in_steps) {
+  const ScratchFolder folder;
+  const auto log = open_log(folder.url());
+  for (int i = 0; i < 401; ++i) {
+    log->begin(sample_record(std::to_string(i), 1000 + i));
+    log->complete(sample_outcome(std::to_string(i)));
+  }
+  ASSERT_TRUE(log->flush(kLong));
+  const auto database = open_database(folder.url(), {}).value();
+  const Retention retention{.keep = milliseconds(1)};
+  EXPECT_TRUE(sweep(*database, retention, 1'000'000).value());
+  EXPECT_EQ(database->integer("SELECT min(received_at) FROM request"), 1200);
+  EXPECT_TRUE(sweep(*database, retention, 1'000'000).value());
+  EXPECT_FALSE(sweep(*database, retention, 1'000'000).value());
+  EXPECT_EQ(database->integer("SELECT count(*) FROM request"), 0);
+}
+
+TEST(Retention, a_store_that_is_as_large_as_allowed_keeps_everything) {
+  const ScratchFolder folder;
+  {
+    const auto log = open_log(folder.url());
+    log->begin(sample_record("a"));
+    log->complete(sample_outcome("a"));
+  }
+  const auto database = open_database(folder.url(), {}).value();
+  const std::int64_t used =
+      database
+          ->integer(
+              "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, "
+              "pragma_freelist_count, pragma_page_size")
+          .value();
+  const auto left = [&](std::int64_t most) {
+    EXPECT_FALSE(sweep(*database, {.keep_bytes = static_cast<std::uint64_t>(most)}, 5).value());
+    return database->integer("SELECT count(*) FROM request").value();
+  };
+  EXPECT_EQ(left(used), 1);
+  EXPECT_EQ(left(used - 1), 0);
 }
 
 }  // namespace

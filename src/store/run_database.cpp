@@ -19,12 +19,6 @@ std::unique_ptr<RunDatabase> make_run_database(std::string_view url, const Datab
   return std::make_unique<SqliteRunDatabase>(std::string(url.substr(kSqlite.size())), options);
 }
 
-std::int64_t unix_now_ms() {
-  using std::chrono::milliseconds;
-  using std::chrono::system_clock;
-  return std::chrono::duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
 std::string host_name() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";

@@ -45,7 +45,6 @@ inline constexpr std::chrono::milliseconds kRunStale{60'000};
 std::unique_ptr<RunDatabase> make_run_database(std::string_view url, const DatabaseOptions& options,
                                                std::chrono::milliseconds stale = kRunStale);
 
-std::int64_t unix_now_ms();
 std::string host_name();
 
 }  // namespace callgate::store

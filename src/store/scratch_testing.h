@@ -80,4 +80,63 @@ inline RequestOutcome sample_outcome(std::string id) {
           .missed_call = "hermes"};
 }
 
+// Every field has a value, and no two have the same.
+inline RequestRecord full_record(std::string id) {
+  return {.id = std::move(id),
+          .received_at = 1'760'000'000'001,
+          .key_name = "key",
+          .protocol = "protocol",
+          .model = "model",
+          .upstream = "upstream",
+          .dialect = "dialect",
+          .client_address = "address",
+          .session = "session",
+          .trace_id = "trace",
+          .stream = true,
+          .received = "received"};
+}
+
+inline RequestOutcome full_outcome(std::string id) {
+  return {.id = std::move(id),
+          .state = RequestState::failed,
+          .http_status = 502,
+          .finish_reason = FinishReason::content_filter,
+          .error_code = "code",
+          .error_message = "message",
+          .upstream = "better upstream",
+          .dialect = "better dialect",
+          .calls = 11,
+          .usage = Usage{.prompt_tokens = 21,
+                         .completion_tokens = 22,
+                         .total_tokens = 23,
+                         .cached_tokens = 24,
+                         .cache_write_tokens = 25,
+                         .reasoning_tokens = 26},
+          .bytes_in = 31,
+          .bytes_out = 32,
+          .frames = 33,
+          .repairs = 34,
+          .attempts = 35,
+          .first_byte_ms = 41,
+          .first_token_ms = 42,
+          .total_ms = 43,
+          .session = "better session",
+          .cut = "cut",
+          .repair_names = "repairs",
+          .missed_call = "missed",
+          .call_rows = {{.id = "call 1", .name = "name 1", .outcome = CallOutcome::truncated},
+                        {.id = "call 2",
+                         .name = "name 2",
+                         .outcome = CallOutcome::malformed,
+                         .result = CallResult{.round = 51,
+                                              .is_error = true,
+                                              .duration_ms = 52,
+                                              .bytes = 53,
+                                              .text = "result"}}},
+          .sent = "sent",
+          .response = "response",
+          .events = "events",
+          .search = "search"};
+}
+
 }  // namespace callgate::store

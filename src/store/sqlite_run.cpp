@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "callgate/version.h"
+#include "net/unix_time.h"
 #include "store/migration.h"
 #include "store/sqlite_database.h"
 
@@ -35,7 +36,7 @@ bool is_locked(int file, std::int64_t begin, std::int64_t length) {
 Attempt<std::int64_t> insert_run(Database& database) {
   const std::string host = host_name();
   const Value values[] = {std::int64_t{getpid()}, std::string_view(host),
-                          std::string_view(kVersion), unix_now_ms()};
+                          std::string_view(kVersion), net::unix_ms()};
   return database.integer(
       "INSERT INTO run (pid, host, version, started_at) VALUES ($1, $2, $3, $4) RETURNING id",
       values);
@@ -72,7 +73,7 @@ Attempt<void> close_run(Database& database, std::int64_t run) {
       " WHERE state <> 'completed' AND state = 'running' AND run = " +
       id);
   if (!done) return done;
-  return database.run("UPDATE run SET ended_at = " + std::to_string(unix_now_ms()) +
+  return database.run("UPDATE run SET ended_at = " + std::to_string(net::unix_ms()) +
                       " WHERE id = " + id);
 }
 

@@ -88,9 +88,7 @@ StoredRequestLog::StoredRequestLog(std::string url, RequestLogOptions options)
       queue_({.entries = options_.queue_limit,
               .bytes = options_.queue_bytes,
               .batch = options_.batch_rows,
-              .linger = options_.linger,
-              .overflow = options_.overflow,
-              .block_for = options_.block_for}),
+              .linger = options_.linger}),
       writer_(engine_of(url_)),
       spool_(options_.journal, options_.journal_bytes),
       database_(make_run_database(url_, options_, options_.stale_after)) {}
@@ -151,6 +149,7 @@ void StoredRequestLog::write_until_stopped() {
   while (queue_.take(entries, patience())) {
     if (!entries.empty()) write_batch(entries);
     entries.clear();
+    report_losses(false);
     if (spool_.pending()) {
       replay_some();
     } else {
@@ -161,6 +160,7 @@ void StoredRequestLog::write_until_stopped() {
   next_replay_ = {};
   while (spool_.pending() && !give_up() && replay_some()) {
   }
+  report_losses(true);
   close();
 }
 
@@ -298,6 +298,7 @@ bool StoredRequestLog::replay_some() {
 
 // Once the queue is stopped its pauses end at once.
 void StoredRequestLog::wait_to_retry(std::chrono::milliseconds& pause) {
+  report_losses(false);
   if (stopping_) {
     std::this_thread::sleep_for(std::min(options_.first_retry, options_.close_timeout));
   } else {
@@ -344,6 +345,20 @@ void StoredRequestLog::tend() {
   note_fault(tended.error());
   replay_pause_ = std::clamp(replay_pause_ * 2, options_.first_retry, options_.last_retry);
   next_tend_ = now + replay_pause_;
+}
+
+void StoredRequestLog::report_losses(bool now) {
+  const std::uint64_t shed = queue_.shed();
+  const std::uint64_t dropped = queue_.dropped();
+  if (!options_.on_problem || (shed == reported_shed_ && dropped == reported_dropped_)) return;
+  const auto time = std::chrono::steady_clock::now();
+  if (time < next_report_ && !now) return;
+  next_report_ = time + options_.report_every;
+  options_.on_problem(name_ + ": records come faster than they are written: " +
+                      std::to_string(shed - reported_shed_) + " lost their bodies, " +
+                      std::to_string(dropped - reported_dropped_) + " were dropped");
+  reported_shed_ = shed;
+  reported_dropped_ = dropped;
 }
 
 void StoredRequestLog::note_fault(const Fault& fault) {

@@ -63,6 +63,8 @@ class StoredRequestLog final : public RequestLog {
   void wait_to_retry(std::chrono::milliseconds& pause);
   Attempt<void> ensure_open();  // database
   void tend();
+  // What the queue shed or dropped since the last report; at most one in `report_every` unless `now`.
+  void report_losses(bool now);
   void note_fault(const Fault& fault);
   void note_success();
   void close();
@@ -84,6 +86,11 @@ class StoredRequestLog final : public RequestLog {
   std::unique_ptr<RunDatabase> database_;
   std::atomic<bool> is_open_ = false;
   std::chrono::steady_clock::time_point next_tend_{};
+
+  // The writer's own.
+  std::chrono::steady_clock::time_point next_report_{};
+  std::uint64_t reported_shed_ = 0;
+  std::uint64_t reported_dropped_ = 0;
 
   std::mutex readers_mutex_;
   std::vector<std::unique_ptr<Database>> readers_;  // that nobody uses

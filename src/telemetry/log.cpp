@@ -1,11 +1,11 @@
 #include "telemetry/log.h"
 
-#include <spdlog/logger.h>
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/base_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
-
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <charconv>
+#include <cstdio>
+#include <ctime>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -18,46 +18,35 @@ namespace {
 
 constexpr std::size_t kMostKeys = 1000;
 
-class FunctionSink final : public spdlog::sinks::base_sink<std::mutex> {
- public:
-  explicit FunctionSink(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
-
- protected:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    spdlog::memory_buf_t line;
-    formatter_->format(message, line);
-    write_({line.data(), line.size()});
-  }
-  void flush_() override {}
-
- private:
-  std::function<void(std::string_view)> write_;
-};
-
-spdlog::level::level_enum to_spdlog(LogLevel level) {
+std::string_view to_string(LogLevel level) {
   switch (level) {
     case LogLevel::debug:
-      return spdlog::level::debug;
+      return "debug";
     case LogLevel::info:
-      return spdlog::level::info;
+      return "info";
     case LogLevel::warning:
-      return spdlog::level::warn;
+      return "warning";
     case LogLevel::error:
-      return spdlog::level::err;
+      return "error";
     case LogLevel::off:
-      return spdlog::level::off;
+      return "off";
   }
-  return spdlog::level::off;
+  return "off";
 }
 
-const char* pattern_of(LogFormat format) {
-  switch (format) {
-    case LogFormat::text:
-      return "%Y-%m-%dT%H:%M:%S.%eZ %l %v";
-    case LogFormat::json:
-      return R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})";
-  }
-  return "%v";
+// As 2026-01-02T03:04:05.678Z.
+void append_time(std::string& out, std::chrono::system_clock::time_point time) {
+  using std::chrono::milliseconds;
+  const auto since = std::chrono::floor<milliseconds>(time.time_since_epoch());
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+  const std::time_t whole = seconds.count();
+  std::tm utc{};
+  gmtime_r(&whole, &utc);
+  std::array<char, 32> text;
+  std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  size += static_cast<std::size_t>(std::snprintf(text.data() + size, text.size() - size, ".%03dZ",
+                                                 static_cast<int>((since - seconds).count())));
+  out.append(text.data(), size);
 }
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
@@ -115,15 +104,36 @@ void append_field(std::string& out, const LogField& field, LogFormat format) {
   append_value(out, field, format);
 }
 
+void append_head(std::string& out, LogLevel level, LogFormat format) {
+  const bool json = format == LogFormat::json;
+  if (json) out += "{\"time\":\"";
+  append_time(out, std::chrono::system_clock::now());
+  out += json ? "\",\"level\":\"" : " ";
+  out += to_string(level);
+  out += json ? "\"" : " ";
+}
+
 void append_message(std::string& out, std::string_view message, LogFormat format) {
   if (format == LogFormat::json) {
-    out += "\"message\":";
+    out += ",\"message\":";
     json::append_string(out, message);
   } else if (std::none_of(message.begin(), message.end(), is_control)) {
     out += message;
   } else {
     json::append_escaped(out, message);
   }
+}
+
+// A line with its line feed.
+std::string line_of(LogFormat format, LogLevel level, std::string_view message, LogFields fields,
+                    std::uint64_t suppressed) {
+  std::string line;
+  append_head(line, level, format);
+  append_message(line, message, format);
+  for (const LogField& field : fields) append_field(line, field, format);
+  if (suppressed > 0) append_field(line, {"suppressed", suppressed}, format);
+  line += format == LogFormat::json ? "}\n" : "\n";
+  return line;
 }
 
 }  // namespace
@@ -145,29 +155,31 @@ std::optional<LogFormat> to_log_format(std::string_view name) {
 
 class Logger::Output {
  public:
-  explicit Output(LogOptions options)
-      : options_(std::move(options)), lines_("callgate", make_sink(options_)) {
-    lines_.set_formatter(std::make_unique<spdlog::pattern_formatter>(
-        pattern_of(options_.format), spdlog::pattern_time_type::utc));
-    lines_.set_level(to_spdlog(options_.level));
-    // There is nowhere left to complain.
-    lines_.set_error_handler([](const std::string&) {});
+  explicit Output(LogOptions options) : options_(std::move(options)), level_(options_.level) {
     if (!options_.now) options_.now = [] { return std::chrono::steady_clock::now(); };
+    if (options_.write) return;
+    const auto shed_line = [format = options_.format](std::uint64_t count) {
+      return line_of(format, LogLevel::warning, "log lines were left out", {{"lines", count}}, 0);
+    };
+    writer_.emplace(LineWriterOptions{
+        .descriptor = options_.descriptor, .bytes = options_.queue_bytes, .shed_line = shed_line});
   }
 
   bool is_enabled(LogLevel level) const {
-    return level != LogLevel::off && lines_.should_log(to_spdlog(level));
+    return level != LogLevel::off && level >= level_.load(std::memory_order_relaxed);
   }
-  void set_level(LogLevel level) { lines_.set_level(to_spdlog(level)); }
+  void set_level(LogLevel level) { level_ = level; }
 
   void write(LogLevel level, std::string_view message, LogFields fields,
              std::uint64_t suppressed = 0) {
-    std::string line;
-    append_message(line, message, options_.format);
-    for (const LogField& field : fields) append_field(line, field, options_.format);
-    if (suppressed > 0) append_field(line, {"suppressed", suppressed}, options_.format);
-    lines_.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
+    const std::string line = line_of(options_.format, level, message, fields, suppressed);
+    if (writer_) return writer_->push(line);
+    const std::lock_guard lock(mutex_);
+    options_.write(line);
   }
+
+  // Nothing when lines do not go to a descriptor.
+  std::optional<LineWriter>& writer() { return writer_; }
 
   // How many were suppressed since the last line, or nothing when this one is to be.
   std::optional<std::uint64_t> admit(std::string_view key) {
@@ -190,13 +202,9 @@ class Logger::Output {
     std::uint64_t suppressed = 0;
   };
 
-  static spdlog::sink_ptr make_sink(const LogOptions& options) {
-    if (options.write) return std::make_shared<FunctionSink>(options.write);
-    return std::make_shared<spdlog::sinks::stderr_sink_mt>();
-  }
-
   LogOptions options_;
-  spdlog::logger lines_;
+  std::atomic<LogLevel> level_;
+  std::optional<LineWriter> writer_;
   std::mutex mutex_;
   std::unordered_map<std::string, Silence> silences_;
 };
@@ -219,5 +227,15 @@ void Logger::repeated(LogLevel level, std::string_view key, std::string_view mes
 
 bool Logger::is_enabled(LogLevel level) const { return output_->is_enabled(level); }
 void Logger::set_level(LogLevel level) { output_->set_level(level); }
+
+bool Logger::flush(std::chrono::milliseconds timeout) {
+  return !output_->writer() || output_->writer()->flush(timeout);
+}
+
+std::uint64_t Logger::shed() const { return output_->writer() ? output_->writer()->shed() : 0; }
+
+LogRescue::LogRescue(const Logger& logger) {
+  if (logger.output_->writer()) rescue_.emplace(*logger.output_->writer());
+}
 
 }  // namespace callgate::telemetry

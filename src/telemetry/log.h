@@ -1,5 +1,5 @@
-// Log lines to stderr, as text for people or as JSON for machines. A Logger is passed down to
-// whoever needs it.
+// Log lines to stderr, as text for people or as JSON for machines. A Logger is passed down to what
+// needs it. A line never makes its caller wait for stderr, see line_writer.h.
 //
 //   2026-01-02T03:04:05.678Z info listening address=127.0.0.1:8080
 //   {"time":"2026-01-02T03:04:05.678Z","level":"info","message":"listening","address":"127.0.0.1:8080"}
@@ -16,6 +16,7 @@
 #include <variant>
 
 #include "base/secret.h"
+#include "telemetry/line_writer.h"
 
 namespace callgate::telemetry {
 
@@ -47,7 +48,10 @@ struct LogOptions {
   LogFormat format = LogFormat::text;
   // How long a repeated fault stays silent after a line about it.
   std::chrono::seconds repeat_pause{60};
-  // Both for tests: where lines go instead of stderr, and the clock of `repeated`.
+  int descriptor = 2;                  // borrowed
+  std::size_t queue_bytes = 1u << 20;  // lines that may wait; more are shed and counted
+  // Both for tests: what gets each line, at once, instead of the descriptor, and the clock of
+  // `repeated`.
   std::function<void(std::string_view line)> write;
   std::function<std::chrono::steady_clock::time_point()> now;
 };
@@ -83,9 +87,26 @@ class Logger {
   bool is_enabled(LogLevel level) const;
   void set_level(LogLevel level);
 
+  // Waits until the lines so far are written; false when `timeout` comes first. Not for event loops.
+  // The destructor waits likewise.
+  bool flush(std::chrono::milliseconds timeout);
+  // Lines that were not written since the descriptor was too slow, or failed.
+  std::uint64_t shed() const;
+
  private:
+  friend class LogRescue;
   class Output;
   std::unique_ptr<Output> output_;
+};
+
+// While it lives, a process that aborts or crashes writes its last lines first. REQUIRES: the logger
+// outlives it and is not moved.
+class LogRescue {
+ public:
+  explicit LogRescue(const Logger& logger);
+
+ private:
+  std::optional<LineRescue> rescue_;
 };
 
 }  // namespace callgate::telemetry

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "telemetry/pipe_testing.h"
 
 namespace callgate::telemetry {
 namespace {
@@ -161,6 +164,92 @@ TEST(Logger, leaves_out_a_field_without_a_name) {
   Logger log({.write = [&](std::string_view line) { lines += line; }});
   log.info("x", {{"", "gone"}, {"a", 1}});
   EXPECT_TRUE(lines.ends_with(" info x a=1\n")) << lines;
+}
+
+TEST(Logger, quotes_a_value_that_is_more_than_one_plain_word) {
+  Lines lines;
+  Logger logger(lines.options());
+  logger.info("a", {{"equals", "b=c"},
+                    {"space", "b c"},
+                    {"quote", "b\"c"},
+                    {"backslash", "b\\c"},
+                    {"control",
+                     "b\x1F"
+                     "c"},
+                    {"delete",
+                     "b\x7F"
+                     "c"},
+                    {"plain", "b!~c"}});
+  EXPECT_THAT(lines.bodies(),
+              ElementsAre("info a equals=\"b=c\" space=\"b c\" quote=\"b\\\"c\" "
+                          "backslash=\"b\\\\c\" control=\"b\\u001fc\" delete=\"b\x7F"
+                          "c\" plain=b!~c\n"));
+}
+
+TEST(Logger, forgets_keys_of_repeated_faults_when_there_are_too_many) {
+  Lines lines;
+  Logger logger(lines.options());
+  for (int i = 0; i < 1000; ++i) logger.repeated(LogLevel::error, std::to_string(i), "a");
+  logger.repeated(LogLevel::error, "0", "again");  // a key that is known makes nobody forget
+  EXPECT_EQ(lines.whole().size(), 1000u);
+  logger.repeated(LogLevel::error, "new", "b");
+  logger.repeated(LogLevel::error, "0", "again");
+  EXPECT_EQ(lines.whole().size(), 1002u);
+}
+
+std::string without_times(std::string text) {
+  std::string bodies;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n') + 1;
+    bodies += text.substr(text.find(' ') + 1, end - text.find(' ') - 1);
+    text.erase(0, end);
+  }
+  return bodies;
+}
+
+TEST(Logger, writes_to_its_descriptor_and_has_written_when_it_goes) {
+  TestPipe pipe;
+  {
+    Logger logger({.descriptor = pipe.writer()});
+    logger.info("one");
+    EXPECT_TRUE(logger.flush(std::chrono::seconds(20)));
+    logger.info("two");
+  }
+  EXPECT_EQ(without_times(pipe.read_to_end()), "info one\ninfo two\n");
+}
+
+TEST(Logger, a_stuck_descriptor_holds_nobody_up_and_a_line_says_how_many_are_missing) {
+  TestPipe pipe;
+  pipe.fill();
+  std::optional<Logger> logger(LogOptions{.descriptor = pipe.writer(), .queue_bytes = 60});
+  logger->info("1234567890");  // 40 bytes
+  for (int i = 0; i < 1000; ++i) logger->info("shed");
+  EXPECT_EQ(logger->shed(), 1000u);
+  EXPECT_FALSE(logger->flush(std::chrono::milliseconds(1)));
+  std::string text = pipe.read(60);
+  logger.reset();
+  text = without_times(text + pipe.read_to_end());
+  EXPECT_TRUE(text.starts_with("info 1234567890\nwarning log lines were left out lines=")) << text;
+}
+
+TEST(Logger, tells_in_json_how_many_lines_are_missing) {
+  TestPipe pipe;
+  {
+    Logger logger({.format = LogFormat::json, .descriptor = pipe.writer(), .queue_bytes = 10});
+    logger.info("never fits");
+    EXPECT_EQ(logger.shed(), 1u);
+  }
+  EXPECT_THAT(pipe.read_to_end(),
+              MatchesRegex("\\{\"time\":\"[-0-9T:.]+Z\",\"level\":\"warning\","
+                           "\"message\":\"log lines were left out\",\"lines\":1\\}\n"));
+}
+
+TEST(Logger, of_a_test_sheds_nothing) {
+  Lines lines;
+  Logger logger(lines.options());
+  logger.info("a");
+  EXPECT_TRUE(logger.flush(std::chrono::seconds(0)));
+  EXPECT_EQ(logger.shed(), 0u);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "telemetry/metric.h"
 
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace callgate::telemetry {
@@ -40,13 +40,6 @@ void append_label(std::string& out, std::string_view name, std::string_view valu
   out += '"';
 }
 
-template <class Number>
-void append_number(std::string& out, Number value) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  out.append(digits.data(), end);
-}
-
 // `name{a="1",b="2"} `; `le` is the limit of a bucket or empty.
 void append_name(std::string& out, const Family& family, std::string_view suffix,
                  const LabelValues& values, std::string_view le = {}) {
@@ -68,27 +61,23 @@ void append_name(std::string& out, const Family& family, std::string_view suffix
 
 template <class Cell>
 void append_series(std::string& out, const Family& family, const LabelValues& values,
-                   std::span<const Cell> cells) {
-  decltype(cells[0].value()) total = 0;
-  for (const Cell& cell : cells) total += cell.value();
+                   const Cell& cell) {
   append_name(out, family, "", values);
-  append_number(out, total);
+  append_number(out, cell.value());
   out += '\n';
 }
 
 void append_series(std::string& out, const Family& family, const LabelValues& values,
-                   std::span<const Histogram> cells) {
+                   const Histogram& cell) {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i <= kBuckets.size(); ++i) {
-    for (const Histogram& cell : cells) count += cell.bucket(i);
+    count += cell.bucket(i);
     append_name(out, family, "_bucket", values, i < kBuckets.size() ? kBuckets[i].text : "+Inf");
     append_number(out, count);
     out += '\n';
   }
-  std::uint64_t sum = 0;
-  for (const Histogram& cell : cells) sum += cell.sum_nanoseconds();
   append_name(out, family, "_sum", values);
-  append_number(out, static_cast<double>(sum) / 1e9);
+  append_number(out, static_cast<double>(cell.sum_nanoseconds()) / 1e9);
   out += '\n';
   append_name(out, family, "_count", values);
   append_number(out, count);
@@ -165,31 +154,24 @@ template <class Cell>
 SeriesFamily<Cell>::SeriesFamily(Registry& registry, std::string_view name, std::string_view help,
                                  std::span<const std::string_view> labels)
     : Family(registry, type_of(static_cast<const Cell*>(nullptr)), name, help, labels),
-      shards_(registry.shards()),
       limit_(registry.series_limit()) {
   // Without labels there is one series, and it is shown from the start.
-  if (labels.empty()) insert({});
+  if (labels.empty()) only_ = &insert({});
 }
 
 template <class Cell>
-auto SeriesFamily<Cell>::find_existing(std::span<const std::string_view> values) -> Cells* {
-  const auto found = series_.find(values);
-  return found == series_.end() ? nullptr : &found->second;
-}
-
-template <class Cell>
-Cell& SeriesFamily<Cell>::find(Shard shard, std::span<const std::string_view> values) {
+Cell& SeriesFamily<Cell>::find(std::span<const std::string_view> values) {
   CALLGATE_CHECK(values.size() == labels().size());
   {
     const std::shared_lock lock(mutex_);
-    if (Cells* cells = find_existing(values)) return (*cells)[shard % shards_];
+    if (const auto found = series_.find(values); found != series_.end()) return found->second;
   }
   const std::unique_lock lock(mutex_);
-  return insert(values)[shard % shards_];
+  return insert(values);
 }
 
 template <class Cell>
-auto SeriesFamily<Cell>::insert(std::span<const std::string_view> values) -> Cells& {
+Cell& SeriesFamily<Cell>::insert(std::span<const std::string_view> values) {
   LabelValues key;
   for (const std::string_view value : values) key.push_back(clean_label(value));
   if (!series_.contains(key)) {
@@ -198,9 +180,7 @@ auto SeriesFamily<Cell>::insert(std::span<const std::string_view> values) -> Cel
       key.assign(key.size(), std::string(kOther));
     }
   }
-  Cells& cells = series_[std::move(key)];
-  if (!cells) cells = std::make_unique<Cell[]>(shards_);
-  return cells;
+  return series_[std::move(key)];
 }
 
 template <class Cell>
@@ -208,12 +188,11 @@ void SeriesFamily<Cell>::render(std::string& out) const {
   const std::shared_lock lock(mutex_);
   std::vector<const LabelValues*> order;
   order.reserve(series_.size());
-  for (const auto& [values, cells] : series_) order.push_back(&values);
+  for (const auto& series : series_) order.push_back(&series.first);
   std::sort(order.begin(), order.end(),
             [](const LabelValues* left, const LabelValues* right) { return *left < *right; });
   for (const LabelValues* values : order) {
-    const Cells& cells = series_.find(*values)->second;
-    append_series(out, *this, *values, std::span<const Cell>(cells.get(), shards_));
+    append_series(out, *this, *values, series_.find(*values)->second);
   }
 }
 

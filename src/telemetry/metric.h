@@ -1,9 +1,9 @@
 // Counters, gauges and histograms with labels, and their text for Prometheus.
 //
-// A handle is found once per request, `Counter& answered = metrics.requests.with(shard, model,
-// "2xx")`, under a shared lock; after that each increment is one relaxed atomic addition: no lock,
-// no allocation. Handles live as long as their registry. Every event loop has a shard of its own so
-// that loops do not share cache lines; any thread may use any shard all the same.
+// `Counter& answered = metrics.requests.with(model, "2xx")` finds the handle of a series under a
+// shared lock, from any thread; a metric without labels has one handle, found without a lock. An
+// increment is one relaxed atomic addition: no lock, no allocation. Handles live as long as their
+// registry, so what counts often finds its handle once and keeps it.
 #pragma once
 
 #include <array>
@@ -22,15 +22,13 @@
 
 namespace callgate::telemetry {
 
-using Shard = std::uint32_t;  // taken modulo the registry's count
-
 enum class MetricType : std::uint8_t { counter, gauge, histogram };
 std::string_view to_string(MetricType type);
 
 class alignas(64) Counter {
  public:
   void add(std::uint64_t count = 1) { value_.fetch_add(count, std::memory_order_relaxed); }
-  // For a count that is kept elsewhere: never goes down. Always use the same shard.
+  // For a count that is kept elsewhere: never goes down.
   void raise_to(std::uint64_t total);
   std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
 
@@ -38,8 +36,6 @@ class alignas(64) Counter {
   std::atomic<std::uint64_t> value_ = 0;
 };
 
-// The sum over all shards is shown: add() and subtract() may use different ones, set() always the
-// same.
 class alignas(64) Gauge {
  public:
   void add(std::int64_t count = 1) { value_.fetch_add(count, std::memory_order_relaxed); }
@@ -97,19 +93,16 @@ class Registry {
  public:
   // Beyond `series_limit` combinations of labels, a family shows the rest with its first label as
   // "other".
-  explicit Registry(std::uint32_t shards, std::size_t series_limit = 1000)
-      : shards_(shards == 0 ? 1 : shards), series_limit_(series_limit) {}
+  explicit Registry(std::size_t series_limit = 1000) : series_limit_(series_limit) {}
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
   void render(std::string& out) const;
   const std::vector<const Family*>& families() const { return families_; }
-  std::uint32_t shards() const { return shards_; }
   std::size_t series_limit() const { return series_limit_; }
 
  private:
   friend class Family;
-  const std::uint32_t shards_;
   const std::size_t series_limit_;
   std::vector<const Family*> families_;
 };
@@ -160,17 +153,17 @@ class SeriesFamily : public Family {
   void render(std::string& out) const override;
 
  protected:
-  Cell& find(Shard shard, std::span<const std::string_view> values);
+  Cell& find(std::span<const std::string_view> values);
+  // REQUIRES: the family has no labels.
+  Cell& only() { return *only_; }
 
  private:
-  using Cells = std::unique_ptr<Cell[]>;  // one per shard
-  Cells* find_existing(std::span<const std::string_view> values);
-  Cells& insert(std::span<const std::string_view> values);
+  Cell& insert(std::span<const std::string_view> values);
 
-  const std::uint32_t shards_;
   const std::size_t limit_;
   mutable std::shared_mutex mutex_;
-  std::unordered_map<LabelValues, Cells, LabelHash, LabelEqual> series_;
+  std::unordered_map<LabelValues, Cell, LabelHash, LabelEqual> series_;
+  Cell* only_ = nullptr;  // the series without labels
 };
 
 // A family whose number of labels the compiler checks. Label names and texts are borrowed: they are
@@ -183,9 +176,13 @@ class LabelledFamily final : public SeriesFamily<Cell> {
       : SeriesFamily<Cell>(registry, name, help, labels) {}
 
   template <std::convertible_to<std::string_view>... Values>
-  requires(sizeof...(Values) == count) Cell& with(Shard shard, const Values&... values) {
-    const std::array<std::string_view, count> texts{std::string_view(values)...};
-    return this->find(shard, texts);
+  requires(sizeof...(Values) == count) Cell& with(const Values&... values) {
+    if constexpr (count == 0) {
+      return this->only();
+    } else {
+      const std::array<std::string_view, count> texts{std::string_view(values)...};
+      return this->find(texts);
+    }
   }
 };
 

@@ -25,12 +25,12 @@ std::size_t count_lines(const std::string& text, const std::string& prefix) {
   return count;
 }
 
-TEST(Metric, adds_up_the_shards_of_a_counter) {
-  Registry registry(2);
+TEST(Metric, adds_up_and_sorts_series_by_their_labels) {
+  Registry registry;
   Counters<1> frames(registry, "frames_total", "Frames.", {"direction"});
-  frames.with(0, "out").add(2);
-  frames.with(1, "out").add(3);
-  frames.with(1, "in").add();
+  frames.with("out").add(2);
+  frames.with("out").add(3);
+  frames.with("in").add();
   EXPECT_EQ(render(registry),
             "# HELP frames_total Frames.\n"
             "# TYPE frames_total counter\n"
@@ -39,32 +39,30 @@ TEST(Metric, adds_up_the_shards_of_a_counter) {
 }
 
 TEST(Metric, shows_a_series_without_labels_from_the_start) {
-  Registry registry(3);
+  Registry registry;
   Counters<0> left(registry, "left_total", "Left.");
   Gauges<0> active(registry, "active", "Active.");
   EXPECT_NE(render(registry).find("\nleft_total 0\n"), std::string::npos);
-  active.with(0).add(5);
-  active.with(2).subtract(7);
+  active.with().add(5);
+  active.with().subtract(7);
   EXPECT_NE(render(registry).find("\nactive -2\n"), std::string::npos);
 }
 
-TEST(Metric, gives_the_same_handle_for_the_same_labels_and_shard) {
-  Registry registry(2);
+TEST(Metric, gives_the_same_handle_for_the_same_labels) {
+  Registry registry;
   Counters<2> requests(registry, "r", "R.", {"model", "status"});
-  Counter& first = requests.with(0, "m", "2xx");
-  EXPECT_EQ(&first, &requests.with(0, std::string("m"), "2xx"));
-  EXPECT_EQ(&first, &requests.with(2, "m", "2xx"));
-  EXPECT_NE(&first, &requests.with(1, "m", "2xx"));
-  EXPECT_NE(&first, &requests.with(0, "2xx", "m"));
+  Counter& first = requests.with("m", "2xx");
+  EXPECT_EQ(&first, &requests.with(std::string("m"), "2xx"));
+  EXPECT_NE(&first, &requests.with("2xx", "m"));
 }
 
 TEST(Metric, counts_a_duration_into_its_bucket_and_every_wider_one) {
-  Registry registry(2);
+  Registry registry;
   Histograms<1> duration(registry, "d_seconds", "D.", {"model"});
-  duration.with(0, "m").observe(milliseconds(5));
-  duration.with(1, "m").observe(milliseconds(6));
-  duration.with(1, "m").observe(seconds(1000));
-  duration.with(1, "m").observe(seconds(-1));
+  duration.with("m").observe(milliseconds(5));
+  duration.with("m").observe(milliseconds(6));
+  duration.with("m").observe(seconds(1000));
+  duration.with("m").observe(seconds(-1));
   const std::string text = render(registry);
   for (const char* line :
        {"# TYPE d_seconds histogram\n", "d_seconds_bucket{model=\"m\",le=\"0.001\"} 1\n",
@@ -88,9 +86,9 @@ TEST(Metric, bucket_limits_count_up_and_are_shown_as_they_are) {
 }
 
 TEST(Metric, escapes_labels_and_help) {
-  Registry registry(1);
+  Registry registry;
   Counters<1> counter(registry, "c", "a\\b\nc\"", {"x"});
-  counter.with(0, "q\"b\\n\nend\xFF").add();
+  counter.with("q\"b\\n\nend\xFF").add();
   EXPECT_EQ(render(registry),
             "# HELP c a\\\\b\\nc\"\n"
             "# TYPE c counter\n"
@@ -98,19 +96,19 @@ TEST(Metric, escapes_labels_and_help) {
 }
 
 TEST(Metric, cuts_a_long_label) {
-  Registry registry(1);
+  Registry registry;
   Counters<1> counter(registry, "c", "C.", {"x"});
-  counter.with(0, std::string(5000, 'a')).add();
-  counter.with(0, std::string(6000, 'a')).add();
+  counter.with(std::string(5000, 'a')).add();
+  counter.with(std::string(6000, 'a')).add();
   EXPECT_NE(render(registry).find("c{x=\"" + std::string(128, 'a') + "\"} 2\n"), std::string::npos);
 }
 
 TEST(Metric, too_many_models_become_other_and_keep_their_status) {
-  Registry registry(1, 3);
+  Registry registry(3);
   Counters<2> requests(registry, "r", "R.", {"model", "status"});
-  for (int i = 0; i < 10; ++i) requests.with(0, "m" + std::to_string(i), "2xx").add();
-  requests.with(0, "m9", "5xx").add();
-  requests.with(0, "m0", "2xx").add();
+  for (int i = 0; i < 10; ++i) requests.with("m" + std::to_string(i), "2xx").add();
+  requests.with("m9", "5xx").add();
+  requests.with("m0", "2xx").add();
   const std::string text = render(registry);
   EXPECT_NE(text.find("r{model=\"m0\",status=\"2xx\"} 2\n"), std::string::npos);
   EXPECT_NE(text.find("r{model=\"other\",status=\"2xx\"} 7\n"), std::string::npos);
@@ -119,10 +117,10 @@ TEST(Metric, too_many_models_become_other_and_keep_their_status) {
 }
 
 TEST(Metric, the_number_of_series_is_bounded_whatever_the_labels) {
-  Registry registry(1, 3);
+  Registry registry(3);
   Counters<2> requests(registry, "r", "R.", {"model", "status"});
   for (int i = 0; i < 1000; ++i) {
-    requests.with(0, std::to_string(i), std::to_string(i)).add();
+    requests.with(std::to_string(i), std::to_string(i)).add();
   }
   const std::string text = render(registry);
   EXPECT_LE(count_lines(text, "r{"), 3u + 64u + 1u);
@@ -137,15 +135,15 @@ TEST(Metric, a_counter_kept_elsewhere_never_goes_down) {
 }
 
 TEST(Metric, loses_nothing_when_threads_share_it) {
-  Registry registry(2);
+  Registry registry;
   Counters<1> counter(registry, "c", "C.", {"x"});
   Histograms<1> histogram(registry, "h", "H.", {"x"});
   std::vector<std::thread> threads;
-  for (Shard shard = 0; shard < 4; ++shard) {
-    threads.emplace_back([&, shard] {
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
       for (int i = 0; i < 2000; ++i) {
-        counter.with(shard, std::to_string(i % 10)).add();
-        histogram.with(shard, "a").observe(milliseconds(i));
+        counter.with(std::to_string(i % 10)).add();
+        histogram.with("a").observe(milliseconds(i));
         if (i % 500 == 0) {
           EXPECT_FALSE(render(registry).empty());
         }

@@ -22,9 +22,7 @@ std::string_view status_class(int status) {
   }
 }
 
-Metrics::Metrics(std::uint32_t shards, std::size_t series_limit) : registry_(shards, series_limit) {
-  build.with(0, kVersion).set(1);
-}
+Metrics::Metrics() { build.with(kVersion).set(1); }
 
 std::string Metrics::render() const {
   std::string out;

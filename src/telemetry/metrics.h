@@ -17,8 +17,7 @@ std::string_view status_class(int status);
 
 class Metrics {
  public:
-  // One shard per event loop. The first label is the one with many values.
-  explicit Metrics(std::uint32_t shards, std::size_t series_limit = 1000);
+  Metrics();
 
   // All of it in Prometheus' text format 0.0.4, with the process_* metrics.
   std::string render() const;
@@ -28,6 +27,7 @@ class Metrics {
   Registry registry_;
 
  public:
+  // The first label is the one with many values.
   // clang-format off
   Counters<2>   requests{registry_, "callgate_requests_total", "Requests answered, by status class.", {"model", "status"}};
   Histograms<1> request_duration{registry_, "callgate_request_duration_seconds", "Time from the request's last byte to the answer's last byte.", {"model"}};
@@ -51,10 +51,10 @@ class Metrics {
   Counters<2>   tool_runs{registry_, "callgate_tool_runs_total", "Runs of tools by the gateway, by outcome: ok, error, cancelled.", {"tool", "outcome"}};
   Histograms<1> tool_duration{registry_, "callgate_tool_duration_seconds", "Time that runs of tools took.", {"tool"}};
   Counters<3>   hook_questions{registry_, "callgate_hook_questions_total", "Questions to hooks of tools, by time (before, after) and outcome: allow, rewrite, replace, deny, failed, cancelled.", {"hook", "when", "outcome"}};
-  Gauges<0>     rooms{registry_, "callgate_rooms", "Rooms that are kept, with or without subscribers."};
-  Gauges<0>     room_subscribers{registry_, "callgate_room_subscribers", "Connections that are in a room."};
-  Counters<0>   room_subscribers_dropped{registry_, "callgate_room_subscribers_dropped_total", "Subscribers of rooms that were dropped since they were too slow."};
-  Counters<0>   room_frames{registry_, "callgate_room_frames_total", "Frames handed to subscribers of rooms."};
+  Gauges<0>     rooms{registry_, "callgate_modules", "Rooms that are kept, with or without subscribers."};
+  Gauges<0>     room_subscribers{registry_, "callgate_module_subscribers", "Connections that are in a room."};
+  Counters<0>   room_subscribers_dropped{registry_, "callgate_module_subscribers_dropped_total", "Subscribers of rooms that were dropped since they were too slow."};
+  Counters<0>   room_frames{registry_, "callgate_module_frames_total", "Frames handed to subscribers of rooms."};
   Counters<2>   upstream_requests{registry_, "callgate_upstream_requests_total", "Requests sent to upstreams, by result.", {"upstream", "result"}};
   Counters<1>   upstream_retries{registry_, "callgate_upstream_retries_total", "Requests sent again, to the same or the next upstream.", {"upstream"}};
   Counters<2>   upstream_errors{registry_, "callgate_upstream_errors_total", "Failures of upstreams, by error code.", {"upstream", "code"}};
@@ -78,6 +78,7 @@ class Metrics {
   Counters<0>   otlp_sent{registry_, "callgate_otlp_sent_total", "Spans that the receiver took."};
   Counters<0>   otlp_dropped{registry_, "callgate_otlp_dropped_total", "Spans that were lost: the queue was full, or the receiver did not take them."};
   Counters<0>   otlp_failures{registry_, "callgate_otlp_failures_total", "Requests to the receiver that failed."};
+  Counters<0>   log_shed{registry_, "callgate_log_shed_total", "Log lines that were left out: stderr was too slow, or failed."};
   Counters<1>   config_reloads{registry_, "callgate_config_reloads_total", "Reloads of the configuration, by result: ok, failed.", {"result"}};
   Gauges<0>     draining{registry_, "callgate_draining", "1 while the gateway finishes what it has and takes nothing new."};
   Counters<0>   exceptions{registry_, "callgate_exceptions_total", "Exceptions that reached the top of a request or a task. Each is a bug."};

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "net/net_testing.h"
 
 namespace callgate::telemetry {
@@ -27,6 +29,8 @@ class Receiver {
     options.close_timeout = net::Millis(5'000);
     return options;
   }
+  // The body of a good answer comes some time after its head.
+  void answer_late() { late_ = true; }
   std::vector<std::string> requests() {
     return server_.on_loop([this](net::HttpServer&) { return requests_; });
   }
@@ -47,11 +51,19 @@ class Receiver {
     }
     net::Headers headers{{"content-type", "application/json"}};
     if (status == 429) headers.add("retry-after", "1");
+    if (status == 200 && late_) {
+      exchange.start(status, headers);
+      (void)co_await exchange.flush();
+      co_await exchange.loop().sleep(net::Millis(20));
+      (void)co_await exchange.end(body_);
+      co_return;
+    }
     co_await exchange.respond(status, headers, body_);
   }
 
   const std::vector<int> statuses_;
   const std::string body_;
+  std::atomic<bool> late_ = false;
   std::vector<std::string> requests_;
   net::ServerThread server_;
 };
@@ -145,6 +157,53 @@ TEST_F(SpanExporterTest, counts_spans_that_a_good_answer_refuses) {
   exporter->push(spans(5));
   ASSERT_TRUE(eventually([&] { return exporter->counts().sent == 2; }));
   EXPECT_EQ(exporter->counts().dropped, 3u);
+}
+
+TEST_F(SpanExporterTest, waits_for_an_answer_whose_body_comes_later_than_its_head) {
+  Receiver receiver({}, R"({"partialSuccess":{"rejectedSpans":"3"}})");
+  receiver.answer_late();
+  const auto exporter = make(receiver.options());
+  exporter->push(spans(5));
+  ASSERT_TRUE(eventually([&] { return exporter->counts().sent > 0; }));
+  EXPECT_EQ(exporter->counts().sent, 2u);
+  EXPECT_EQ(exporter->counts().dropped, 3u);
+}
+
+TEST_F(SpanExporterTest, a_status_says_whether_it_is_worth_another_try) {
+  for (const int status : {429, 502, 503, 504}) {
+    Receiver receiver({status});
+    const auto exporter = make(receiver.options());
+    exporter->push(spans(1));
+    EXPECT_TRUE(eventually([&] { return exporter->counts().sent == 1; })) << status;
+  }
+  for (const int status : {199 + 101, 400, 428, 430, 500, 501, 505}) {
+    Receiver receiver({status});
+    const auto exporter = make(receiver.options());
+    exporter->push(spans(1));
+    EXPECT_TRUE(eventually([&] { return exporter->counts().dropped == 1; })) << status;
+    EXPECT_EQ(exporter->counts().failures, 1u) << status;
+  }
+  for (const int status : {200, 202, 299}) {
+    Receiver receiver({status});
+    const auto exporter = make(receiver.options());
+    exporter->push(spans(1));
+    EXPECT_TRUE(eventually([&] { return exporter->counts().sent == 1; })) << status;
+    EXPECT_EQ(exporter->counts().failures, 0u) << status;
+  }
+}
+
+TEST_F(SpanExporterTest, queues_as_many_spans_as_allowed) {
+  SpanExporterOptions options;
+  options.endpoint = "http://127.0.0.1:1";
+  options.interval = net::Millis(60'000);
+  options.close_timeout = net::Millis(1);
+  options.queue = 3;
+  const auto exporter = make(options);
+  exporter->push(spans(3));
+  EXPECT_EQ(exporter->counts().queued, 3u);
+  EXPECT_EQ(exporter->counts().dropped, 0u);
+  exporter->push(spans(1));
+  EXPECT_EQ(exporter->counts().dropped, 1u);
 }
 
 TEST_F(SpanExporterTest, gives_up_on_a_receiver_that_is_not_there) {

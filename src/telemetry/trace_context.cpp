@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
+
 namespace callgate::telemetry {
 namespace {
 
@@ -12,7 +14,6 @@ constexpr std::size_t kMostMembers = 32;
 constexpr std::size_t kLongestName = 256;
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Lower-case digits only; at most sixteen of them.
 std::optional<std::uint64_t> parse_hex(std::string_view text) {
@@ -28,12 +29,6 @@ void append_hex(std::string& out, std::uint64_t value) {
   for (int shift = 60; shift >= 0; shift -= 4) {
     out.push_back("0123456789abcdef"[value >> shift & 0xf]);
   }
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 // `rojo`, or `tenant@system`.
@@ -57,7 +52,7 @@ bool is_state(std::string_view text) {
   std::set<std::string_view> keys;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view member = trimmed(text.substr(0, comma));
+    const std::string_view member = trimmed_value(text.substr(0, comma));
     text.remove_prefix(std::min(comma + 1, text.size()));
     if (member.empty()) continue;
     const std::size_t equals = member.find('=');

@@ -71,5 +71,44 @@ TEST(TraceContext, joins_states_and_refuses_two_parents) {
   EXPECT_FALSE(trace_context_of({{"tracestate", "a=1"}}));
 }
 
+TEST(TraceContext, takes_a_state_as_large_as_the_standard_allows) {
+  const auto taken = [](const std::string& state) {
+    return parse_trace_context(kGood, state)->state == state;
+  };
+  const auto member = [](std::size_t key, std::size_t value) {
+    return std::string(key, 'k') + "=" + std::string(value, 'v');
+  };
+  EXPECT_TRUE(taken(member(256, 255)));  // 512 bytes
+  EXPECT_FALSE(taken(member(256, 256)));
+  EXPECT_TRUE(taken(member(1, 256)));
+  EXPECT_FALSE(taken(member(1, 257)));
+  EXPECT_TRUE(taken(member(256, 1)));
+  EXPECT_FALSE(taken(member(257, 1)));
+  std::string many = "k0=v";
+  for (int i = 1; i < 32; ++i) many += ",k" + std::to_string(i) + "=v";
+  EXPECT_TRUE(taken(many));
+  EXPECT_FALSE(taken(many + ",k32=v"));
+}
+
+TEST(TraceContext, knows_each_byte_that_keys_and_values_may_hold) {
+  const auto taken = [](const std::string& state) {
+    return parse_trace_context(kGood, state)->state == state;
+  };
+  for (const char* good : {"a=1", "z=1", "0=1", "9=1", "aa_-*/@z09=1", "a=~!"}) {
+    EXPECT_TRUE(taken(good)) << good;
+  }
+  for (const char* bad :
+       {"_a=1", "@a=1", "aA=1", "a{=1", "a`=1", "a:=1", "a.=1", "a=\x7f", "a=\x1f"}) {
+    EXPECT_FALSE(taken(bad)) << bad;
+  }
+}
+
+TEST(TraceContext, each_dash_counts) {
+  for (const std::size_t at : {2u, 35u, 52u}) {
+    std::string text(kGood);
+    text[at] = '_';
+    EXPECT_FALSE(parse_trace_context(text, "")) << at;
+  }
+}
 }  // namespace
 }  // namespace callgate::telemetry

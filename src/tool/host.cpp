@@ -219,8 +219,14 @@ net::Task<> ToolHost::Core::perform([[maybe_unused]] std::shared_ptr<Core> self,
   } else {
     const Known known = found->second;
     const std::shared_ptr<HookChain> chain = hooks;
-    result = co_await chain->run(*known.tool, known.schema.get(), errand->call, errand->timeout,
-                                 errand->cancel);
+    try {
+      result = co_await chain->run(*known.tool, known.schema.get(), errand->call, errand->timeout,
+                                   errand->cancel);
+    } catch (const std::exception& fault) {
+      // The caller waits for a result, whatever happens.
+      log("tool " + errand->call.name + ": " + fault.what());
+      result = error_result(std::string("the tool could not be run: ") + fault.what());
+    }
   }
   running.erase(errand.get());
   errand->tell([errand, result = std::move(result)]() mutable {

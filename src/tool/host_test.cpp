@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
 
 #include "json/writer.h"
 #include "tool/tool_testing.h"
@@ -104,9 +107,9 @@ TEST(ToolHost, ends_runs_that_are_cancelled_late_or_left) {
     ToolCall call = call_with("{}");
     call.name = "hang";
     ToolCall again = call;
-    const ToolResult cancelled = co_await it.run(on, std::move(call), net::Millis(5'000), cancel);
+    const ToolResult cancelled = co_await it.run(on, std::move(call), net::Millis(60'000), cancel);
     EXPECT_EQ(cancelled.text, kCancelledWords);
-    EXPECT_LT(cancelled.duration.count(), 250);
+    EXPECT_LT(cancelled.duration.count(), 30'000);
     CancelToken never;
     const ToolResult late = co_await it.run(on, std::move(again), net::Millis(50), never);
     EXPECT_EQ(late.text, "timed out after 50 ms");
@@ -119,12 +122,12 @@ TEST(ToolHost, ends_runs_that_are_cancelled_late_or_left) {
     short_lived.spawn([](ToolHost& it, net::Loop& on, CancelToken& token) -> net::Task<> {
       ToolCall call = call_with("{}");
       call.name = "hang";
-      (void)co_await it.run(on, std::move(call), net::Millis(5'000), token);
+      (void)co_await it.run(on, std::move(call), net::Millis(60'000), token);
     }(*host, short_lived, never));
   }
   const auto began = std::chrono::steady_clock::now();
   host.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
 }
 
 ToolConfig shell_tool(const std::string& script) {
@@ -177,7 +180,7 @@ net::Task<> hook_server(net::Exchange& exchange) {
   if (path == "/long") answer.append(2'000'000, ' ');
   if (path == "/fault") status = 500;
   if (path == "/empty") status = 204;
-  if (path == "/hang") co_await exchange.loop().sleep(net::Millis(400));
+  if (path == "/hang") co_await exchange.loop().sleep(net::Millis(60'000));
   if (path == "/echo") {
     answer = R"({"action":"replace","is_error":true,"result":)";
     json::append_string(answer, question);
@@ -261,9 +264,98 @@ TEST(ToolHost, asks_hooks_before_and_after_a_call) {
   ASSERT_TRUE(host->replace(set).has_value());
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(text_of(*host, loop, "shell", R"({"n":1})", net::Millis(50)), "timed out after 50 ms");
-  EXPECT_EQ(text_of(*host, loop, "shell", R"({"n":1})", net::Millis(5'000), 30), kCancelledWords);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(300));
+  EXPECT_EQ(text_of(*host, loop, "shell", R"({"n":1})", net::Millis(60'000), 30), kCancelledWords);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
 }
 
+// Lines of the log, from any thread.
+class Lines {
+ public:
+  void add(std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    text_.append(line).append("\n");
+  }
+  std::string text() {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+  bool eventually_has(std::string_view part) {
+    for (int i = 0; i < 10'000; ++i) {
+      if (text().find(part) != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string text_;
+};
+
+TEST(ToolHost, logs_what_is_thrown_on_its_thread) {
+  Lines lines;
+  std::atomic<bool> thrown = false;
+  const ToolConfig gone{.name = "gone", .how = McpToolConfig{.command = {"false"}}};
+  auto host = ToolHost::start({.tools = {gone}, .hooks = {}}, [&](std::string_view line) {
+    if (!thrown.exchange(true)) throw std::runtime_error("the log is full");
+    lines.add(line);
+  });
+  ASSERT_TRUE(host.has_value());
+  EXPECT_TRUE(lines.eventually_has("the log is full"));
+}
+
+TEST(ToolHost, a_run_that_throws_has_a_result_and_is_logged) {
+  net::ServerThread server(hook_server);
+  Lines lines;
+  HookConfig hook;
+  hook.name = "h";
+  hook.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/allow";
+  hook.network.addresses = {"127.0.0.0/8"};
+  auto host = std::move(*ToolHost::start(
+      {.tools = some_tools(), .hooks = {hook}}, [&](std::string_view line) { lines.add(line); },
+      [](const HookNotice&) { throw std::runtime_error("nobody observes"); }));
+  net::Loop loop;
+  EXPECT_EQ(text_of(*host, loop, "shell", R"({"n":1})", net::Millis(60'000)),
+            "the tool could not be run: nobody observes");
+  EXPECT_THAT(lines.text(), HasSubstr("tool shell: nobody observes"));
+}
+
+TEST(ToolHost, a_call_that_runs_when_it_ends_is_cancelled_and_told) {
+  const std::string mark = testing::TempDir() + "/host_end_" + std::to_string(::getpid());
+  auto host = std::move(*ToolHost::start(
+      {.tools = {shell_tool("touch " + mark + "; sleep 600")}, .hooks = {}}, nullptr));
+  std::string text;
+  std::thread caller([&] {
+    net::Loop loop;
+    text = text_of(*host, loop, "it", "{}", net::Millis(60'000));
+  });
+  for (int i = 0; i < 10'000 && ::access(mark.c_str(), F_OK) != 0; ++i) ::usleep(2000);
+  ASSERT_EQ(::access(mark.c_str(), F_OK), 0);
+  host.reset();
+  caller.join();
+  EXPECT_EQ(text, kCancelledWords);
+  ::unlink(mark.c_str());
+}
+
+// The name has to be looked up first, and the answer comes in two parts.
+TEST(ToolHost, a_hook_has_time_to_connect_and_to_answer) {
+  net::ServerThread server([](net::Exchange& exchange) -> net::Task<> {
+    (void)co_await exchange.body();
+    const net::Headers headers{{"content-type", "application/json"}};
+    exchange.start(200, headers);
+    (void)co_await exchange.flush();
+    co_await exchange.loop().sleep(net::Millis(20));
+    (void)co_await exchange.end(R"({"action":"replace","result":"late"})");
+  });
+  HookConfig hook;
+  hook.name = "h";
+  hook.url = "http://localhost:" + std::to_string(server.port()) + "/";
+  hook.network.addresses = {"127.0.0.0/8", "::1"};
+  hook.timeout = net::Millis(30'000);
+  auto host =
+      std::move(*ToolHost::start({.tools = some_tools(), .hooks = {hook}}, nullptr, nullptr));
+  net::Loop loop;
+  EXPECT_EQ(text_of(*host, loop, "shell", R"({"n":1})", net::Millis(60'000)), "late");
+}
 }  // namespace
 }  // namespace callgate::tool

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -160,8 +161,8 @@ net::Task<Result<std::string>> McpClient::ask(std::string_view method, std::stri
                                               const ToolCall* call, std::string_view tool) {
   McpRequest made = request(method, members, call);
   made.name = tool;
-  if (const McpToolEntry* entry = find(tool);
-      entry != nullptr && stateless() && !config_.url.empty()) {
+  // The transport leaves them out for servers of an older revision.
+  if (const McpToolEntry* entry = find(tool); entry != nullptr && !config_.url.empty()) {
     const auto params = read_header_params(entry->schema);
     if (params) made.headers = header_values(*params, call->arguments);
   }
@@ -215,8 +216,8 @@ net::Task<ToolResult> McpClient::call(const std::string& tool, const ToolCall& c
   if (!result) co_return error_result(result.error().message);
   ToolResult read = read_call_result(*result, result_limit);
   if (call.wants_content && !read.truncated) {
-    const std::string_view content = member_json(*result, "content");
-    const std::string_view structured = member_json(*result, "structuredContent");
+    const std::string_view content = json::member_json(*result, "content");
+    const std::string_view structured = json::member_json(*result, "structuredContent");
     if (content.starts_with('[')) read.content = content;
     if (structured.starts_with('{')) read.structured = structured;
   }
@@ -224,7 +225,7 @@ net::Task<ToolResult> McpClient::call(const std::string& tool, const ToolCall& c
 }
 
 void McpClient::take_progress(std::string_view params) {
-  json::Reader in(member_json(params, "progressToken"));
+  json::Reader in(json::member_json(params, "progressToken"));
   if (in.peek() != json::Kind::number) return;
   const auto found = running_.find(in.integer().value_or(-1));
   if (found != running_.end()) found->second->on_progress(params);

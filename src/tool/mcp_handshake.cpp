@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/glob.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "tool/mcp_client.h"
@@ -21,7 +22,7 @@ bool has(const std::vector<std::string>& list, std::string_view value) {
 // A server that refuses a revision says which it supports.
 bool still_supports(const Result<std::string>& answer, std::string_view revision) {
   if (error_code_of(answer) != kMcpUnsupportedVersion) return false;
-  json::Reader in(member_json(read_mcp_message(*answer).error_data, "supported"));
+  json::Reader in(json::member_json(read_mcp_message(*answer).error_data, "supported"));
   bool found = false;
   if (in.peek() != json::Kind::array) return false;
   while (in.next_element()) {

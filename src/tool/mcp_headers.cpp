@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/base64.h"
+#include "base/text.h"
 #include "json/integer.h"
 #include "tool/schema_node.h"
 
@@ -23,14 +24,6 @@ bool is_token(std::string_view text) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            kOther.find(c) != std::string_view::npos;
   });
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
 }
 
 constexpr std::string_view kAnnotation = "x-mcp-header";
@@ -69,7 +62,7 @@ class ParamReader {
     if (!primitive || !annotation.is_string() || !is_token(annotation.text)) return false;
     std::string header = "Mcp-Param-" + annotation.text;
     for (const McpHeaderParam& other : params_) {
-      if (lower(other.header) == lower(header)) return false;
+      if (to_lower(other.header) == to_lower(header)) return false;
     }
     params_.push_back({path_, std::move(header)});
     return true;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "json/member.h"
 #include "sse/encoder.h"
 #include "tool/mcp_client.h"
 #include "tool/mcp_server.h"
@@ -45,7 +46,7 @@ class Served {
   }
   bool eventually(const std::function<bool()>& condition) {
     const auto task = [](net::Loop& on, const std::function<bool()>& wanted) -> net::Task<> {
-      for (int i = 0; i < 400 && !wanted(); ++i) co_await on.sleep(net::Millis(5));
+      for (int i = 0; i < 4000 && !wanted(); ++i) co_await on.sleep(net::Millis(5));
     };
     net::run_to_end(loop_, task(loop_, condition));
     return condition();
@@ -173,7 +174,7 @@ class SessionServer {
                             R"({"content":[{"type":"text","text":")" + std::string(text) + "\"}]}");
   }
   net::Task<> call(net::Exchange& exchange, const McpMessage& message) {
-    const std::string tool = member_text(message.params, "name");
+    const std::string tool = json::member_text(message.params, "name");
     if (tool == "forget" && !std::exchange(forgot_, true)) {
       session_ = "gone";
       co_return co_await reply(
@@ -234,9 +235,9 @@ TEST(McpHttp, keeps_a_session_and_begins_another_when_it_is_forgotten) {
     const ToolResult html = served.run("html");
     EXPECT_TRUE(html.is_error);
     EXPECT_THAT(html.text, HasSubstr("HTTP 502 Bad Gateway: <html>"));
-    const ToolResult cancelled = served.run("never", "{}", 5'000, 30);
+    const ToolResult cancelled = served.run("never", "{}", 60'000, 30);
     EXPECT_EQ(cancelled.text, kCancelledWords);
-    EXPECT_LT(cancelled.duration.count(), 250);
+    EXPECT_LT(cancelled.duration.count(), 30'000);
     EXPECT_TRUE(served.eventually(
         [&] { return script.log().find("POST notifications/cancelled s2") != std::string::npos; }));
   }
@@ -260,5 +261,54 @@ TEST(McpHttp, says_what_is_wrong_with_its_configuration) {
           .has_value());
 }
 
+// Gives a session and one tool, whose stream always breaks off with a number that invites to go on.
+class BreakingServer {
+ public:
+  net::Task<> operator()(net::Exchange& exchange) {
+    const auto body = co_await exchange.body();
+    const McpMessage message = read_mcp_message(*body);
+    const std::string_view event = exchange.head().headers.find("last-event-id").value_or("");
+    for (const net::Header header : exchange.head().headers) {
+      if (header.name.starts_with("mcp-param") || header.name.starts_with("Mcp-Param")) ++params_;
+    }
+    if (message.method == "server/discover") {
+      (void)co_await exchange.respond(400, "text/plain", "Bad Request");
+    } else if (message.method == "initialize") {
+      const std::string text = write_mcp_result(
+          message.id, R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}}})");
+      (void)co_await exchange.respond(200, "application/json", text);
+    } else if (message.method == "tools/list") {
+      const std::string text = write_mcp_result(
+          message.id, R"({"tools":[{"name":"cut","inputSchema":{"type":"object","properties":)"
+                      R"({"to":{"type":"string","x-mcp-header":"To"}}}}]})");
+      (void)co_await exchange.respond(200, "application/json", text);
+    } else if (message.method == "tools/call" || !event.empty()) {
+      if (!event.empty()) ++resumes_;
+      (void)co_await exchange.respond(200, "text/event-stream", "id: 5\nretry: 0\ndata: {}\n\n");
+    } else {
+      (void)co_await exchange.respond(exchange.head().method == "GET" ? 405 : 202, "text/plain",
+                                      "");
+    }
+  }
+  int resumes() const { return resumes_; }
+  int params() const { return params_; }
+
+ private:
+  std::atomic<int> resumes_ = 0;
+  std::atomic<int> params_ = 0;
+};
+
+TEST(McpHttp, goes_on_with_a_stream_that_breaks_off_only_so_often) {
+  BreakingServer script;
+  net::ServerThread http([&](net::Exchange& exchange) { return script(exchange); });
+  Served served(server_at(http.port()));
+  const auto ready = served.refresh();
+  ASSERT_TRUE(ready.has_value()) << ready.error().message;
+  const ToolResult result = served.run("cut", R"({"to":"x"})", 60'000);
+  EXPECT_TRUE(result.is_error);
+  EXPECT_THAT(result.text, HasSubstr("ended without a result"));
+  EXPECT_EQ(script.resumes(), 100);
+  EXPECT_EQ(script.params(), 0) << "an older revision knows no parameters in headers";
+}
 }  // namespace
 }  // namespace callgate::tool

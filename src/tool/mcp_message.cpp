@@ -85,23 +85,6 @@ void read_mcp_messages(std::string_view text, FunctionRef<void(const McpMessage&
   while (in.next_element()) on_message(read_mcp_message(in.raw()));
 }
 
-std::string_view member_json(std::string_view object, std::string_view name) {
-  json::Reader in(object);
-  if (in.peek() != json::Kind::object) return {};
-  std::string_view found;
-  for (std::string_view key; in.next_member(key);) {
-    const bool wanted = key == name;
-    const std::string_view value = in.raw();
-    if (wanted) found = value;
-  }
-  return found;
-}
-
-std::string member_text(std::string_view object, std::string_view name) {
-  json::Reader in(member_json(object, name));
-  return std::string(in.peek() == json::Kind::string ? in.string() : std::string_view());
-}
-
 std::string write_mcp_request(std::int64_t id, std::string_view method, std::string_view params) {
   std::string out;
   json::ObjectWriter object(out);

@@ -47,10 +47,6 @@ McpMessage read_mcp_message(std::string_view text);
 // Views are valid during the call only.
 void read_mcp_messages(std::string_view text, FunctionRef<void(const McpMessage&)> on_message);
 
-// The raw JSON of a member, or the text of one that is a string; empty when there is none or `object` is no object.
-std::string_view member_json(std::string_view object, std::string_view name);
-std::string member_text(std::string_view object, std::string_view name);
-
 // `params`, `id`, `result` and `data` are JSON; empty params and data are left out.
 std::string write_mcp_request(std::int64_t id, std::string_view method, std::string_view params);
 std::string write_mcp_notification(std::string_view method, std::string_view params);

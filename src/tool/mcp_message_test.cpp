@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "json/member.h"
 #include "tool/mcp_headers.h"
 #include "tool/mcp_values.h"
 
@@ -45,7 +46,7 @@ TEST(McpMessage, reads_what_it_writes) {
   const McpMessage read = read_mcp_message(request);
   EXPECT_EQ(read.number(), 7);
   EXPECT_EQ(read.method, "tools/call");
-  EXPECT_EQ(member_text(read.params, "name"), "a");
+  EXPECT_EQ(json::member_text(read.params, "name"), "a");
   EXPECT_EQ(read_mcp_message(write_mcp_result("\"x\"", "{}")).id, "\"x\"");
   EXPECT_EQ(read_mcp_message(write_mcp_error("3", -1, "a\"b", "[1]")).error_data, "[1]");
   EXPECT_EQ(read_mcp_message(write_mcp_notification("n", "")).kind, Kind::notification);
@@ -158,5 +159,72 @@ TEST(McpMessage, replaces_what_is_no_text) {
   EXPECT_EQ(seen, "\"ok \uFFFD\"");
 }
 
+TEST(McpMessage, reads_an_error_whatever_the_kinds_of_its_members) {
+  const McpMessage odd = read_mcp_message(
+      R"({"id":1,"error":{"message":["no text"],"code":-7,"other":{},"data":{"a":1}}})");
+  EXPECT_EQ(odd.kind, Kind::error);
+  EXPECT_EQ(odd.error_code, -7);
+  EXPECT_EQ(odd.error_message, "");
+  EXPECT_EQ(odd.error_data, R"({"a":1})");
+  const McpMessage words =
+      read_mcp_message(R"({"id":1,"error":{"code":"-7","message":"why","data":5}})");
+  EXPECT_EQ(words.error_code, 0);
+  EXPECT_EQ(words.error_message, "why");
+  EXPECT_EQ(words.error_data, "5");
+  EXPECT_EQ(read_mcp_message(R"({"id":1,"error":"text"})").kind, Kind::error);
+  EXPECT_EQ(read_mcp_message(R"({"id":1,"error":null,"result":{}})").kind, Kind::result);
+  EXPECT_EQ(read_mcp_message(R"({"method":["x"],"id":1,"result":{}})").kind, Kind::result);
+}
+
+TEST(McpMessage, knows_ids_that_are_numbers) {
+  const auto number = [](const char* id) {
+    return read_mcp_message(R"({"result":{},"id":)" + std::string(id) + "}").number();
+  };
+  EXPECT_EQ(number("0"), 0);
+  EXPECT_EQ(number("9"), 9);
+  EXPECT_EQ(number("-3"), -3);
+  EXPECT_FALSE(number("\"3\""));
+  EXPECT_FALSE(number("true"));
+}
+
+TEST(McpMessage, reads_each_of_several) {
+  std::string seen;
+  read_mcp_messages(R"([{"id":1,"result":{}},{"method":"n"},5])", [&](const McpMessage& message) {
+    seen += std::to_string(static_cast<int>(message.kind)) + " ";
+  });
+  const auto word = [](Kind kind) { return std::to_string(static_cast<int>(kind)) + " "; };
+  EXPECT_EQ(seen, word(Kind::result) + word(Kind::notification) + word(Kind::invalid));
+}
+
+TEST(McpValues, names_keep_every_byte_that_is_allowed) {
+  EXPECT_EQ(qualified_name("s0", "azAZ09_-"), "s0__azAZ09_-");
+  EXPECT_EQ(qualified_name("s", "a0"), "s__a0");
+  for (const char c : std::string_view("`{@[/:. ")) {
+    EXPECT_EQ(qualified_name("s", std::string("a") + c).size(), 5u + 9u) << c;
+  }
+  EXPECT_EQ(qualified_name("s", std::string(61, 'x')), "s__" + std::string(61, 'x'));
+  EXPECT_EQ(qualified_name("s", std::string(62, 'x')).substr(0, 56),
+            "s__" + std::string(52, 'x') + "_");
+}
+
+TEST(McpValues, reads_what_a_server_says_of_itself) {
+  const McpHello hello =
+      read_hello(R"({"protocolVersion":"1","supportedVersions":["2",5,"3"],"supported":["4"],)"
+                 R"("capabilities":{"tools":{"listChanged":true}}})");
+  EXPECT_EQ(hello.versions, (std::vector<std::string>{"1", "2", "3", "4"}));
+  EXPECT_TRUE(hello.lists_changes);
+  EXPECT_FALSE(read_hello(R"({"capabilities":{"tools":{"listChanged":false}}})").lists_changes);
+  EXPECT_TRUE(read_hello("{}").versions.empty());
+}
+
+TEST(McpValues, takes_a_result_or_says_why_there_is_none) {
+  EXPECT_EQ(result_of(std::string(R"({"id":1,"result":{"a":1}})")), R"({"a":1})");
+  const auto refused = result_of(std::string(R"({"id":1,"error":{"code":-5,"message":"no"}})"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "MCP error -5: no");
+  EXPECT_EQ(refused.error().upstream_code, "-5");
+  EXPECT_EQ(error_code_of(std::string(R"({"id":1,"error":{"code":-5}})")), -5);
+  EXPECT_EQ(error_code_of(fail(ErrorCode::internal, "x")), 0);
+}
 }  // namespace
 }  // namespace callgate::tool

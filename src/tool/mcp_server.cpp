@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "callgate/version.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "sse/encoder.h"
@@ -56,7 +57,7 @@ struct McpServer::Asked {
   McpMessage message;
   bool stateless = false;
 
-  std::string_view meta() const { return member_json(message.params, "_meta"); }
+  std::string_view meta() const { return json::member_json(message.params, "_meta"); }
   // A refusal with the status that the revision gives it: the older one knows only those of JSON-RPC.
   McpReply fault(int status, std::int64_t code, std::string_view words) const {
     return refuse(stateless ? status : 200, message.id, code, words);
@@ -79,7 +80,7 @@ std::optional<McpReply> McpServer::Asked::check_headers() const {
   const auto refused = [this](std::string_view header) {
     return refuse(400, message.id, kMcpHeaderMismatch, mismatch(header));
   };
-  const std::string version = member_text(meta(), kVersionKey);
+  const std::string version = json::member_text(meta(), kVersionKey);
   if (version.empty()) {
     return refuse(400, message.id, kMcpInvalidParams, "_meta: protocolVersion is missing");
   }
@@ -89,11 +90,11 @@ std::optional<McpReply> McpServer::Asked::check_headers() const {
   if (header_of(http, "mcp-method") != message.method) return refused("Mcp-Method");
   if (message.method == "tools/call") {
     const auto name = decode_mcp_header(header_of(http, "mcp-name"));
-    if (!name || name->empty() || *name != member_text(message.params, "name")) {
+    if (!name || name->empty() || *name != json::member_text(message.params, "name")) {
       return refused("Mcp-Name");
     }
   }
-  if (!member_json(meta(), "io.modelcontextprotocol/clientCapabilities").starts_with('{')) {
+  if (!json::member_json(meta(), "io.modelcontextprotocol/clientCapabilities").starts_with('{')) {
     return refuse(400, message.id, kMcpInvalidParams, "_meta: clientCapabilities is missing");
   }
   return std::nullopt;
@@ -141,7 +142,7 @@ McpAction McpServer::accept(const McpHttpRequest& request,
   }
   const std::string said = header_of(request, "mcp-protocol-version");
   asked.stateless =
-      !member_json(asked.meta(), kVersionKey).empty() || said == kMcpStatelessRevision;
+      !json::member_json(asked.meta(), kVersionKey).empty() || said == kMcpStatelessRevision;
   if (asked.stateless) {
     if (auto refused = asked.check_headers()) return std::move(*refused);
   } else if (message.method != "initialize" && !said.empty() &&
@@ -171,7 +172,7 @@ std::string McpServer::server_words() const {
 }
 
 McpReply McpServer::hello(const Asked& asked) const {
-  const std::string wanted = member_text(asked.message.params, "protocolVersion");
+  const std::string wanted = json::member_text(asked.message.params, "protocolVersion");
   const bool known = std::find(kSessionRevisions.begin(), kSessionRevisions.end(), wanted) !=
                      kSessionRevisions.end();
   std::string result;
@@ -201,8 +202,8 @@ McpReply McpServer::discover(const Asked& asked) const {
 
 McpAction McpServer::list(const Asked& asked, const std::vector<ToolSpec>& tools) const {
   std::size_t first = 0;
-  if (!member_json(asked.message.params, "cursor").empty()) {
-    const std::string cursor = member_text(asked.message.params, "cursor");
+  if (!json::member_json(asked.message.params, "cursor").empty()) {
+    const std::string cursor = json::member_text(asked.message.params, "cursor");
     const char* end = cursor.data() + cursor.size();
     const auto [stop, fault] = std::from_chars(cursor.data(), end, first);
     if (fault != std::errc() || stop != end || first > tools.size()) {
@@ -237,11 +238,11 @@ McpAction McpServer::list(const Asked& asked, const std::vector<ToolSpec>& tools
 
 McpAction McpServer::call(const Asked& asked, const std::vector<ToolSpec>& tools) const {
   const McpMessage& message = asked.message;
-  const std::string name = member_text(message.params, "name");
+  const std::string name = json::member_text(message.params, "name");
   const auto known = std::find_if(tools.begin(), tools.end(),
                                   [&](const ToolSpec& tool) { return tool.name == name; });
   if (known == tools.end()) return asked.fault(400, kMcpInvalidParams, "Unknown tool: " + name);
-  const std::string_view arguments = member_json(message.params, "arguments");
+  const std::string_view arguments = json::member_json(message.params, "arguments");
   if (!arguments.empty() && !arguments.starts_with('{')) {
     return asked.fault(400, kMcpInvalidParams, "arguments: expected an object");
   }
@@ -253,7 +254,7 @@ McpAction McpServer::call(const Asked& asked, const std::vector<ToolSpec>& tools
   McpRun run{.id = std::string(message.id), .tool = name};
   run.arguments = arguments.empty() ? "{}" : arguments;
   run.stateless = asked.stateless;
-  const std::string_view token = member_json(asked.meta(), "progressToken");
+  const std::string_view token = json::member_json(asked.meta(), "progressToken");
   json::Reader in(token);
   const json::Kind kind = in.peek();
   const bool is_token = kind == json::Kind::string || kind == json::Kind::number;
@@ -263,8 +264,8 @@ McpAction McpServer::call(const Asked& asked, const std::vector<ToolSpec>& tools
 
 McpListen McpServer::listen(const Asked& asked) const {
   McpListen listen{.id = std::string(asked.message.id)};
-  const std::string_view wanted = member_json(asked.message.params, "notifications");
-  listen.tools_changes = member_json(wanted, "toolsListChanged") == "true";
+  const std::string_view wanted = json::member_json(asked.message.params, "notifications");
+  listen.tools_changes = json::member_json(wanted, "toolsListChanged") == "true";
   const std::string params = R"({"_meta":{"io.modelcontextprotocol/subscriptionId":)" + listen.id +
                              R"(},"notifications":{)" +
                              (listen.tools_changes ? R"("toolsListChanged":true)" : "") + "}}";

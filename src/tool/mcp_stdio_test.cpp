@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "json/member.h"
 #include "tool/mcp_client.h"
 #include "tool/tool_testing.h"
 
@@ -170,7 +171,7 @@ TEST(McpStdio, reports_progress_and_answers_the_server) {
   ASSERT_TRUE(served.refresh().has_value());
   std::string seen;
   ToolCall call = call_with("{}");
-  call.on_progress = [&](std::string_view json) { seen += member_json(json, "progress"); };
+  call.on_progress = [&](std::string_view json) { seen += json::member_json(json, "progress"); };
   EXPECT_EQ(run_tool(served.loop(), *served.find("progress"), call).text, "done");
   EXPECT_EQ(seen, "12");
   const std::string replies = served.run("ask").text;
@@ -184,9 +185,9 @@ TEST(McpStdio, tells_the_server_that_a_call_is_over) {
   const std::string mark = testing::TempDir() + "/mcp_cancelled_" + std::to_string(::getpid());
   const std::string arguments = "{\"mark\":\"" + mark + "\"}";
   const auto marked = [&] { return ::access(mark.c_str(), F_OK) == 0; };
-  ToolResult result = served.run("sleep", arguments, 5'000, 30);
+  ToolResult result = served.run("sleep", arguments, 60'000, 30);
   EXPECT_EQ(result.text, kCancelledWords);
-  EXPECT_LT(result.duration.count(), 250);
+  EXPECT_LT(result.duration.count(), 30'000);
   EXPECT_TRUE(served.eventually(marked));
   ::unlink(mark.c_str());
   result = served.run("sleep", arguments, 60);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "callgate/version.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "tool/bounded_text.h"
@@ -61,27 +62,27 @@ class PartWriter {
 std::size_t decoded_size(std::string_view base64) { return base64.size() / 4 * 3; }
 
 std::string bytes_words(std::string_view kind, std::string_view json, std::string_view field) {
-  std::string type = member_text(json, "mimeType");
+  std::string type = json::member_text(json, "mimeType");
   if (type.empty()) type = "of unknown type";
   return "[" + std::string(kind) + " " + type + ", about " +
-         std::to_string(decoded_size(member_json(json, field))) + " bytes]";
+         std::to_string(decoded_size(json::member_json(json, field))) + " bytes]";
 }
 
 void add_resource(std::string_view part, PartWriter& out) {
-  const std::string_view resource = member_json(part, "resource");
-  const std::string uri = member_text(resource, "uri");
-  if (member_json(resource, "text").empty()) {
+  const std::string_view resource = json::member_json(part, "resource");
+  const std::string uri = json::member_text(resource, "uri");
+  if (json::member_json(resource, "text").empty()) {
     return out.add(bytes_words("resource " + uri, resource, "blob"));
   }
   out.add("[resource " + uri + "]");
-  out.add(member_text(resource, "text"));
+  out.add(json::member_text(resource, "text"));
 }
 
 // True when the part is text that a model reads as it is.
 bool add_part(std::string_view part, PartWriter& out) {
-  const std::string type = member_text(part, "type");
+  const std::string type = json::member_text(part, "type");
   if (type == "text") {
-    out.add(member_text(part, "text"));
+    out.add(json::member_text(part, "text"));
     return true;
   }
   if (type == "image" || type == "audio") {
@@ -89,9 +90,9 @@ bool add_part(std::string_view part, PartWriter& out) {
   } else if (type == "resource") {
     add_resource(part, out);
   } else if (type == "resource_link") {
-    const std::string description = member_text(part, "description");
-    out.add("[link " + member_text(part, "name") + ": " + member_text(part, "uri") + "]" +
-            (description.empty() ? "" : " " + description));
+    const std::string description = json::member_text(part, "description");
+    out.add("[link " + json::member_text(part, "name") + ": " + json::member_text(part, "uri") +
+            "]" + (description.empty() ? "" : " " + description));
   } else {
     out.add("[content of type " + type + "]");
   }
@@ -107,12 +108,12 @@ ToolResult failure(std::string text) {
 
 std::string wanted_input(std::string_view result) {
   std::string words = "the tool asks for input that nobody here can give";
-  json::Reader in(member_json(result, "inputRequests"));
+  json::Reader in(json::member_json(result, "inputRequests"));
   if (in.peek() != json::Kind::object) return words;
   for (std::string_view key; in.next_member(key);) {
     const std::string_view request = in.raw();
-    words += ": " + member_text(request, "method");
-    const std::string message = member_text(member_json(request, "params"), "message");
+    words += ": " + json::member_text(request, "method");
+    const std::string message = json::member_text(json::member_json(request, "params"), "message");
     if (!message.empty()) words += " (" + message + ")";
   }
   return words;
@@ -122,52 +123,53 @@ std::string wanted_input(std::string_view result) {
 
 McpToolPage read_tool_page(std::string_view result) {
   McpToolPage page;
-  json::Reader in(member_json(result, "tools"));
+  json::Reader in(json::member_json(result, "tools"));
   if (in.peek() != json::Kind::array) return page;
   while (in.next_element()) {
     McpToolEntry tool = read_tool(in.raw());
     if (!tool.name.empty()) page.tools.push_back(std::move(tool));
   }
   page.is_valid = in.finish();
-  page.next_cursor = member_text(result, "nextCursor");
+  page.next_cursor = json::member_text(result, "nextCursor");
   return page;
 }
 
 McpHello read_hello(std::string_view result) {
   McpHello hello;
-  if (std::string version = member_text(result, "protocolVersion"); !version.empty()) {
+  if (std::string version = json::member_text(result, "protocolVersion"); !version.empty()) {
     hello.versions.push_back(std::move(version));
   }
   for (const char* name : {"supportedVersions", "supported"}) {
-    json::Reader in(member_json(result, name));
+    json::Reader in(json::member_json(result, name));
     if (in.peek() != json::Kind::array) continue;
     while (in.next_element()) {
       json::Reader item(in.raw());
       if (item.peek() == json::Kind::string) hello.versions.emplace_back(item.string());
     }
   }
-  const std::string_view tools = member_json(member_json(result, "capabilities"), "tools");
-  hello.lists_changes = member_json(tools, "listChanged") == "true";
+  const std::string_view tools =
+      json::member_json(json::member_json(result, "capabilities"), "tools");
+  hello.lists_changes = json::member_json(tools, "listChanged") == "true";
   return hello;
 }
 
 ToolResult read_call_result(std::string_view result, std::size_t limit) {
   if (!is_object(result)) return failure("the server answered with no result object");
-  const std::string type = member_text(result, "resultType");
+  const std::string type = json::member_text(result, "resultType");
   if (type == "input_required") return failure(wanted_input(result));
   if (!type.empty() && type != "complete") {
     return failure("the server answered with a result of unknown type " + type);
   }
   PartWriter out(limit);
   bool any_text = false;
-  json::Reader in(member_json(result, "content"));
+  json::Reader in(json::member_json(result, "content"));
   if (in.peek() == json::Kind::array) {
     while (in.next_element()) any_text = add_part(in.raw(), out) || any_text;
   }
-  const std::string_view structured = member_json(result, "structuredContent");
+  const std::string_view structured = json::member_json(result, "structuredContent");
   if (!any_text && !structured.empty()) out.add(structured);
   ToolResult read;
-  read.is_error = member_json(result, "isError") == "true";
+  read.is_error = json::member_json(result, "isError") == "true";
   read.bytes = out.text().bytes();
   read.truncated = out.text().truncated();
   read.text = out.text().take();

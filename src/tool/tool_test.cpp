@@ -80,7 +80,12 @@ TEST(BuiltinTool, tells_the_time) {
               HasSubstr(R"("local":"2026-11-16T05:10:00+01:00")"));
   EXPECT_THAT(*describe_time(1794802200, "-0330"),
               HasSubstr(R"("local":"2026-11-16T00:40:00-03:30")"));
-  for (const char* bad : {"Berlin", "+1", "+99:00", "01:00", "+01:75"}) {
+  EXPECT_THAT(*describe_time(0, "+05:59"), HasSubstr("1970-01-01T05:59:00+05:59"));
+  EXPECT_THAT(*describe_time(0, "+14:00"), HasSubstr("1970-01-01T14:00:00+14:00"));
+  EXPECT_THAT(*describe_time(0, "-1234"), HasSubstr("1969-12-31T11:26:00-12:34"));
+  EXPECT_THAT(*describe_time(0, "Z"), HasSubstr("1970-01-01T00:00:00+00:00"));
+  for (const char* bad : {"Berlin", "+1", "+99:00", "01:00", "+01:75", "+01:60", "+15:00", "+",
+                          "*0100", "+01:0/", "+010:00", "z"}) {
     EXPECT_THAT(describe_time(0, bad).error().message, HasSubstr("utc_offset")) << bad;
   }
   net::Loop loop;

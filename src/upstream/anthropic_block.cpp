@@ -2,17 +2,13 @@
 
 #include <algorithm>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/anthropic_messages.h"
 
 namespace callgate::upstream {
 namespace {
-
-std::string member_text(std::string_view object, std::string_view name) {
-  json::Reader in(member_of(object, name));
-  return in.peek() == json::Kind::string ? std::string(in.string()) : std::string();
-}
 
 void append_source(json::ObjectWriter& block, std::string_view media_type, std::string_view data) {
   json::ObjectWriter source(block.key("source"));
@@ -22,7 +18,7 @@ void append_source(json::ObjectWriter& block, std::string_view media_type, std::
   source.close();
 }
 
-std::optional<AnthropicParam> image_block(const Part& part) {
+std::optional<AnthropicParam> image_block(const ContentPart& part) {
   if (part.data.empty() && !part.url.starts_with("http")) return std::nullopt;
   AnthropicParam made;
   json::ObjectWriter block(made.json);
@@ -40,16 +36,16 @@ std::optional<AnthropicParam> image_block(const Part& part) {
 }
 
 // {"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AA=="}}
-std::optional<AnthropicParam> document_block(const Part& part) {
+std::optional<AnthropicParam> document_block(const ContentPart& part) {
   constexpr std::string_view kPdf = "data:application/pdf;base64,";
-  const std::string_view file = member_of(part.json, "file");
-  const std::string data = member_text(file, "file_data");
+  const std::string_view file = json::given_member(part.json, "file");
+  const std::string data = json::member_text(file, "file_data");
   if (!data.starts_with(kPdf)) return std::nullopt;
   AnthropicParam made;
   json::ObjectWriter block(made.json);
   block.string("type", "document");
   append_source(block, "application/pdf", std::string_view(data).substr(kPdf.size()));
-  if (const std::string title = member_text(file, "filename"); !title.empty()) {
+  if (const std::string title = json::member_text(file, "filename"); !title.empty()) {
     block.string("title", title);
   }
   block.close();
@@ -57,31 +53,31 @@ std::optional<AnthropicParam> document_block(const Part& part) {
 }
 
 // Blocks in the API's own form pass as they are.
-std::optional<AnthropicParam> other_block(const Part& part) {
-  const std::string type = member_text(part.json, "type");
+std::optional<AnthropicParam> other_block(const ContentPart& part) {
+  const std::string type = json::member_text(part.json, "type");
   if (type == "file") return document_block(part);
   if (type != "document" && type != "image" && type != "search_result") return std::nullopt;
   return AnthropicParam{.json = part.json,
-                        .cached = !member_of(part.json, "cache_control").empty()};
+                        .cached = !json::given_member(part.json, "cache_control").empty()};
 }
 
 std::optional<ThinkingParam> thinking_block(std::string_view detail) {
-  if (member_text(detail, "format") != kAnthropicReasoning) return std::nullopt;
-  const std::string type = member_text(detail, "type");
+  if (json::member_text(detail, "format") != kAnthropicReasoning) return std::nullopt;
+  const std::string type = json::member_text(detail, "type");
   ThinkingParam made;
   json::ObjectWriter block(made.json);
-  if (type == "reasoning.text" && !member_of(detail, "signature").empty()) {
+  if (type == "reasoning.text" && !json::given_member(detail, "signature").empty()) {
     block.string("type", "thinking");
-    block.string("thinking", member_text(detail, "text"));
-    block.string("signature", member_text(detail, "signature"));
-  } else if (type == "reasoning.encrypted" && !member_of(detail, "data").empty()) {
+    block.string("thinking", json::member_text(detail, "text"));
+    block.string("signature", json::member_text(detail, "signature"));
+  } else if (type == "reasoning.encrypted" && !json::given_member(detail, "data").empty()) {
     block.string("type", "redacted_thinking");
-    block.string("data", member_text(detail, "data"));
+    block.string("data", json::member_text(detail, "data"));
   } else {
     return std::nullopt;
   }
   block.close();
-  json::Reader index(member_of(detail, "index"));
+  json::Reader index(json::given_member(detail, "index"));
   if (index.peek() == json::Kind::number) made.index = index.integer().value_or(0);
   return made;
 }
@@ -104,23 +100,23 @@ AnthropicParam text_block(std::string_view text) {
   return made;
 }
 
-std::optional<AnthropicParam> block_of(const Part& part, bool& lost) {
+std::optional<AnthropicParam> block_of(const ContentPart& part, bool& lost) {
   lost = false;
   std::optional<AnthropicParam> block;
   switch (part.kind) {
-    case Part::Kind::text:
-      if (is_blank(part.text)) return std::nullopt;
+    case ContentPart::Kind::text:
+      if (is_ascii_blank(part.text)) return std::nullopt;
       block = text_block(part.text);
       break;
-    case Part::Kind::image:
+    case ContentPart::Kind::image:
       block = image_block(part);
       break;
-    case Part::Kind::other:
+    case ContentPart::Kind::other:
       block = other_block(part);
       break;
   }
   lost = !block;
-  if (block) set_cache_control(*block, member_of(part.json, "cache_control"));
+  if (block) set_cache_control(*block, json::given_member(part.json, "cache_control"));
   return block;
 }
 
@@ -132,15 +128,15 @@ AnthropicParam call_block(const CallRecord& call, std::string_view id) {
   block.string("name", call.name);
   append_arguments_object(block.key("input"), call.arguments);
   block.close();
-  set_cache_control(made, raw_field(call.extra, "cache_control"));
+  set_cache_control(made, find_field(call.extra, "cache_control"));
   return made;
 }
 
 std::vector<ThinkingParam> thinking_blocks(const Message& message) {
   std::vector<ThinkingParam> blocks;
-  const RawJson* details = find_field(message.extra, "reasoning_details");
-  if (details == nullptr) return blocks;
-  json::Reader in(details->text);
+  const std::string_view details = find_field(message.extra, "reasoning_details");
+  if (details.empty()) return blocks;
+  json::Reader in(details);
   if (in.peek() != json::Kind::array) return blocks;
   while (in.next_element()) {
     if (auto block = thinking_block(in.raw())) blocks.push_back(std::move(*block));

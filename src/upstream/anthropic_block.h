@@ -21,14 +21,14 @@ struct AnthropicParam {
   bool cached = false;  // it has a cache_control
 };
 
-// Does nothing where the block has one already, or where there is none to set.
+// Does nothing if the block already has one, or if `json` is empty.
 void set_cache_control(AnthropicParam& block, std::string_view json);
 
 // nullopt: there is nothing to send, or (`lost`) no form to send it in.
-std::optional<AnthropicParam> block_of(const Part& part, bool& lost);
+std::optional<AnthropicParam> block_of(const ContentPart& part, bool& lost);
 
 AnthropicParam text_block(std::string_view text);
-// Arguments that are no JSON object travel as {"raw": "..."}.
+// Arguments that are not a JSON object travel as {"raw": "..."}.
 AnthropicParam call_block(const CallRecord& call, std::string_view id);
 
 // A thinking block that came from this wire format.

@@ -89,11 +89,11 @@ class ConversationWriter {
   }
 
   Blocks blocks_of(const Message& message) {
-    std::vector<Part> parts = parts_of(message.content);
+    std::vector<ContentPart> parts = parts_of(message.content);
     // An answer that the model shall go on with must not end in white space.
     const bool begun = message.role == Role::assistant && at_ + 1 == messages_.size();
     if (begun && message.calls.empty() && !parts.empty()) {
-      Part& last = parts.back();
+      ContentPart& last = parts.back();
       last.text = without_trailing_space(last.text);
     }
     Blocks blocks;
@@ -103,7 +103,7 @@ class ConversationWriter {
       if (lost) drop("content[" + std::to_string(i) + "]", true);
     }
     if (!blocks.empty() && message.calls.empty()) {
-      set_cache_control(blocks.back(), raw_field(message.extra, "cache_control"));
+      set_cache_control(blocks.back(), find_field(message.extra, "cache_control"));
     }
     return blocks;
   }
@@ -111,15 +111,15 @@ class ConversationWriter {
   void add_assistant(const Message& message) {
     Blocks blocks = blocks_of(message);
     const std::string refusal = field_text(message.extra, "refusal");
-    if (blocks.empty() && !is_blank(refusal)) blocks.push_back(text_block(refusal));
+    if (blocks.empty() && !is_ascii_blank(refusal)) blocks.push_back(text_block(refusal));
     for (const CallRecord& call : message.calls) {
       blocks.push_back(call_block(call, id_of(call)));
     }
     if (!message.calls.empty()) {
-      set_cache_control(blocks.back(), raw_field(message.extra, "cache_control"));
+      set_cache_control(blocks.back(), find_field(message.extra, "cache_control"));
     }
-    if (find_field(message.extra, "tool_calls") != nullptr) drop("tool_calls", true);
-    if (find_field(message.extra, "audio") != nullptr) drop("audio", true);
+    if (!find_field(message.extra, "tool_calls").empty()) drop("tool_calls", true);
+    if (!find_field(message.extra, "audio").empty()) drop("audio", true);
     std::vector<ThinkingParam> thinking = thinking_blocks(message);
     if (blocks.empty()) {
       if (!thinking.empty()) drop("reasoning_details", false);
@@ -153,7 +153,7 @@ class ConversationWriter {
     }
     if (field_text(message.extra, "is_error") == "true") block.boolean("is_error", true);
     block.close();
-    set_cache_control(made, raw_field(message.extra, "cache_control"));
+    set_cache_control(made, find_field(message.extra, "cache_control"));
     return made;
   }
 

@@ -4,15 +4,16 @@
 
 #include "upstream/anthropic_error.h"
 #include "upstream/finish_word.h"
-#include "upstream/repaired_read.h"
-#include "upstream/unread.h"
 
 namespace callgate::upstream {
 namespace {
 
-// Bytes of later calls and prose that may be held back while an earlier call is open.
-constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
 constexpr std::size_t kMaxBlocks = std::size_t{1} << 16;
+
+// What a delta says under its own name, or as nothing but a text.
+std::string_view said(const Text& text, std::string_view plain) {
+  return text.empty() ? plain : text.view();
+}
 
 bool is_empty_input(std::string_view json) {
   return json.find_first_not_of("{} \t\r\n") == std::string_view::npos;
@@ -37,18 +38,7 @@ void AnthropicDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   count_mended(reader_.mended(), repairs_);
   tracker_.next_document(reader_.mended().escaped > 0);
   apply(type, data, read, sink);
-  if (tracker_.held_back() > kMaxHeldBack) {
-    fail_with({.code = ErrorCode::upstream_failed,
-               .message = "upstream wrote too much behind a call that it did not end"});
-  }
-}
-
-void AnthropicDecoder::push_unread(const SseFrame& frame, std::string_view data,
-                                   ChoiceSinks& sinks) {
-  take_unread(
-      data, repairs_,
-      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
-      [&](std::string_view rest) { lose_chunk(rest); });
+  holds_too_much(tracker_);
 }
 
 // After the reason for the end a chunk can be missed that shows no content: it had the counts, or the end itself.
@@ -83,8 +73,7 @@ void AnthropicDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (finished_) return;
   EventSink& sink = sinks.choice(0);
   if (!reader_.read(trimmed(body))) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that is not a JSON object"});
+    return fail_with("upstream answered with a body that is not a JSON object");
   }
   count_mended(reader_.mended(), repairs_);
   tracker_.next_document(reader_.mended().escaped > 0);
@@ -96,16 +85,11 @@ void AnthropicDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with(decode_anthropic_error(0, body));
   }
   if (!read.has_content) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that has no content"});
+    return fail_with("upstream answered with a body that has no content");
   }
   apply_whole(read, sink);
   end(Ending::end, sink);
 }
-
-void AnthropicDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks.choice(0)); }
-
-void AnthropicDecoder::abort(ChoiceSinks& sinks) { end(Ending::failure, sinks.choice(0)); }
 
 AnthropicDecoder::Block::Kind AnthropicDecoder::kind_of(std::string_view type) {
   if (type == "text") return Block::Kind::text;
@@ -129,6 +113,7 @@ void AnthropicDecoder::start_block(const AnthropicFrame& frame, EventSink& sink)
   fill_empty_call(sink);
   const std::size_t position = position_of(frame, true);
   if (position >= kMaxBlocks) return;
+  if (early_call_ != position) push_early_input(sink);
   const AnthropicBlock& block = frame.block;
   Block& state = block_at(position);
   state = {.kind = kind_of(block.type.view())};
@@ -146,7 +131,7 @@ void AnthropicDecoder::start_block(const AnthropicFrame& frame, EventSink& sink)
       piece_.clear();
       piece_.index = static_cast<std::int64_t>(position);
       piece_.id = block.id.view();
-      piece_.name = name_of(block.name.view());
+      piece_.name = block.name.view();
       piece_.arguments_renamed = block.input_renamed;
       tracker_.push_call(piece_, false, repairs_, sink);
       if (block.input_given) {
@@ -167,34 +152,42 @@ void AnthropicDecoder::continue_block(const AnthropicFrame& frame, EventSink& si
   Block& block = block_at(position);
   if (block.kind == Block::Kind::ignored) return;
   const AnthropicDelta& delta = frame.delta;
-  tracker_.push_prose(Prose::text, delta.text.view(), sink);
-  if (!delta.thinking.empty()) {
-    tracker_.push_prose(Prose::reasoning, delta.thinking.view(), sink);
-    thinking_.add(position, delta.thinking.view(), sink);
+  const std::string_view plain = delta.plain.view();
+  const bool thinks = block.kind == Block::Kind::thinking;
+  const bool calls = block.kind == Block::Kind::call;
+  tracker_.push_prose(Prose::text, thinks || calls ? delta.text.view() : said(delta.text, plain),
+                      sink);
+  const std::string_view thought = thinks ? said(delta.thinking, plain) : delta.thinking.view();
+  if (!thought.empty()) {
+    tracker_.push_prose(Prose::reasoning, thought, sink);
+    thinking_.add(position, thought, sink);
   }
   if (!delta.signature.empty()) thinking_.sign(position, delta.signature.view());
-  if (delta.partial_json.empty()) return;
+  const std::string_view json = delta.partial_json.view();
+  continue_call(position, calls ? said(delta.partial_json, plain) : json, delta, sink);
+}
+
+void AnthropicDecoder::continue_call(std::size_t position, std::string_view json,
+                                     const AnthropicDelta& delta, EventSink& sink) {
+  if (json.empty() && delta.name.empty()) return;
+  const bool has_arguments = tracker_.has_arguments(static_cast<std::int64_t>(position));
   // The input is there already.
-  if (early_call_ == position && is_empty_input(delta.partial_json.view())) return;
-  block.has_input = true;
-  if (empty_call_ == position) empty_call_.reset();
-  if (early_call_ == position) early_call_.reset();
-  push_input(position, delta.partial_json.view(), delta.object, sink);
+  if (early_call_ == position && !has_arguments && is_empty_input(json)) return;
+  piece_.clear();
+  piece_.index = static_cast<std::int64_t>(position);
+  piece_.name = delta.name.view();
+  piece_.arguments = json;
+  piece_.arguments_object = delta.object;
+  tracker_.push_call(piece_, false, repairs_, sink);
 }
 
 void AnthropicDecoder::stop_block(const AnthropicFrame& frame, EventSink& sink) {
   const std::size_t position = position_of(frame, false);
   if (position >= blocks_.size()) return;
   if (thinking_.is_open(position)) thinking_.close(sink);
-  Block& block = blocks_[position];
-  if (block.kind != Block::Kind::call || block.has_input) return;
-  if (early_call_ != position) {
-    empty_call_ = position;
-    return;
-  }
-  block.has_input = true;
-  early_call_.reset();
-  push_input(position, early_input_, true, sink);
+  if (blocks_[position].kind != Block::Kind::call) return;
+  if (early_call_ == position) return push_early_input(sink);
+  if (!tracker_.has_arguments(static_cast<std::int64_t>(position))) empty_call_ = position;
 }
 
 void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink) {
@@ -212,7 +205,7 @@ void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink)
       case Block::Kind::call:
         piece_.clear();
         piece_.id = block.id.view();
-        piece_.name = name_of(block.name.view());
+        piece_.name = block.name.view();
         piece_.arguments = block.input.view();
         piece_.arguments_renamed = block.input_renamed;
         tracker_.push_call(piece_, true, repairs_, sink);
@@ -234,15 +227,11 @@ void AnthropicDecoder::apply_end(const AnthropicFrame& frame, EventSink& sink) {
   if (!stop_seen_) tracker_.push_prose(Prose::refusal, frame.explanation.view(), sink);
   stop_seen_ = true;
   said_ = reason;
-  if (said_ == FinishReason::upstream_error) {
-    fail_with({.code = ErrorCode::upstream_failed,
-               .message = "upstream ended the turn with an error",
-               .upstream_code = std::string(frame.stop_reason.view())});
-  }
+  if (said_ == FinishReason::upstream_error) fail_at_end(frame.stop_reason.view());
 }
 
-// The counts of a message grow: a frame names the totals so far of those that it names. The frame that starts the message
-// counts an output of which nothing is there yet: only a later one states it.
+// Usage is cumulative: each frame carries running totals for the counters it mentions. message_start counts output before
+// there is any: only a later frame states it.
 void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, bool last, EventSink& sink) {
   const auto take = [](std::optional<std::int64_t>& count, const std::optional<std::int64_t>& now) {
     if (now) count = now;
@@ -288,42 +277,31 @@ void AnthropicDecoder::push_input(std::size_t position, std::string_view json, b
   tracker_.push_call(piece_, false, repairs_, sink);
 }
 
+// Input that came with the start of a call counts where none came later.
+void AnthropicDecoder::push_early_input(EventSink& sink) {
+  if (!early_call_) return;
+  const std::size_t position = *std::exchange(early_call_, std::nullopt);
+  if (tracker_.has_arguments(static_cast<std::int64_t>(position))) return;
+  push_input(position, early_input_, true, sink);
+}
+
 // Another block follows, so the call was not cut.
 void AnthropicDecoder::fill_empty_call(EventSink& sink) {
   if (!empty_call_) return;
-  push_input(*empty_call_, "{}", false, sink);
-  empty_call_.reset();
+  const std::size_t position = *std::exchange(empty_call_, std::nullopt);
+  if (tracker_.has_arguments(static_cast<std::int64_t>(position))) return;
+  push_input(position, "{}", false, sink);
 }
 
 void AnthropicDecoder::end(Ending ending, EventSink& sink) {
-  if (std::exchange(ended_, true)) return;
-  finished_ = true;
+  if (!begin_end()) return;
   if (error_) ending = Ending::failure;
-  if (early_call_) push_input(*early_call_, early_input_, true, sink);
+  push_early_input(sink);
   if (ending == Ending::end) thinking_.close(sink);
   const bool unsaid = !stop_seen_ && ending != Ending::end;
   tracker_.finish(unsaid || said_ == FinishReason::length, sink);
   count(Repair::utf8_invalid, tracker_.replaced());
-  sink.accept(TurnFinished{reason_of(ending)});
-}
-
-FinishReason AnthropicDecoder::reason_of(Ending ending) {
-  TurnEnd end = end_of_turn({stop_seen_, said_}, ending, seen_, tracker_.tally());
-  if (end.repair) count(*end.repair);
-  if (end.error) fail_with(std::move(*end.error));
-  return end.reason;
-}
-
-// The name of a call without what models and servers put around it.
-std::string_view AnthropicDecoder::name_of(std::string_view name) {
-  const std::string_view cleaned = names_.cleaned(name);
-  if (cleaned != name) count(Repair::name_broken);
-  return cleaned;
-}
-
-void AnthropicDecoder::fail_with(Error error) {
-  if (!error_) error_ = std::move(error);
-  finished_ = true;
+  sink.accept(TurnFinished{reason_of({stop_seen_, said_}, ending, seen_, tracker_.tally())});
 }
 
 }  // namespace callgate::upstream

@@ -1,5 +1,5 @@
 // Messages answers -> events. Blocks become prose and calls in their order; blocks of tools that the server runs itself
-// (server_tool_use, *_tool_result) and unknown ones are no business of the client and are ignored.
+// (server_tool_use, *_tool_result) and unknown ones do not concern the client and are ignored.
 //
 // A thinking block that is signed, or redacted, is also reported as a whole in `reasoning_details`, so that the client
 // can send it back. TurnFinished leaves with message_stop or with the connection: usage comes before that.
@@ -16,37 +16,30 @@
 #include "upstream/anthropic_frame.h"
 #include "upstream/anthropic_thinking.h"
 #include "upstream/call_tracker.h"
-#include "upstream/tool_names.h"
-#include "upstream/turn_end.h"
-#include "upstream/wire_format.h"
+#include "upstream/decoder_base.h"
 
 namespace callgate::upstream {
 
-class AnthropicDecoder final : public ResponseDecoder {
+class AnthropicDecoder final : public DecoderBase {
  public:
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
-  explicit AnthropicDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+  explicit AnthropicDecoder(std::span<const ToolSpec> tools = {}) {
+    tracker_.expect_disorder(tools);
+  }
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
-  void finish(ChoiceSinks& sinks) override;
-  void abort(ChoiceSinks& sinks) override;
 
-  bool finished() const override { return finished_; }
   bool complete() const override { return stop_seen_ && !error_; }
-  const std::optional<Error>& error() const override { return error_; }
-  const RepairCounts& repairs() const override { return repairs_; }
   std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
   struct Block {
     enum class Kind : std::uint8_t { unknown, text, thinking, call, ignored };
     Kind kind = Kind::unknown;
-    bool has_input = false;
   };
 
-  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
-  void lose_chunk(std::string_view rest);
+  void lose_chunk(std::string_view rest) override;
   void apply(std::string_view type, std::string_view data, const AnthropicFrame& frame,
              EventSink& sink);
   static Block::Kind kind_of(std::string_view type);
@@ -60,16 +53,14 @@ class AnthropicDecoder final : public ResponseDecoder {
   void apply_usage(const AnthropicUsage& usage, bool last, EventSink& sink);
 
   void think(std::size_t position, const AnthropicBlock& block, EventSink& sink);
+  void continue_call(std::size_t position, std::string_view json, const AnthropicDelta& delta,
+                     EventSink& sink);
   void push_input(std::size_t position, std::string_view json, bool object, EventSink& sink);
+  void push_early_input(EventSink& sink);
   void fill_empty_call(EventSink& sink);
 
+  void end(Ending ending, ChoiceSinks& sinks) override { end(ending, sinks.choice(0)); }
   void end(Ending ending, EventSink& sink);
-  FinishReason reason_of(Ending ending);
-  void fail_with(Error error);
-  std::string_view name_of(std::string_view name);
-  void count(Repair repair, std::size_t times = 1) {
-    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
-  }
 
   AnthropicFrameReader reader_;
   CallTracker tracker_;
@@ -87,11 +78,6 @@ class AnthropicDecoder final : public ResponseDecoder {
   std::optional<FinishReason> said_;  // known words only
   bool stop_seen_ = false;
   bool seen_ = false;  // something of the content
-  std::optional<Error> error_;
-  RepairCounts repairs_{};
-  ToolNames names_;
-  bool finished_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace callgate::upstream

@@ -102,6 +102,18 @@ TEST(AnthropicDecoder, takes_a_call_without_input_as_cut_only_if_the_turn_was_cu
             "call 0 find id=a\nargs 0 {}\nend 0 complete\ntext \"so\"\n");
 }
 
+TEST(AnthropicDecoder, signs_a_block_of_thinking_with_its_own_signature) {
+  Upstream upstream;
+  upstream.start(k0, R"({"type":"thinking","thinking":""})");
+  upstream.delta(k0, R"({"type":"thinking_delta","thinking":"Hm."})");
+  upstream.delta(k0, R"({"type":"signature_delta","signature":"own"})");
+  upstream.delta(k1, R"({"type":"signature_delta","signature":"other"})");
+  upstream.stop(k0).ends_with("end_turn");
+  const std::string events = upstream.ended();
+  EXPECT_NE(events.find(R"("signature":"own")"), std::string::npos) << events;
+  EXPECT_EQ(events.find("other"), std::string::npos) << events;
+}
+
 TEST(AnthropicDecoder, survives_frames_in_any_order_and_twice) {
   Upstream upstream;
   upstream.input(k0, "{\\\"q\\\":1}").start(k0, kFind).start(k0, kFind).stop(k0).stop(k0);

@@ -1,8 +1,5 @@
 #include "upstream/anthropic_frame.h"
 
-#include "upstream/read_text.h"
-#include "upstream/repaired_read.h"
-
 namespace callgate::upstream {
 
 void AnthropicBlock::clear() {
@@ -14,7 +11,7 @@ void AnthropicBlock::clear() {
 }
 
 void AnthropicDelta::clear() {
-  for (Text* each : {&text, &thinking, &signature, &partial_json}) each->clear();
+  for (Text* each : {&plain, &name, &text, &thinking, &signature, &partial_json}) each->clear();
   object = false;
 }
 
@@ -31,110 +28,80 @@ void AnthropicFrame::clear() {
   error = {};
 }
 
-bool AnthropicFrameReader::read(std::string_view document) {
-  const auto read_text_of = [this](std::string_view text) {
-    document_ = text;
-    return read_document();
-  };
-  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
-  frame_.clear();
-  return false;
-}
-
-bool AnthropicFrameReader::read_document() {
-  frame_.clear();
-  in_.reset(document_);
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "type") {
-      read_text(in_, document_, frame_.type);
-    } else if (key == "index") {
-      frame_.index = read_count(in_);
-    } else if (key == "delta") {
-      read_delta();
-    } else if (key == "content_block") {
-      if (enter_object(in_)) read_block(frame_.block);
-    } else if (key == "content") {
-      read_content();
-    } else if (key == "message") {
-      read_message();
-    } else if (key == "usage") {
-      read_usage();
-    } else if (key == "stop_reason") {
-      read_text(in_, document_, frame_.stop_reason);
-    } else if (key == "stop_details") {
-      read_stop_details();
-    } else if (key == "error") {
-      frame_.error = read_error(in_);
-    } else {
-      in_.skip();
-    }
+void AnthropicFrameReader::read_member(std::string_view key) {
+  if (key == "type") {
+    read_text(frame_.type);
+  } else if (key == "index") {
+    frame_.index = read_count(in_);
+  } else if (key == "delta") {
+    read_delta();
+  } else if (key == "content_block") {
+    if (enter_object(in_)) read_block(frame_.block);
+  } else if (key == "content") {
+    read_content();
+  } else if (key == "message") {
+    read_message();
+  } else if (key == "usage") {
+    read_usage();
+  } else if (key == "stop_reason") {
+    read_text(frame_.stop_reason);
+  } else if (key == "stop_details") {
+    read_stop_details();
+  } else if (key == "error") {
+    frame_.error = read_error(in_);
+  } else {
+    in_.skip();
   }
-  return in_.finish();
 }
 
 // Of message_start only the usage matters: its content is empty.
 void AnthropicFrameReader::read_message() {
-  if (!enter_object(in_)) return;
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "usage") {
-      read_usage();
-    } else {
-      in_.skip();
-    }
-  }
+  each_member([&](std::string_view key) { key == "usage" ? read_usage() : in_.skip(); });
 }
 
 // The delta of a block, or of the message.
 void AnthropicFrameReader::read_delta() {
-  if (!enter_object(in_)) return;
   AnthropicDelta& delta = frame_.delta;
-  for (std::string_view key; in_.next_member(key);) {
+  if (in_.peek() == json::Kind::string) return read_fragment(in_, delta.plain);
+  each_member([&](std::string_view key) {
     if (key == "text") {
-      read_fragment(in_, delta.text);
-    } else if (key == "partial_json" || key == "input") {
+      read_texts(in_, delta.text);
+    } else if (key == "partial_json" || is_arguments_key(key)) {
       read_partial_json();
     } else if (key == "thinking") {
-      read_fragment(in_, delta.thinking);
-    } else if (key == "signature") {
-      read_text(in_, document_, delta.signature);
-    } else if (key == "stop_reason") {
-      read_text(in_, document_, frame_.stop_reason);
+      read_texts(in_, delta.thinking);
     } else if (key == "stop_details") {
       read_stop_details();
     } else if (key == "citation") {
       dropped_.skip(in_, "citations");
-    } else {
+    } else if (!read_text_member(key, {{"name", &delta.name},
+                                       {"signature", &delta.signature},
+                                       {"stop_reason", &frame_.stop_reason}})) {
       in_.skip();
     }
-  }
+  });
 }
 
 void AnthropicFrameReader::read_block(AnthropicBlock& block) {
   block.clear();
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "type") {
-      read_text(in_, document_, block.type);
-    } else if (key == "text") {
-      read_fragment(in_, block.text);
+  each_member([&](std::string_view key) {
+    if (key == "text") {
+      read_texts(in_, block.text);
     } else if (key == "thinking") {
-      read_fragment(in_, block.thinking);
-    } else if (key == "signature") {
-      read_text(in_, document_, block.signature);
-    } else if (key == "data") {
-      read_text(in_, document_, block.data);
-    } else if (key == "id") {
-      read_text(in_, document_, block.id);
-    } else if (key == "name") {
-      read_text(in_, document_, block.name);
-    } else if (key == "input" || key == "arguments" || key == "parameters") {
+      read_texts(in_, block.thinking);
+    } else if (is_arguments_key(key)) {
       block.input_renamed = key != "input";
       read_input(block);
     } else if (key == "citations") {
       dropped_.skip(in_, key);
-    } else {
+    } else if (!read_text_member(key, {{"type", &block.type},
+                                       {"signature", &block.signature},
+                                       {"data", &block.data},
+                                       {"id", &block.id},
+                                       {"name", &block.name}})) {
       in_.skip();
     }
-  }
+  });
   const std::string_view type = block.type.view();
   const bool known =
       type == "text" || type == "thinking" || type == "redacted_thinking" || type == "tool_use";
@@ -169,7 +136,7 @@ void AnthropicFrameReader::read_content() {
 void AnthropicFrameReader::read_input(AnthropicBlock& block) {
   switch (in_.peek()) {
     case json::Kind::string:
-      read_text(in_, document_, block.input);
+      read_text(block.input);
       block.input_given = !block.input.empty();
       return;
     case json::Kind::null:
@@ -186,40 +153,20 @@ void AnthropicFrameReader::read_input(AnthropicBlock& block) {
 }
 
 void AnthropicFrameReader::read_stop_details() {
-  if (!enter_object(in_)) return;
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "explanation") {
-      read_text(in_, document_, frame_.explanation);
-    } else {
-      in_.skip();
-    }
-  }
+  each_member([&](std::string_view key) {
+    if (!read_text_member(key, {{"explanation", &frame_.explanation}})) in_.skip();
+  });
 }
 
 void AnthropicFrameReader::read_usage() {
-  if (!enter_object(in_)) return;
   AnthropicUsage& usage = frame_.usage;
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "input_tokens") {
-      usage.input = read_count(in_);
-    } else if (key == "cache_read_input_tokens") {
-      usage.cache_read = read_count(in_);
-    } else if (key == "cache_creation_input_tokens") {
-      usage.cache_creation = read_count(in_);
-    } else if (key == "output_tokens") {
-      usage.output = read_count(in_);
-    } else if (key == "output_tokens_details" && in_.peek() == json::Kind::object) {
-      for (std::string_view inner; in_.next_member(inner);) {
-        if (inner == "thinking_tokens") {
-          usage.thinking = read_count(in_);
-        } else {
-          in_.skip();
-        }
-      }
-    } else {
-      in_.skip();
-    }
-  }
+  each_member([&](std::string_view key) {
+    if (key == "output_tokens_details") return read_counts({{"thinking_tokens", &usage.thinking}});
+    read_count_member(key, {{"input_tokens", &usage.input},
+                            {"cache_read_input_tokens", &usage.cache_read},
+                            {"cache_creation_input_tokens", &usage.cache_creation},
+                            {"output_tokens", &usage.output}});
+  });
 }
 
 }  // namespace callgate::upstream

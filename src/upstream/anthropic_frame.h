@@ -12,10 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "json/reader.h"
-#include "upstream/dropped_members.h"
-#include "upstream/openai_answer.h"
-#include "upstream/repaired_read.h"
+#include "upstream/frame_reader.h"
 
 namespace callgate::upstream {
 
@@ -36,6 +33,8 @@ struct AnthropicBlock {
 };
 
 struct AnthropicDelta {
+  Text plain;  // the delta is nothing but this text
+  Text name;   // of a call
   Text text;
   Text thinking;
   Text signature;
@@ -71,19 +70,9 @@ struct AnthropicFrame {
   void clear();
 };
 
-class AnthropicFrameReader {
- public:
-  // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
-  // REQUIRES: `document` lives as long as frame() is used.
-  bool read(std::string_view document);
-  const AnthropicFrame& frame() const { return frame_; }
-  // What was mended in the last document.
-  const Mended& mended() const { return mended_; }
-  // Of all documents so far.
-  const DroppedMembers& dropped() const { return dropped_; }
-
+class AnthropicFrameReader final : public FrameReader<AnthropicFrame> {
  private:
-  bool read_document();
+  void read_member(std::string_view key) override;
   void read_message();
   void read_delta();
   void read_block(AnthropicBlock& block);
@@ -92,13 +81,6 @@ class AnthropicFrameReader {
   void read_partial_json();
   void read_stop_details();
   void read_usage();
-
-  json::Reader in_;
-  DroppedMembers dropped_;
-  std::string_view document_;
-  std::string sanitized_;
-  Mended mended_;
-  AnthropicFrame frame_;
 };
 
 }  // namespace callgate::upstream

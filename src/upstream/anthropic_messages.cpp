@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/anthropic_block.h"
@@ -56,7 +57,7 @@ class BodyWriter {
   }
 
  private:
-  std::string_view field(std::string_view name) const { return raw_field(request_.extra, name); }
+  std::string_view field(std::string_view name) const { return find_field(request_.extra, name); }
 
   void drop(std::string_view name, bool changes_meaning = true) {
     dropped_.push_back({std::string(name), changes_meaning});
@@ -77,7 +78,7 @@ class BodyWriter {
       append_anthropic_tool(tools, tool);
     }
     for (const RawJson& tool : request_.other_tools) {
-      if (member_of(tool.text, "name").empty()) {
+      if (json::given_member(tool.text, "name").empty()) {
         drop("other_tools");
         continue;
       }
@@ -129,8 +130,9 @@ class BodyWriter {
       if (!format.empty()) config.raw("format", format);
       config.close();
     }
-    thinks_ = !field("thinking").empty() &&
-              member_of(field("thinking"), "type").find("disabled") == std::string_view::npos;
+    thinks_ =
+        !field("thinking").empty() &&
+        json::given_member(field("thinking"), "type").find("disabled") == std::string_view::npos;
     if (effort.empty() || own_config || !field("thinking").empty()) return;
     // The API refuses to think where a call is forced.
     using Mode = ToolChoice::Mode;
@@ -156,8 +158,9 @@ class BodyWriter {
   std::string format_of() {
     const std::string_view asked = field("response_format");
     if (asked.empty()) return {};
-    const std::string_view type = member_of(asked, "type");
-    const std::string schema(member_of(member_of(asked, "json_schema"), "schema"));
+    const std::string_view type = json::given_member(asked, "type");
+    const std::string schema(
+        json::given_member(json::given_member(asked, "json_schema"), "schema"));
     if (type == "\"json_schema\"" && !schema.empty()) {
       return R"({"type":"json_schema","schema":)" + schema + "}";
     }
@@ -184,7 +187,7 @@ class BodyWriter {
     std::string sequences;
     bool lost = false;
     const auto add = [&](std::string_view text) {
-      if (is_blank(text)) {
+      if (is_ascii_blank(text)) {
         lost = true;
         return;
       }
@@ -211,7 +214,7 @@ class BodyWriter {
     const std::string_view metadata = field("metadata");
     std::string user = field_text(request_.extra, "user");
     if (user.empty()) user = field_text(request_.extra, "safety_identifier");
-    const std::string_view given = member_of(metadata, "user_id");
+    const std::string_view given = json::given_member(metadata, "user_id");
     if (!metadata.empty() && metadata != "{}" && given.empty()) drop("metadata", false);
     if (user.empty() && given.empty()) return;
     json::ObjectWriter object(object_.key("metadata"));

@@ -35,7 +35,7 @@ TEST(AnthropicEncode, gives_each_field_its_place_or_says_that_it_has_none) {
   struct Row {
     std::string_view name;
     std::string_view value;
-    std::string_view written;  // behind the messages
+    std::string_view written;  // after the messages
     std::string_view dropped;
   };
   for (const Row& row : std::initializer_list<Row>{
@@ -229,6 +229,17 @@ TEST(AnthropicConversation, puts_thinking_back_where_it_stood) {
       R"({"type":"text","text":"text"},{"type":"thinking","thinking":"second","signature":"s2"},)"
       R"({"type":"tool_use","id":"a","name":"find","input":{},"cache_control":{"type":"ephemeral"}}]}])");
 
+  Message alike = assistant("\"text\"");
+  alike.extra.push_back(
+      {"reasoning_details",
+       {R"([{"type":"reasoning.encrypted","data":"1","format":"anthropic-claude-v1"},)"
+        R"({"type":"reasoning.encrypted","data":"2","format":"anthropic-claude-v1"},)"
+        R"({"type":"reasoning.encrypted","data":"3","format":"anthropic-claude-v1"}])"}});
+  EXPECT_EQ(encode_anthropic_conversation({alike}).messages,
+            R"([{"role":"assistant","content":[{"type":"redacted_thinking","data":"1"},)"
+            R"({"type":"redacted_thinking","data":"2"},{"type":"redacted_thinking","data":"3"},)"
+            R"({"type":"text","text":"text"}]}])");
+
   Message only = assistant("null");
   only.extra.push_back(answer.extra[0]);
   const AnthropicConversation made = encode_anthropic_conversation({user("\"q\""), only});
@@ -257,6 +268,24 @@ TEST(AnthropicConversation, loses_nothing_that_it_need_not_lose) {
   EXPECT_EQ(
       encode_anthropic_conversation({{.role = Role::system, .content = {"\"alone\""}}}).messages,
       R"([{"role":"user","content":[{"type":"text","text":"alone"}]}])");
+}
+
+TEST(AnthropicConversation, reports_calls_and_audio_that_it_cannot_send) {
+  Message answer = assistant("\"text\"");
+  answer.extra.push_back({"tool_calls", {R"("not a list")"}});
+  answer.extra.push_back({"audio", {R"({"id":"a"})"}});
+  EXPECT_EQ(print_dropped(encode_anthropic_conversation({answer}).dropped),
+            "messages[0].tool_calls! messages[0].audio!");
+}
+
+TEST(AnthropicCallId, keeps_ids_of_letters_digits_and_dashes) {
+  for (const std::string_view id :
+       {"abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789", "_-"}) {
+    EXPECT_EQ(anthropic_call_id(id), id);
+  }
+  for (const std::string_view id : {"`", "{", "@", "[", "/", ":"}) {
+    EXPECT_NE(anthropic_call_id(id), id);
+  }
 }
 
 TEST(AnthropicCallId, is_another_for_each_id) {

@@ -20,6 +20,7 @@ struct Wire {
   std::string_view text;
   std::string_view reasoning;  // may be empty
   std::string_view end;
+  std::string_view whole;  // the answer as one document; empty: there is no such form
 
   friend std::ostream& operator<<(std::ostream& out, const Wire& wire) { return out << wire.name; }
 };
@@ -28,30 +29,35 @@ constexpr Wire kWires[] = {
     {"anthropic_messages", R"({"type":"message_start","message":{"id":"m","content":[]}})",
      R"({"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"%s"}})",
      R"({"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"%s"}})",
-     R"({"type":"message_delta","delta":{"stop_reason":"end_turn"}})"},
+     R"({"type":"message_delta","delta":{"stop_reason":"end_turn"}})",
+     R"({"type":"message","content":[{"type":"text","text":"%s"}],"stop_reason":"end_turn"})"},
     {"codex_app_server", R"({"method":"turn/started","params":{}})",
      R"({"method":"item/agentMessage/delta","params":{"itemId":"m","delta":"%s"}})",
      R"({"method":"item/reasoning/textDelta","params":{"itemId":"r","delta":"%s"}})",
-     R"({"method":"turn/completed","params":{"turn":{"status":"completed"}}})"},
+     R"({"method":"turn/completed","params":{"turn":{"status":"completed"}}})", ""},
     {"codex_proto", R"({"id":"1","msg":{"type":"task_started"}})",
      R"({"id":"1","msg":{"type":"agent_message_delta","delta":"%s"}})",
      R"({"id":"1","msg":{"type":"agent_reasoning_delta","delta":"%s"}})",
-     R"({"id":"1","msg":{"type":"task_complete","last_agent_message":null}})"},
+     R"({"id":"1","msg":{"type":"task_complete","last_agent_message":null}})", ""},
     {"gemini", "", R"({"candidates":[{"content":{"parts":[{"text":"%s"}]},"index":0}]})",
      R"({"candidates":[{"content":{"parts":[{"text":"%s","thought":true}]},"index":0}]})",
-     R"({"candidates":[{"content":{"parts":[]},"finishReason":"STOP","index":0}]})"},
+     R"({"candidates":[{"content":{"parts":[]},"finishReason":"STOP","index":0}]})",
+     R"({"candidates":[{"content":{"parts":[{"text":"%s"}]},"finishReason":"STOP","index":0}]})"},
     {"ollama", "", R"({"message":{"role":"assistant","content":"%s"},"done":false})",
      R"({"message":{"role":"assistant","content":"","thinking":"%s"},"done":false})",
-     R"({"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"})"},
+     R"({"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"})",
+     R"({"message":{"role":"assistant","content":"%s"},"done":true,"done_reason":"stop"})"},
     {"openai_responses",
      R"({"type":"response.created","response":{"status":"in_progress","output":[]}})",
      R"({"type":"response.output_text.delta","item_id":"m","output_index":1,"delta":"%s"})",
      R"({"type":"response.reasoning_text.delta","item_id":"r","output_index":0,"delta":"%s"})",
-     R"({"type":"response.completed","response":{"status":"completed","output":[]}})"},
+     R"({"type":"response.completed","response":{"status":"completed","output":[]}})",
+     R"({"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"%s"}]}]})"},
     {"qwen_web", R"({"response.created":{"chat_id":"c"}})",
      R"({"choices":[{"delta":{"content":"%s","phase":"answer","status":"typing"}}]})",
      R"({"choices":[{"delta":{"content":"%s","phase":"think","status":"typing"}}]})",
-     R"({"choices":[{"delta":{"content":"","phase":"answer","status":"finished"}}]})"},
+     R"({"choices":[{"delta":{"content":"","phase":"answer","status":"finished"}}]})",
+     R"({"success":true,"data":{"choices":[{"message":{"role":"assistant","content":"%s"}}]}})"},
 };
 
 class Upstream {
@@ -61,6 +67,10 @@ class Upstream {
 
   Upstream& frame(std::string_view data) {
     decoder_->push({.event = {}, .data = data, .id = {}}, sinks_);
+    return *this;
+  }
+  Upstream& body(std::string_view document) {
+    decoder_->push_body(document, sinks_);
     return *this;
   }
   Upstream& start() { return wire_.start.empty() ? *this : frame(wire_.start); }
@@ -75,6 +85,7 @@ class Upstream {
     return print(sinks_.log().events());
   }
   std::string text() const { return sinks_.log().text(); }
+  std::string events() const { return print(sinks_.log().events()); }
   std::string message() const { return decoder_->error() ? decoder_->error()->message : ""; }
   std::uint32_t repairs(Repair repair) const {
     return decoder_->repairs()[static_cast<std::size_t>(repair)];
@@ -143,16 +154,17 @@ TEST_P(BrokenStream, reads_control_characters_that_are_not_escaped) {
   EXPECT_EQ(upstream.repairs(Repair::control_unescaped), 2u);
 }
 
+constexpr std::string_view kErrors[] = {
+    R"({"error":{"message":"busy","type":"server_error"}})",
+    R"({"error":"busy"})",
+    R"({"detail":"busy"})",
+    R"({"object":"error","message":"busy"})",
+    R"({"code":"InternalError.Algo","message":"busy","request_id":"r"})",
+    R"({"base_resp":{"status_code":1000,"status_msg":"busy"}})",
+    R"({"error_code":336100,"error_msg":"busy","id":"as-1"})",
+};
+
 TEST_P(BrokenStream, reads_errors_in_the_words_of_other_servers) {
-  constexpr std::string_view kErrors[] = {
-      R"({"error":{"message":"busy","type":"server_error"}})",
-      R"({"error":"busy"})",
-      R"({"detail":"busy"})",
-      R"({"object":"error","message":"busy"})",
-      R"({"code":"InternalError.Algo","message":"busy","request_id":"r"})",
-      R"({"base_resp":{"status_code":1000,"status_msg":"busy"}})",
-      R"({"error_code":336100,"error_msg":"busy","id":"as-1"})",
-  };
   for (const std::string_view error : kErrors) {
     Upstream first(GetParam()), later(GetParam());
     EXPECT_EQ(first.frame(error).text("x").closed(), "finish upstream_error\n") << error;
@@ -164,6 +176,44 @@ TEST_P(BrokenStream, reads_errors_in_the_words_of_other_servers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Wires, BrokenStream, testing::ValuesIn(kWires),
+                         [](const auto& wire) { return std::string(wire.param.name); });
+
+// The formats whose answers also come as one document.
+class BrokenBody : public testing::TestWithParam<Wire> {};
+
+TEST_P(BrokenBody, reads_errors_in_the_words_of_other_servers) {
+  for (const std::string_view error : kErrors) {
+    Upstream upstream(GetParam());
+    EXPECT_EQ(upstream.body(error).closed(), "finish upstream_error\n") << error;
+    EXPECT_THAT(upstream.message(), HasSubstr("busy")) << error;
+  }
+}
+
+TEST_P(BrokenBody, is_an_error_where_it_is_cut_short) {
+  const std::string whole = Upstream::filled(GetParam().whole, "Do not delete it.");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    Upstream upstream(GetParam());
+    EXPECT_EQ(upstream.body(whole.substr(0, size)).closed(), "finish upstream_error\n") << size;
+    EXPECT_NE(upstream.message(), "") << size;
+  }
+  Upstream upstream(GetParam());
+  EXPECT_EQ(upstream.body(whole).events(), "text \"Do not delete it.\"\nfinish stop\n");
+}
+
+TEST_P(BrokenBody, may_hold_control_characters_halves_of_pairs_and_invalid_bytes) {
+  Upstream controls(GetParam()), halves(GetParam()), bytes(GetParam());
+  controls.body(Upstream::filled(GetParam().whole, "Do not\tdelete\x01 it."));
+  EXPECT_EQ(controls.text(), "Do not\tdelete\x01 it.");
+  EXPECT_EQ(controls.repairs(Repair::control_unescaped), 2u);
+  halves.body(Upstream::filled(GetParam().whole, R"(a\ud83d\ude00b\ud83dc)"));
+  EXPECT_EQ(halves.text(), "a😀b\uFFFDc");
+  bytes.body(Upstream::filled(GetParam().whole, "a\xff."));
+  EXPECT_EQ(bytes.text(), "a\uFFFD.");
+  EXPECT_EQ(bytes.repairs(Repair::utf8_invalid), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Wires, BrokenBody,
+                         testing::Values(kWires[0], kWires[3], kWires[4], kWires[5], kWires[6]),
                          [](const auto& wire) { return std::string(wire.param.name); });
 
 // The formats that are server-sent events.

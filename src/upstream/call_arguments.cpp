@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "json/escape.h"
 #include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 namespace {
 
-constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kSpaceOrBrackets = " \t\r\n}]";
 constexpr int kMaxEncodings = 3;
-
-bool is_blank(std::string_view bytes) {
-  return bytes.find_first_not_of(kSpace) == std::string_view::npos;
-}
 
 // FNV-1a
 std::uint64_t hash_on(std::uint64_t hash, std::string_view bytes) {

@@ -72,6 +72,20 @@ CallTracker::Slot* CallTracker::find_elsewhere(const CallPiece& piece, Slot* usu
   return replaces || surplus ? newest : nullptr;
 }
 
+bool CallTracker::has_arguments(std::int64_t index) const {
+  for (std::size_t i = slots_.size(), stop = reach_from(i); i-- > stop;) {
+    const Slot& slot = slots_[i];
+    if (slot.kind == Slot::Kind::prose || slot.index != index) continue;
+    return slot.kind == Slot::Kind::repetition || slot.arguments.state() != State::before;
+  }
+  return false;
+}
+
+bool CallTracker::is_prefilled() const {
+  if (slots_.empty() || slots_.back().kind != Slot::Kind::call) return false;
+  return !slots_.back().name.empty() && slots_.back().arguments.is_placeholder();
+}
+
 // Some servers send the whole call once more at the end.
 bool CallTracker::is_summary(const Slot& slot, const CallPiece& piece) {
   return slot.is_closed() && same_id(slot.id, piece.id.view()) && slot.name == piece.name.view() &&

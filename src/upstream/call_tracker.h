@@ -56,6 +56,10 @@ class CallTracker {
   std::size_t replaced() const;
   // A call has arguments that have not ended.
   bool is_open() const;
+  // The newest call on this index got arguments.
+  bool has_arguments(std::int64_t index) const;
+  // The last call has no arguments but {}, which others may replace.
+  bool is_prefilled() const;
 
  private:
   struct Slot {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "json/member.h"
 #include "json/writer.h"
 #include "upstream/codex_decoder.h"
 #include "upstream/codex_error.h"
@@ -39,10 +40,11 @@ void append_tools(json::ObjectWriter& thread, const Request& request,
 // {"type":"json_schema","json_schema":{"name":"x","schema":{...}}}
 void append_schema(json::ObjectWriter& turn, const Request& request,
                    std::vector<DroppedField>& dropped) {
-  const RawJson* format = find_field(request.extra, "response_format");
-  if (format == nullptr) return;
-  const std::string type = member_text(format->text, "type");
-  const std::string_view schema = member_json(member_json(format->text, "json_schema"), "schema");
+  const std::string_view format = find_field(request.extra, "response_format");
+  if (format.empty()) return;
+  const std::string type = any_member_text(format, "type");
+  const std::string_view schema =
+      json::member_json(json::member_json(format, "json_schema"), "schema");
   if (type == "json_schema" && !schema.empty()) return turn.raw("outputSchema", schema);
   if (type != "text") dropped.push_back({"response_format", true});
 }
@@ -51,15 +53,15 @@ void append_schema(json::ObjectWriter& turn, const Request& request,
 void append_result(std::string& out, const Message& message, std::size_t index,
                    std::vector<DroppedField>& dropped) {
   out += "{\"contentItems\":[";
-  const std::vector<Part> parts = parts_of(message.content);
+  const std::vector<ContentPart> parts = parts_of(message.content);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].kind == Part::Kind::other) {
+    if (parts[i].kind == ContentPart::Kind::other) {
       dropped.push_back({place_of_part(index, i), true});
       continue;
     }
     if (out.back() != '[') out.push_back(',');
     json::ObjectWriter item(out);
-    const bool is_text = parts[i].kind == Part::Kind::text;
+    const bool is_text = parts[i].kind == ContentPart::Kind::text;
     item.string("type", is_text ? "inputText" : "inputImage");
     item.string(is_text ? "text" : "imageUrl", is_text ? parts[i].text : image_url_of(parts[i]));
     item.close();
@@ -112,7 +114,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   append_schema(turn, request, encoded.dropped);
   turn.close();
 
-  std::vector<DroppedField> same;  // told by the items already
+  std::vector<DroppedField> same;  // the items have reported these
   append_results(all.key("results"), request, parts.since_call, same);
   all.close();
   put_on_one_line(encoded.body);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "json/member.h"
 #include "upstream/openai_error.h"
 #include "upstream/repaired_read.h"
 #include "upstream/unread.h"
@@ -43,6 +44,7 @@ bool CodexDecoder::read(std::string_view text) {
     return read_codex_line(line, reader_, line_);
   });
   if (readable) count_mended(mended, repairs_);
+  turn_.next_line(mended.escaped > 0);
   return readable;
 }
 
@@ -56,10 +58,10 @@ void CodexDecoder::apply(std::string_view text, EventSink& sink) {
   if (!line_.msg.empty()) {
     if (belongs(Family::events)) apply_codex_event(line_.msg, reader_, turn_, sink);
   } else if (line_.method.starts_with(kEventPrefix)) {
-    const std::string_view msg = member_json(line_.params, "msg");
+    const std::string_view msg = json::member_json(line_.params, "msg");
     if (belongs(Family::events)) apply_codex_event(msg, reader_, turn_, sink);
   } else if (line_.method == "callgate/answer") {
-    turn_.show(own_tools_of(member_text(line_.params, "ownTools")));
+    turn_.show(own_tools_of(any_member_text(line_.params, "ownTools")));
   } else if (line_.method.starts_with("item/") || line_.method.starts_with("turn/") ||
              line_.method.starts_with("rawResponse")) {
     if (belongs(Family::items)) apply_codex_notification(line_, reader_, turn_, sink);
@@ -76,6 +78,7 @@ void CodexDecoder::apply(std::string_view text, EventSink& sink) {
 void CodexDecoder::end(bool cut, EventSink& sink) {
   if (std::exchange(ended_, true)) return;
   turn_.finish(cut, sink);
+  for (std::size_t i = 0; i < repairs_.size(); ++i) repairs_[i] += turn_.repairs()[i];
   count(Repair::utf8_invalid, turn_.replaced());
 }
 

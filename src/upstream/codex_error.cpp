@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "json/member.h"
 #include "upstream/codex_line.h"
 #include "upstream/openai_error.h"
 
@@ -35,7 +36,7 @@ int number_at(std::string_view text) {
   return number >= 400 && number < 600 ? number : 0;
 }
 
-// The first number behind the word `status`.
+// The first number after the word `status`, if it is near.
 int status_in(std::string_view message) {
   const std::size_t word = message.find("status");
   if (word == std::string_view::npos) return 0;
@@ -56,7 +57,7 @@ void read_kind(std::string_view json, std::string& kind, int& status) {
   } else if (in.peek() == json::Kind::object) {
     for (std::string_view key; in.next_member(key);) {
       kind = key;
-      status = number_at(member_json(in.raw(), "httpStatusCode"));
+      status = number_at(json::member_json(in.raw(), "httpStatusCode"));
     }
   }
 }
@@ -64,11 +65,11 @@ void read_kind(std::string_view json, std::string& kind, int& status) {
 }  // namespace
 
 Error decode_codex_error(std::string_view json) {
-  if (const std::string_view inner = member_json(json, "error"); !inner.empty()) json = inner;
+  if (const std::string_view inner = json::member_json(json, "error"); !inner.empty()) json = inner;
   std::string kind;
   int status = 0;
-  read_kind(member_json(json, "codexErrorInfo"), kind, status);
-  const std::string message = member_text(json, "message");
+  read_kind(json::member_json(json, "codexErrorInfo"), kind, status);
+  const std::string message = any_member_text(json, "message");
   if (status == 0) status = status_in(message);
   // The status says what the caller can do, the same for every wire format.
   Error error = decode_openai_error(status, {});

@@ -1,7 +1,9 @@
 // The events of `codex proto` and of app-server 0.44 to 0.94.
+#include "json/member.h"
 #include "json/writer.h"
 #include "upstream/codex_decoder.h"
 #include "upstream/codex_error.h"
+#include "upstream/openai_usage.h"
 #include "upstream/read_text.h"
 
 namespace callgate::upstream {
@@ -60,29 +62,6 @@ std::string text_in(std::string_view json) {
   return std::string(in.string());
 }
 
-// {"input_tokens":25,"cached_input_tokens":5,"output_tokens":15,"reasoning_output_tokens":0,"total_tokens":40}
-std::optional<Usage> usage_in(std::string_view json) {
-  Usage usage;
-  bool stated = false;
-  json::Reader in(json);
-  if (json.empty() || in.peek() != json::Kind::object) return std::nullopt;
-  for (std::string_view key; in.next_member(key);) {
-    std::int64_t* into = key == "input_tokens"              ? &usage.prompt_tokens
-                         : key == "cached_input_tokens"     ? &usage.cached_tokens
-                         : key == "output_tokens"           ? &usage.completion_tokens
-                         : key == "reasoning_output_tokens" ? &usage.reasoning_tokens
-                         : key == "total_tokens"            ? &usage.total_tokens
-                                                            : nullptr;
-    if (into == nullptr || in.peek() != json::Kind::number) {
-      in.skip();
-    } else {
-      *into = in.integer().value_or(0);
-      stated = true;
-    }
-  }
-  return stated ? std::optional(usage) : std::nullopt;
-}
-
 // ["bash","-lc","cat x"] as a person reads it.
 std::string command_in(std::string_view json) {
   std::string text;
@@ -114,9 +93,11 @@ std::string files_in(std::string_view json) {
 }
 
 void count_tokens(const EventBody& body, CodexTurn& turn, EventSink& sink) {
-  const std::optional<Usage> total = usage_in(member_json(body.info, "total_token_usage"));
+  const std::optional<Usage> total =
+      read_stated_usage(json::member_json(body.info, "total_token_usage"));
   if (!total) return;  // rate limits alone
-  const std::optional<Usage> last = usage_in(member_json(body.info, "last_token_usage"));
+  const std::optional<Usage> last =
+      read_stated_usage(json::member_json(body.info, "last_token_usage"));
   turn.total_usage(*total, last.value_or(Usage{}), sink);
   turn.settle();
 }
@@ -134,14 +115,14 @@ bool apply_tool(const EventBody& body, CodexTurn& turn, EventSink& sink) {
   } else if (body.type == "mcp_tool_call_begin") {
     tool.kind = "mcp";
     tool.title =
-        member_text(body.invocation, "server") + "." + member_text(body.invocation, "tool");
+        any_member_text(body.invocation, "server") + "." + any_member_text(body.invocation, "tool");
   } else if (body.type == "plan_update") {
     tool.kind = "plan";
     json::Reader in(body.plan);
     if (body.plan.empty() || in.peek() != json::Kind::array) return true;
     while (in.next_element()) {
       const std::string_view step = in.raw();
-      tool.title.append(tool.title.empty() ? "" : ", ").append(member_text(step, "step"));
+      tool.title.append(tool.title.empty() ? "" : ", ").append(any_member_text(step, "step"));
     }
   } else {
     return false;

@@ -1,5 +1,7 @@
 #include "upstream/codex_line.h"
 
+#include "json/member.h"
+
 namespace callgate::upstream {
 
 bool read_codex_line(std::string_view text, json::Reader& reader, CodexLine& line) {
@@ -27,23 +29,9 @@ bool read_codex_line(std::string_view text, json::Reader& reader, CodexLine& lin
   return reader.finish();
 }
 
-std::string_view member_json(std::string_view object, std::string_view name) {
-  json::Reader in(object);
-  if (object.empty() || in.peek() != json::Kind::object) return {};
-  std::string_view found;
-  for (std::string_view key; in.next_member(key);) {
-    if (key == name) {
-      found = in.raw();
-    } else {
-      in.skip();
-    }
-  }
-  return found;
-}
-
-std::string member_text(std::string_view object, std::string_view name) {
-  const std::string_view json = member_json(object, name);
-  if (json.empty() || json == "null") return {};
+std::string any_member_text(std::string_view object, std::string_view name) {
+  const std::string_view json = json::member_json(object, name);
+  if (json == "null") return {};
   json::Reader in(json);
   return std::string(in.peek() == json::Kind::string ? in.string() : json);
 }

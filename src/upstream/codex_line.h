@@ -23,12 +23,10 @@ struct CodexLine {
   Text delta;               // in `params`, once it has been looked for
 };
 
-// False when the line is no JSON object. Views are into `text`.
+// False when the line is not a JSON object. Views are into `text`.
 bool read_codex_line(std::string_view text, json::Reader& reader, CodexLine& line);
 
 // The member of an object as text: a string unescaped, anything else as JSON. Empty when it is not there, or null.
-std::string member_text(std::string_view object, std::string_view name);
-// The member as JSON, empty when it is not there.
-std::string_view member_json(std::string_view object, std::string_view name);
+std::string any_member_text(std::string_view object, std::string_view name);
 
 }  // namespace callgate::upstream

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kCarried = {"model", "messages", "stream",
                                                       "reasoning_effort"};
 
-// A lone question goes as it is; anything more as a transcript, with the images of the prompt behind it.
+// A lone question goes as it is; anything more as a transcript, followed by the images of the prompt.
 void append_first(std::string& out, const Request& request, const ConversationParts& parts,
                   std::vector<DroppedField>& dropped) {
   out.push_back('[');
@@ -26,9 +26,9 @@ void append_first(std::string& out, const Request& request, const ConversationPa
     object.string("text", transcript_of(request, 0, request.messages.size()));
     object.close();
     for (std::size_t i = 0; i < request.messages.size(); ++i) {
-      const std::vector<Part> content = parts_of(request.messages[i].content);
+      const std::vector<ContentPart> content = parts_of(request.messages[i].content);
       for (std::size_t j = 0; j < content.size(); ++j) {
-        if (content[j].kind == Part::Kind::text) continue;
+        if (content[j].kind == ContentPart::Kind::text) continue;
         dropped.push_back({place_of_part(i, j), true});
       }
     }
@@ -45,7 +45,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   append_first(all.key("first"), request, parts, encoded.dropped);
   std::string& next = all.key("next");
   next.push_back('[');
-  std::vector<DroppedField> same;  // told by the first prompt already
+  std::vector<DroppedField> same;  // the first prompt has reported these
   append_input(next, request, parts.prompt, "image_url", same);
   next.push_back(']');
   all.string("model", options.model.empty() ? std::string_view(request.model) : options.model);

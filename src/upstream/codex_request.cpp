@@ -27,15 +27,15 @@ void append_content(std::string& out, const Message& message, std::size_t index,
                     std::string_view text_type, std::vector<DroppedField>& dropped) {
   out.push_back('[');
   ItemList list(out);
-  const std::vector<Part> parts = parts_of(message.content);
+  const std::vector<ContentPart> parts = parts_of(message.content);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Part& part = parts[i];
-    if (part.kind == Part::Kind::text) {
+    const ContentPart& part = parts[i];
+    if (part.kind == ContentPart::Kind::text) {
       json::ObjectWriter object(list.next());
       object.string("type", text_type);
       object.string("text", part.text);
       object.close();
-    } else if (part.kind == Part::Kind::image && message.role != Role::assistant) {
+    } else if (part.kind == ContentPart::Kind::image && message.role != Role::assistant) {
       json::ObjectWriter object(list.next());
       object.string("type", "input_image");
       object.string("image_url", image_url_of(part));
@@ -50,8 +50,8 @@ void append_content(std::string& out, const Message& message, std::size_t index,
 // A string where text is all there is.
 void append_output(std::string& out, const Message& message, std::size_t index,
                    std::vector<DroppedField>& dropped) {
-  for (const Part& part : parts_of(message.content)) {
-    if (part.kind != Part::Kind::text) {
+  for (const ContentPart& part : parts_of(message.content)) {
+    if (part.kind != ContentPart::Kind::text) {
       return append_content(out, message, index, "input_text", dropped);
     }
   }
@@ -60,19 +60,19 @@ void append_output(std::string& out, const Message& message, std::size_t index,
 
 // Reasoning that codex' model sealed comes back as it was; that of others stays out.
 void append_reasoning(ItemList& list, const Message& message) {
-  const RawJson* details = find_field(message.extra, "reasoning_details");
-  if (details == nullptr) return;
-  json::Reader in(details->text);
+  const std::string_view details = find_field(message.extra, "reasoning_details");
+  if (details.empty()) return;
+  json::Reader in(details);
   if (in.peek() != json::Kind::array) return;
   while (in.next_element()) {
     const std::string_view detail = in.raw();
-    if (member_text(detail, "format") != "openai-responses-v1") continue;
-    if (member_text(detail, "type") != "reasoning.encrypted") continue;
+    if (any_member_text(detail, "format") != "openai-responses-v1") continue;
+    if (any_member_text(detail, "type") != "reasoning.encrypted") continue;
     json::ObjectWriter object(list.next());
     object.string("type", "reasoning");
-    if (const std::string id = member_text(detail, "id"); !id.empty()) object.string("id", id);
+    if (const std::string id = any_member_text(detail, "id"); !id.empty()) object.string("id", id);
     object.raw("summary", "[]");
-    object.string("encrypted_content", member_text(detail, "data"));
+    object.string("encrypted_content", any_member_text(detail, "data"));
     object.close();
   }
 }
@@ -97,11 +97,9 @@ void append_call(std::string& out, const CallRecord& call) {
   object.close();
 }
 
-bool is_prompt(Role role) { return role == Role::system || role == Role::developer; }
-
 }  // namespace
 
-std::string image_url_of(const Part& part) {
+std::string image_url_of(const ContentPart& part) {
   if (!part.url.empty()) return part.url;
   return "data:" + part.media_type + ";base64," + part.data;
 }
@@ -113,7 +111,7 @@ std::string place_of_part(std::size_t message, std::size_t part) {
 ConversationParts parts_of_conversation(const Request& request) {
   const std::vector<Message>& messages = request.messages;
   ConversationParts parts{.prompt = messages.size(), .since_call = messages.size()};
-  while (parts.lead < messages.size() && is_prompt(messages[parts.lead].role)) ++parts.lead;
+  while (parts.lead < messages.size() && is_prompt(messages[parts.lead])) ++parts.lead;
   while (parts.prompt > parts.lead && messages[parts.prompt - 1].role == Role::user) --parts.prompt;
   while (parts.since_call > 0 && messages[parts.since_call - 1].role == Role::tool) {
     --parts.since_call;
@@ -166,15 +164,15 @@ void append_input(std::string& out, const Request& request, std::size_t begin,
                   std::string_view image_key, std::vector<DroppedField>& dropped) {
   ItemList list(out);
   for (std::size_t i = begin; i < request.messages.size(); ++i) {
-    const std::vector<Part> parts = parts_of(request.messages[i].content);
+    const std::vector<ContentPart> parts = parts_of(request.messages[i].content);
     for (std::size_t j = 0; j < parts.size(); ++j) {
-      const Part& part = parts[j];
-      if (part.kind == Part::Kind::other) {
+      const ContentPart& part = parts[j];
+      if (part.kind == ContentPart::Kind::other) {
         dropped.push_back({place_of_part(i, j), true});
         continue;
       }
       json::ObjectWriter object(list.next());
-      if (part.kind == Part::Kind::text) {
+      if (part.kind == ContentPart::Kind::text) {
         object.string("type", "text");
         object.string("text", part.text);
       } else {

@@ -24,7 +24,7 @@ ConversationParts parts_of_conversation(const Request& request);
 // `messages[2].content[0]`
 std::string place_of_part(std::size_t message, std::size_t part);
 // The address of an image, a data: URL where the image is here.
-std::string image_url_of(const Part& part);
+std::string image_url_of(const ContentPart& part);
 
 // The texts of the system prompt, a blank line between them.
 std::string instructions_of(const Request& request, std::size_t lead);

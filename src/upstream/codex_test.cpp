@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "json/member.h"
 #include "upstream/codex_app_server.h"
 #include "upstream/codex_error.h"
 #include "upstream/codex_line.h"
@@ -78,13 +79,13 @@ TEST(CodexAppServer, asks_the_last_user_messages_and_injects_the_rest) {
       Role::user, R"([{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}])"));
   const std::string body = kCodexAppServer.encode(request, {})->body;
   EXPECT_EQ(
-      member_json(body, "turn"),
+      json::member_json(body, "turn"),
       R"({"input":[{"type":"text","text":"And"},{"type":"image","url":"data:image/png;base64,AA=="}]})");
-  EXPECT_EQ(member_json(body, "results"), "[]");
-  EXPECT_THAT(std::string(member_json(body, "items")), HasSubstr(R"("output":"5"})"));
+  EXPECT_EQ(json::member_json(body, "results"), "[]");
+  EXPECT_THAT(std::string(json::member_json(body, "items")), HasSubstr(R"("output":"5"})"));
 }
 
-TEST(CodexAppServer, tells_what_it_leaves_behind) {
+TEST(CodexAppServer, reports_what_it_leaves_out) {
   Request request{.model = "m", .choices = 2};
   request.messages.push_back(message(Role::user, R"("hi")"));
   request.tools.push_back({.name = "f", .extra = {{"strict", {"true"}}}});
@@ -95,7 +96,8 @@ TEST(CodexAppServer, tells_what_it_leaves_behind) {
   EXPECT_THAT(names(encoded->dropped), ElementsAre("n", "temperature", "tool_choice",
                                                    "tools[0].function.strict", "response_format"));
   request.tool_choice.mode = ToolChoice::Mode::none;
-  EXPECT_EQ(member_json(kCodexAppServer.encode(request, {})->body, "thread"), R"({"model":"m"})");
+  EXPECT_EQ(json::member_json(kCodexAppServer.encode(request, {})->body, "thread"),
+            R"({"model":"m"})");
 }
 
 TEST(CodexProto, writes_a_conversation_as_a_transcript) {
@@ -109,11 +111,11 @@ TEST(CodexProto, writes_a_conversation_as_a_transcript) {
   request.messages.push_back(message(Role::user, R"("And?")"));
   const auto encoded = kCodexProto.encode(request, {});
   EXPECT_EQ(
-      member_json(encoded->body, "first"),
+      json::member_json(encoded->body, "first"),
       R"([{"type":"text","text":"[system]\nBe brief.\n\n[system]\nIn French.\n\n[user]\nSee\n\n)"
       R"([assistant]\nA dot.\n\n[assistant call call_1]\nf {\"a\": 1}\n\n)"
       R"([tool result call_1]\n5\n\n[user]\nAnd?"}])");
-  EXPECT_EQ(member_json(encoded->body, "next"), R"([{"type":"text","text":"And?"}])");
+  EXPECT_EQ(json::member_json(encoded->body, "next"), R"([{"type":"text","text":"And?"}])");
   EXPECT_THAT(names(encoded->dropped),
               ElementsAre("tools", "messages[2].content[1]", "messages[2].content[2]"));
 }
@@ -137,6 +139,9 @@ TEST(CodexError, finds_the_status) {
       {R"({"message":"x","codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":null}}})",
        0, ErrorCode::upstream_failed},
       {R"({"message":"the status of 12345 things"})", 0, ErrorCode::upstream_failed},
+      {R"({"message":"the status is unknown"})", 0, ErrorCode::upstream_failed},
+      {R"({"message":"status is 503"})", 503, ErrorCode::unavailable},
+      {R"({"message":"status was 503"})", 0, ErrorCode::upstream_failed},
       {R"(nonsense)", 0, ErrorCode::upstream_failed},
   };
   for (const Row& row : rows) {

@@ -9,19 +9,15 @@
 namespace callgate::upstream {
 namespace {
 
-bool is_json(std::string_view text) {
-  json::Reader in(text);
-  in.skip();
-  return in.finish();
-}
-
 Usage minus(const Usage& a, const Usage& b) {
   return {.prompt_tokens = a.prompt_tokens - b.prompt_tokens,
           .completion_tokens = a.completion_tokens - b.completion_tokens,
           .total_tokens = a.total_tokens - b.total_tokens,
           .cached_tokens = a.cached_tokens - b.cached_tokens,
           .cache_write_tokens = a.cache_write_tokens - b.cache_write_tokens,
-          .reasoning_tokens = a.reasoning_tokens - b.reasoning_tokens};
+          .reasoning_tokens = a.reasoning_tokens - b.reasoning_tokens,
+          .prompt_stated = a.prompt_stated,
+          .completion_stated = a.completion_stated};
 }
 
 // Codex ends a turn that the model was not allowed to finish with an error; clients know a reason for it.
@@ -34,32 +30,36 @@ std::optional<FinishReason> reason_in(std::string_view message) {
 
 }  // namespace
 
-CodexTurn::CodexTurn(const Request& request) {
-  for (const ToolSpec& tool : request.tools) tools_.insert(tool.name);
+CodexTurn::CodexTurn(const Request& request) : names_(request.tools) {
+  calls_.expect_disorder(request.tools);
+}
+
+void CodexTurn::pass(Prose kind, std::string_view text, EventSink& sink) {
+  calls_.push_prose(kind, text, sink);
 }
 
 void CodexTurn::say(std::string_view piece, EventSink& sink) {
   said_ = true;
   piece = text_halves_.push(piece, joined_);
-  text_.push(piece, [&](std::string_view text) { sink.accept(TextDelta{text}); });
+  text_.push(piece, [&](std::string_view text) { pass(Prose::text, text, sink); });
 }
 
 void CodexTurn::say_whole(std::string_view message, EventSink& sink) {
   said_ = true;
   text_halves_.drop();
-  text_.push_whole(message, [&](std::string_view text) { sink.accept(TextDelta{text}); });
+  text_.push_whole(message, [&](std::string_view text) { pass(Prose::text, text, sink); });
 }
 
 void CodexTurn::think(std::string_view piece, EventSink& sink) {
   said_ = true;
   piece = reasoning_halves_.push(piece, joined_);
-  reasoning_.push(piece, [&](std::string_view text) { sink.accept(ReasoningDelta{text}); });
+  reasoning_.push(piece, [&](std::string_view text) { pass(Prose::reasoning, text, sink); });
 }
 
 void CodexTurn::think_whole(std::string_view text, EventSink& sink) {
   said_ = true;
   reasoning_halves_.drop();
-  reasoning_.push_whole(text, [&](std::string_view t) { sink.accept(ReasoningDelta{t}); });
+  reasoning_.push_whole(text, [&](std::string_view t) { pass(Prose::reasoning, t, sink); });
 }
 
 void CodexTurn::call(std::string_view id, std::string_view name, std::string_view arguments,
@@ -69,14 +69,14 @@ void CodexTurn::call(std::string_view id, std::string_view name, std::string_vie
     return fail(
         {.code = ErrorCode::upstream_failed, .message = "upstream made a call without a name"});
   }
-  if (!calls_.emplace(id).second) return;
-  const CallIndex index = tally_.calls;
-  const bool whole = arguments.empty() || is_json(arguments);
-  const CallOutcome outcome = whole ? CallOutcome::complete : CallOutcome::malformed;
-  sink.accept(CallStarted{index, name, id});
-  if (!arguments.empty()) sink.accept(ArgumentsDelta{index, arguments});
-  sink.accept(CallFinished{index, outcome});
-  tally_.add(outcome);
+  if (!call_ids_.emplace(id).second) return;
+  has_calls_ = true;
+  piece_.clear();
+  piece_.legacy = true;  // it needs neither an index nor an id
+  piece_.id = id;
+  piece_.name = name;
+  piece_.arguments = arguments.empty() ? "{}" : arguments;
+  calls_.push_call(piece_, true, repairs_, sink);
 }
 
 void CodexTurn::own_tool(const OwnTool& tool, EventSink& sink) {
@@ -170,8 +170,9 @@ void CodexTurn::finish(bool cut, EventSink& sink) {
   finished_ = true;
   if (const std::string_view lost = reasoning_halves_.finish(); !lost.empty()) think(lost, sink);
   if (const std::string_view lost = text_halves_.finish(); !lost.empty()) say(lost, sink);
-  sink.accept(
-      TurnFinished{error_ ? FinishReason::upstream_error : callgate::settle(reason_, tally_)});
+  calls_.finish(error_.has_value(), sink);
+  sink.accept(TurnFinished{error_ ? FinishReason::upstream_error
+                                  : callgate::settle(reason_, calls_.tally())});
 }
 
 }  // namespace callgate::upstream

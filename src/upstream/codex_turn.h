@@ -1,4 +1,4 @@
-// CodexTurn: what codex told, in whichever of its protocols, as events of one answer. An answer ends with the turn of
+// CodexTurn: what codex reports, in any of its protocols, as events of one answer. An answer ends with the turn of
 // codex, or earlier, when a response of the model made calls of the client's tools.
 #pragma once
 
@@ -12,9 +12,12 @@
 #include "base/surrogate_joiner.h"
 #include "callgate/error.h"
 #include "callgate/event.h"
+#include "callgate/pipeline.h"
 #include "callgate/request.h"
 #include "chat/finish_reason.h"
+#include "upstream/call_tracker.h"
 #include "upstream/narration.h"
+#include "upstream/tool_names.h"
 
 namespace callgate::upstream {
 
@@ -33,7 +36,11 @@ class CodexTurn {
   explicit CodexTurn(const Request& request);
 
   void show(OwnTools how) { own_tools_ = how; }
-  bool declares(std::string_view tool) const { return tools_.contains(std::string(tool)); }
+  // A tool of the client, also where something stands around its name.
+  bool declares(std::string_view tool) const { return names_.declares(names_.cleaned(tool)); }
+
+  // A line begins. `unescaped`: control characters stood in its strings as they are.
+  void next_line(bool unescaped) { calls_.next_document(unescaped); }
 
   // Pieces of a text may end with half of a surrogate pair.
   void say(std::string_view piece, EventSink& sink);
@@ -65,23 +72,32 @@ class CodexTurn {
   // The last event, if it has not left yet. `cut`: nobody said that the turn is over.
   void finish(bool cut, EventSink& sink);
 
-  bool has_calls() const { return tally_.calls > 0; }
+  bool has_calls() const { return has_calls_; }
   bool has_said() const { return said_; }
   bool finished() const { return finished_; }
   const std::optional<Error>& error() const { return error_; }
   // Halves of surrogate pairs that stayed alone and became U+FFFD.
-  std::size_t replaced() const { return text_halves_.replaced() + reasoning_halves_.replaced(); }
+  std::size_t replaced() const {
+    return text_halves_.replaced() + reasoning_halves_.replaced() + calls_.replaced();
+  }
+  // Of the calls.
+  const RepairCounts& repairs() const { return repairs_; }
 
  private:
-  std::unordered_set<std::string> tools_;
-  std::unordered_set<std::string> calls_;
+  void pass(Prose kind, std::string_view text, EventSink& sink);
+
+  ToolNames names_;
+  CallTracker calls_;
+  CallPiece piece_;
+  std::unordered_set<std::string> call_ids_;
+  bool has_calls_ = false;
+  RepairCounts repairs_{};
   OwnTools own_tools_ = OwnTools::hidden;
   Narration text_;
   Narration reasoning_;
   SurrogateJoiner text_halves_;
   SurrogateJoiner reasoning_halves_;
   std::string joined_;
-  CallTally tally_;
   FinishReason reason_ = FinishReason::stop;
   std::optional<Error> error_;
   Usage usage_;

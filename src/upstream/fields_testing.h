@@ -15,7 +15,7 @@
 
 namespace callgate::upstream {
 
-// Name by name, a ! behind those that change the meaning.
+// Name by name, with a ! after those that change the meaning.
 inline std::string print_dropped(const std::vector<DroppedField>& fields) {
   std::string text;
   for (const DroppedField& field : fields) {

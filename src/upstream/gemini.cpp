@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/gemini_conversation.h"
@@ -82,7 +83,7 @@ class BodyWriter {
   }
 
  private:
-  std::string_view field(std::string_view name) const { return raw_field(request_.extra, name); }
+  std::string_view field(std::string_view name) const { return find_field(request_.extra, name); }
 
   void drop(std::string_view name, bool changes_meaning = true) {
     dropped_.push_back({std::string(name), changes_meaning});
@@ -118,10 +119,10 @@ class BodyWriter {
   }
 
   static std::string server_tool(std::string_view json) {
-    const std::string type = text_in(member_of(json, "type"));
+    const std::string type = text_in(json::given_member(json, "type"));
     for (const std::string_view known : kServerTools) {
       if (type != known) continue;
-      const std::string_view options = member_of(json, type);
+      const std::string_view options = json::given_member(json, type);
       return "{\"" + type + "\":" + (options.empty() ? "{}" : std::string(options)) + "}";
     }
     return {};
@@ -159,7 +160,7 @@ class BodyWriter {
 
   // A member of generationConfig, unless the caller's own has it.
   void set(std::string_view name, std::string_view json) {
-    if (json.empty() || !member_of(own_config_, name).empty()) return;
+    if (json.empty() || !json::given_member(own_config_, name).empty()) return;
     if (!config_.empty()) config_.push_back(',');
     json::append_string(config_, name);
     config_.append(":").append(json);
@@ -196,12 +197,13 @@ class BodyWriter {
   void set_format() {
     const std::string_view asked = field("response_format");
     if (asked.empty()) return;
-    const std::string type = text_in(member_of(asked, "type"));
+    const std::string type = text_in(json::given_member(asked, "type"));
     if (type == "text") return;
     if (type != "json_object" && type != "json_schema") return drop("response_format");
     set("responseMimeType", "\"application/json\"");
     if (type == "json_schema") {
-      set("responseJsonSchema", member_of(member_of(asked, "json_schema"), "schema"));
+      set("responseJsonSchema",
+          json::given_member(json::given_member(asked, "json_schema"), "schema"));
     }
   }
 

@@ -8,7 +8,7 @@ namespace callgate::upstream {
 namespace {
 
 constexpr std::size_t kMaxSteps = 64;
-// Elements that the model left out are null, so that those behind them keep their places.
+// Elements that the model left out are null, so that later ones keep their places.
 constexpr std::uint64_t kMaxGap = 64;
 
 }  // namespace
@@ -95,7 +95,7 @@ void GeminiArguments::begin_value(const Step& step, std::string& out) {
   out.push_back(':');
 }
 
-// A path that is none is the name of an argument.
+// Text that is not a valid path is an argument name.
 void GeminiArguments::read_path(std::string_view path) {
   step_count_ = 0;
   if (!read_steps(path) || step_count_ == 0) {

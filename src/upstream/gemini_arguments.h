@@ -25,7 +25,7 @@ class GeminiArguments {
   // Another call.
   void start();
   void add(const GeminiArgument& piece, std::string& out);
-  // Closes what is open. No pieces at all are {}.
+  // Closes what is open. Without any pieces the result is {}.
   void finish(std::string& out);
   bool empty() const { return depth_ == 0; }
   // Halves of surrogate pairs that stayed alone and became U+FFFD.

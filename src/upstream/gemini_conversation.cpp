@@ -89,7 +89,7 @@ class ConversationWriter {
 
   Parts parts_in(const RawJson& json) {
     Parts made;
-    const std::vector<Part> parts = parts_of(json);
+    const std::vector<ContentPart> parts = parts_of(json);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       bool lost = false;
       std::string part = gemini_part(parts[i], lost);
@@ -123,8 +123,8 @@ class ConversationWriter {
     if (const std::string_view signature = signature_on(kGeminiEndPart); !signature.empty()) {
       parts.push_back(gemini_text("", signature));
     }
-    if (find_field(message.extra, "tool_calls") != nullptr) drop("tool_calls", true);
-    if (find_field(message.extra, "audio") != nullptr) drop("audio", true);
+    if (!find_field(message.extra, "tool_calls").empty()) drop("tool_calls", true);
+    if (!find_field(message.extra, "audio").empty()) drop("audio", true);
     if (!parts.empty()) move_into(content(true).parts, std::move(parts));
   }
 
@@ -227,9 +227,9 @@ class ConversationWriter {
   // What a result holds beside text.
   Parts media_in(const RawJson& json) {
     Parts media;
-    const std::vector<Part> parts = parts_of(json);
+    const std::vector<ContentPart> parts = parts_of(json);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].kind == Part::Kind::text) continue;
+      if (parts[i].kind == ContentPart::Kind::text) continue;
       bool lost = false;
       std::string part = gemini_part(parts[i], lost);
       if (lost) drop("content[" + std::to_string(i) + "]", true);

@@ -9,14 +9,9 @@
 #include "upstream/gemini.h"
 #include "upstream/gemini_error.h"
 #include "upstream/gemini_logprobs.h"
-#include "upstream/repaired_read.h"
-#include "upstream/unread.h"
 
 namespace callgate::upstream {
 namespace {
-
-// Bytes of later calls and prose that one choice may hold back while an earlier call is open.
-constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
 
 struct Row {
   std::string_view word;
@@ -63,7 +58,9 @@ void GeminiDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   const std::string_view data = trimmed(frame.data);
   if (finished_ || data.empty()) return;
   if (data == "[DONE]") return end(Ending::end, sinks);
-  if (!reader_.read(data)) return push_unread(frame, data, sinks);
+  if (!reader_.read(data)) {
+    return data.starts_with("[{") ? push_elements(data, sinks) : push_unread(frame, data, sinks);
+  }
   count_mended(reader_.mended(), repairs_);
   const GeminiFrame& read = reader_.frame();
   if (!read.has_candidates && read.error.empty() && read.block_reason.empty() &&
@@ -71,14 +68,6 @@ void GeminiDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
     return fail_with(decode_gemini_error(0, data));
   }
   apply(read, sinks);
-}
-
-void GeminiDecoder::push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks) {
-  if (data.starts_with("[{")) return push_elements(data, sinks);
-  take_unread(
-      data, repairs_,
-      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
-      [&](std::string_view rest) { lose_chunk(rest); });
 }
 
 // After the end of every choice a chunk can be missed that shows no content: it had the counts.
@@ -98,27 +87,27 @@ void GeminiDecoder::push_elements(std::string_view array, ChoiceSinks& sinks) {
 void GeminiDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (finished_) return;
   if (!reader_.read(body)) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that is not a JSON object"});
+    return fail_with("upstream answered with a body that is not a JSON object");
   }
   count_mended(reader_.mended(), repairs_);
   const GeminiFrame& frame = reader_.frame();
   if (frame.error.empty() && !frame.has_candidates && frame.block_reason.empty()) {
     if (is_error_answer(trimmed(body))) return fail_with(decode_gemini_error(0, body));
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that has no candidates"});
+    return fail_with("upstream answered with a body that has no candidates");
   }
   apply(frame, sinks);
   if (!finished_) end(Ending::end, sinks);
 }
 
-void GeminiDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks); }
-
-void GeminiDecoder::abort(ChoiceSinks& sinks) { end(Ending::failure, sinks); }
+void GeminiDecoder::begin(ChoiceSinks& sinks) {
+  if (!choices_.empty()) return;
+  choices_.resize(sinks.count());
+  for (Choice& choice : choices_) choice.tracker.expect_disorder(tools_);
+}
 
 void GeminiDecoder::apply(const GeminiFrame& frame, ChoiceSinks& sinks) {
   if (!frame.error.empty()) return fail_with(decode_gemini_error(0, frame.error));
-  if (choices_.empty()) choices_.resize(sinks.count());
+  begin(sinks);
   for (const GeminiCandidate& candidate : frame.candidates) {
     const std::optional<std::uint32_t> position = position_of(candidate.index, sinks.count());
     if (!position) continue;
@@ -134,6 +123,7 @@ void GeminiDecoder::apply(const GeminiFrame& frame, ChoiceSinks& sinks) {
 void GeminiDecoder::apply_candidate(const GeminiCandidate& candidate, Choice& choice,
                                     EventSink& sink) {
   choice.seen = true;
+  choice.tracker.next_document(reader_.mended().escaped > 0);
   if (!candidate.logprobs.empty()) {
     const std::string logprobs = convert_gemini_logprobs(candidate.logprobs);
     if (!logprobs.empty()) {
@@ -142,10 +132,7 @@ void GeminiDecoder::apply_candidate(const GeminiCandidate& candidate, Choice& ch
   }
   choice.spoken = choice.spoken || !candidate.parts.empty();
   for (const GeminiPart& part : candidate.parts) apply_part(part, choice, sink);
-  if (choice.tracker.held_back() > kMaxHeldBack) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream wrote too much behind a call that it did not end"});
-  }
+  if (holds_too_much(choice.tracker)) return;
   if (is_finish_word(candidate.finish.view())) apply_finish(candidate, choice, sink);
 }
 
@@ -172,35 +159,64 @@ void GeminiDecoder::apply_call(const GeminiPart& part, Choice& choice, EventSink
   const bool same_name = !named || (part.name.view() == choice.open_name &&
                                     (!part.id.empty() || !part.pieces.empty()));
   if (choice.call_open && same_id && same_name) return continue_call(part, choice, sink);
+  if (choice.call_open && same_id && join_name(part, choice)) {
+    return continue_call(part, choice, sink);
+  }
   close_call(choice, sink);
   if (named || has_arguments) start_call(part, choice, sink);
 }
 
+// True: the name of the open call has not left, and the part has its next piece.
+bool GeminiDecoder::join_name(const GeminiPart& part, Choice& choice) {
+  if (choice.call_named) return false;
+  const bool same_id = !part.id.empty();
+  std::string joined = names_.joined(choice.open_name, part.name.view(), same_id, same_id);
+  if (joined.empty()) return false;
+  choice.open_name = std::move(joined);
+  count(Repair::name_broken);
+  return true;
+}
+
 void GeminiDecoder::start_call(const GeminiPart& part, Choice& choice, EventSink& sink) {
-  report_signature(part, choice.calls++, sink);
-  const bool whole =
-      part.pieces.empty() && (!part.will_continue || is_more_than_nothing(part.args.view()));
-  piece_.clear();
-  piece_.legacy = true;  // neither ids nor indices are to be expected
-  piece_.id = part.id.view();
-  piece_.name = name_of(part.name.view());
-  piece_.arguments_renamed = part.args_renamed;
-  if (whole) {
-    fragment_.clear();
-    json::append_compact(fragment_, part.args.empty() ? "{}" : part.args.view());
-    piece_.arguments = fragment_;
-    // With an id, a frame that came twice can be told from a second call.
-    return choice.tracker.push_call(piece_, part.id.empty(), repairs_, sink);
+  if (part.pieces.empty() && (!part.will_continue || is_more_than_nothing(part.args.view()))) {
+    return push_whole(part, choice, sink);
   }
-  choice.tracker.push_call(piece_, true, repairs_, sink);
+  report_signature(part, choice.calls++, sink);
   choice.call_open = true;
+  choice.call_named = false;
   choice.open_id = part.id.view();
   choice.open_name = part.name.view();
   choice.arguments.start();
   continue_call(part, choice, sink);
 }
 
+// A call of its own, or, without a name, the arguments of the last call where that had none.
+void GeminiDecoder::push_whole(const GeminiPart& part, Choice& choice, EventSink& sink) {
+  const bool rest = part.name.empty() && choice.tracker.is_prefilled();
+  report_signature(part, rest ? choice.calls - 1 : choice.calls++, sink);
+  piece_.clear();
+  piece_.legacy = true;  // neither ids nor indices are to be expected
+  piece_.id = part.id.view();
+  piece_.name = part.name.view();
+  piece_.arguments_renamed = part.args_renamed;
+  fragment_.clear();
+  json::append_compact(fragment_, part.args.empty() ? "{}" : part.args.view());
+  piece_.arguments = fragment_;
+  // The id distinguishes a frame that came twice from a second call.
+  choice.tracker.push_call(piece_, part.id.empty() && !rest, repairs_, sink);
+}
+
+void GeminiDecoder::name_call(Choice& choice, EventSink& sink) {
+  if (std::exchange(choice.call_named, true)) return;
+  piece_.clear();
+  piece_.legacy = true;
+  piece_.id = choice.open_id;
+  piece_.name = choice.open_name;
+  choice.tracker.push_call(piece_, true, repairs_, sink);
+}
+
 void GeminiDecoder::continue_call(const GeminiPart& part, Choice& choice, EventSink& sink) {
+  if (names_.growth(choice.open_name) == ToolNames::Growth::over) name_call(choice, sink);
   fragment_.clear();
   bool more = part.will_continue;
   for (const GeminiArgument& argument : part.pieces) {
@@ -218,6 +234,7 @@ void GeminiDecoder::continue_call(const GeminiPart& part, Choice& choice, EventS
 
 void GeminiDecoder::push_arguments(Choice& choice, EventSink& sink) {
   if (fragment_.empty()) return;
+  name_call(choice, sink);
   piece_.clear();
   piece_.legacy = true;
   piece_.arguments = fragment_;
@@ -261,7 +278,7 @@ void GeminiDecoder::apply_block(const GeminiFrame& frame, Choice& choice, EventS
       Prose::refusal, "the prompt was blocked: " + std::string(frame.block_reason.view()), sink);
 }
 
-// The counts of an answer grow: a frame names the totals so far of those that it names.
+// Usage is cumulative: each frame carries running totals for the counters it mentions.
 void GeminiDecoder::apply_usage(const GeminiUsage& usage, EventSink& sink) {
   const auto take = [](std::optional<std::int64_t>& count, const std::optional<std::int64_t>& now) {
     if (now) count = now;
@@ -305,7 +322,7 @@ void GeminiDecoder::report_signature(const GeminiPart& part, std::optional<std::
   sink.accept(FieldReported{FieldReported::Scope::message, "reasoning_details", detail_});
 }
 
-// Whoever asked for one choice gets the first that comes, whatever its index; others are not wanted.
+// A caller that asked for one choice gets the first that comes, whatever its index; others are not wanted.
 std::optional<std::uint32_t> GeminiDecoder::position_of(std::int64_t index, std::uint32_t count) {
   if (count == 1) {
     if (!only_choice_) only_choice_ = index;
@@ -325,42 +342,23 @@ bool GeminiDecoder::complete() const {
 }
 
 void GeminiDecoder::end(Ending ending, ChoiceSinks& sinks) {
-  if (std::exchange(ended_, true)) return;
-  finished_ = true;
+  if (!begin_end()) return;
   if (error_) ending = Ending::failure;
-  if (choices_.empty()) choices_.resize(sinks.count());
+  begin(sinks);
   for (std::uint32_t i = 0; i < choices_.size(); ++i) {
     Choice& choice = choices_[i];
     if (!choice.seen && i > 0) continue;
     EventSink& sink = sinks.choice(i);
     // The last piece of a call need not say that it is the last.
     if (choice.said == FinishReason::stop) close_call(choice, sink);
+    if (choice.call_open) name_call(choice, sink);
     const bool unsaid = !choice.finish_seen && ending != Ending::end;
     choice.tracker.finish(unsaid || choice.said == FinishReason::length, sink);
     count(Repair::utf8_invalid, choice.tracker.replaced() + choice.arguments.replaced());
-    sink.accept(TurnFinished{reason_of(choice, ending)});
+    // STOP is what the API says of turns with calls.
+    sink.accept(TurnFinished{reason_of({choice.finish_seen, choice.said}, ending, choice.spoken,
+                                       choice.tracker.tally(), FinishReason::stop)});
   }
-}
-
-FinishReason GeminiDecoder::reason_of(const Choice& choice, Ending ending) {
-  TurnEnd end =
-      end_of_turn({choice.finish_seen, choice.said}, ending, choice.spoken, choice.tracker.tally());
-  // STOP is what the API says of turns with calls.
-  if (end.repair && choice.said != FinishReason::stop) count(*end.repair);
-  if (end.error) fail_with(std::move(*end.error));
-  return end.reason;
-}
-
-// The name of a call without what models and servers put around it.
-std::string_view GeminiDecoder::name_of(std::string_view name) {
-  const std::string_view cleaned = names_.cleaned(name);
-  if (cleaned != name) count(Repair::name_broken);
-  return cleaned;
-}
-
-void GeminiDecoder::fail_with(Error error) {
-  if (!error_) error_ = std::move(error);
-  finished_ = true;
 }
 
 }  // namespace callgate::upstream

@@ -13,28 +13,22 @@
 #include <vector>
 
 #include "upstream/call_tracker.h"
+#include "upstream/decoder_base.h"
 #include "upstream/gemini_arguments.h"
 #include "upstream/gemini_frame.h"
 #include "upstream/tool_names.h"
-#include "upstream/turn_end.h"
-#include "upstream/wire_format.h"
 
 namespace callgate::upstream {
 
-class GeminiDecoder final : public ResponseDecoder {
+class GeminiDecoder final : public DecoderBase {
  public:
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
-  explicit GeminiDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+  explicit GeminiDecoder(std::span<const ToolSpec> tools = {}) : tools_(tools), names_(tools) {}
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
-  void finish(ChoiceSinks& sinks) override;
-  void abort(ChoiceSinks& sinks) override;
 
-  bool finished() const override { return finished_; }
   bool complete() const override;
-  const std::optional<Error>& error() const override { return error_; }
-  const RepairCounts& repairs() const override { return repairs_; }
   std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
@@ -42,6 +36,7 @@ class GeminiDecoder final : public ResponseDecoder {
     CallTracker tracker;
     GeminiArguments arguments;  // of a call that comes in pieces
     bool call_open = false;     // more pieces of it are expected
+    bool call_named = false;    // its name has left
     std::string open_id;
     std::string open_name;
     std::int64_t calls = 0;
@@ -51,14 +46,17 @@ class GeminiDecoder final : public ResponseDecoder {
     std::optional<FinishReason> said;  // known words only
   };
 
-  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
-  void lose_chunk(std::string_view rest);
+  void begin(ChoiceSinks& sinks);
+  void lose_chunk(std::string_view rest) override;
   void push_elements(std::string_view array, ChoiceSinks& sinks);
   void apply(const GeminiFrame& frame, ChoiceSinks& sinks);
   void apply_candidate(const GeminiCandidate& candidate, Choice& choice, EventSink& sink);
   void apply_part(const GeminiPart& part, Choice& choice, EventSink& sink);
   void apply_call(const GeminiPart& part, Choice& choice, EventSink& sink);
+  bool join_name(const GeminiPart& part, Choice& choice);
   void start_call(const GeminiPart& part, Choice& choice, EventSink& sink);
+  void push_whole(const GeminiPart& part, Choice& choice, EventSink& sink);
+  void name_call(Choice& choice, EventSink& sink);
   void continue_call(const GeminiPart& part, Choice& choice, EventSink& sink);
   void push_arguments(Choice& choice, EventSink& sink);
   void close_call(Choice& choice, EventSink& sink);
@@ -68,13 +66,7 @@ class GeminiDecoder final : public ResponseDecoder {
   void report_signature(const GeminiPart& part, std::optional<std::int64_t> call, EventSink& sink);
 
   std::optional<std::uint32_t> position_of(std::int64_t index, std::uint32_t count);
-  void end(Ending ending, ChoiceSinks& sinks);
-  FinishReason reason_of(const Choice& choice, Ending ending);
-  void fail_with(Error error);
-  std::string_view name_of(std::string_view name);
-  void count(Repair repair, std::size_t times = 1) {
-    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
-  }
+  void end(Ending ending, ChoiceSinks& sinks) override;
 
   GeminiFrameReader reader_;
   CallPiece piece_;
@@ -84,11 +76,8 @@ class GeminiDecoder final : public ResponseDecoder {
   std::optional<std::int64_t> only_choice_;  // the index that the only choice asked for goes by
   GeminiUsage counts_;
   std::optional<Usage> usage_;
-  std::optional<Error> error_;
-  RepairCounts repairs_{};
+  std::span<const ToolSpec> tools_;
   ToolNames names_;
-  bool finished_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace callgate::upstream

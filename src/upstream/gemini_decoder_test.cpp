@@ -63,8 +63,9 @@ TEST(GeminiArguments, take_every_form_of_a_path) {
           {R"({"jsonPath":"city","numberValue":1})", R"({"jsonPath":"at.x[0]","numberValue":2})",
            R"({"jsonPath":"$['a.b'][\"c\\\"]\"]","numberValue":3})",
            R"({"jsonPath":"$[4]","numberValue":4})", R"({"jsonPath":"$..x","numberValue":5})",
+           R"({"jsonPath":"$x","numberValue":8})", R"({"jsonPath":"$['y']z","numberValue":9})",
            R"({"jsonPath":"","numberValue":"NaN"})", R"({"numberValue":6})"}),
-      R"({"city":1,"at":{"x":[2]},"a.b":{"c\"]":3},"4":4,"$..x":5,"":"NaN","":6})");
+      R"({"city":1,"at":{"x":[2]},"a.b":{"c\"]":3},"4":4,"$..x":5,"$x":8,"$['y']z":9,"":"NaN","":6})");
 }
 
 TEST(GeminiArguments, stay_within_limits_whatever_the_path) {
@@ -151,8 +152,9 @@ TEST(GeminiDecoder, gives_up_when_too_much_is_held_back) {
   const std::string text = R"({"text":")" + std::string(std::size_t{1} << 20, 'x') + R"("})";
   for (int i = 0; i < 9; ++i) upstream.part(text);
   ASSERT_TRUE(upstream.decoder.error().has_value());
+  EXPECT_EQ(upstream.decoder.error()->code, ErrorCode::upstream_failed);
   EXPECT_EQ(upstream.decoder.error()->message,
-            "upstream wrote too much behind a call that it did not end");
+            "upstream wrote too much after a call that it did not end");
 }
 
 }  // namespace

@@ -1,8 +1,5 @@
 #include "upstream/gemini_frame.h"
 
-#include "upstream/read_text.h"
-#include "upstream/repaired_read.h"
-
 namespace callgate::upstream {
 
 void GeminiArgument::clear() {
@@ -38,42 +35,29 @@ void GeminiFrame::clear() {
   error = {};
 }
 
-bool GeminiFrameReader::read(std::string_view document) {
-  const auto read_text_of = [this](std::string_view text) {
-    document_ = text;
-    return read_document();
-  };
-  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
-  frame_.clear();
-  return false;
-}
-
-bool GeminiFrameReader::read_document() {
-  frame_.clear();
-  in_.reset(document_);
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "candidates") {
-      read_candidates();
-    } else if (key == "usageMetadata") {
-      read_usage();
-    } else if (key == "promptFeedback") {
-      read_feedback();
-    } else if (key == "error") {
-      frame_.error = read_error(in_);
-    } else {
-      in_.skip();
-    }
+void GeminiFrameReader::read_member(std::string_view key) {
+  if (key == "candidates") {
+    read_candidates();
+  } else if (key == "usageMetadata") {
+    read_usage();
+  } else if (key == "promptFeedback") {
+    read_feedback();
+  } else if (key == "error") {
+    frame_.error = read_error(in_);
+  } else {
+    in_.skip();
   }
-  return in_.finish();
 }
 
 void GeminiFrameReader::read_candidates() {
-  if (in_.peek() != json::Kind::array) return in_.skip();
-  while (in_.next_element()) {
-    if (!enter_object(in_)) continue;
-    frame_.has_candidates = true;
-    read_candidate(frame_.candidates.add());
-  }
+  if (in_.peek() != json::Kind::array) return read_candidate();
+  while (in_.next_element()) read_candidate();
+}
+
+void GeminiFrameReader::read_candidate() {
+  if (!enter_object(in_)) return;
+  frame_.has_candidates = true;
+  read_candidate(frame_.candidates.add());
 }
 
 void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
@@ -83,9 +67,9 @@ void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
     } else if (key == "index") {
       candidate.index = read_count(in_).value_or(0);
     } else if (key == "finishReason") {
-      read_text(in_, document_, candidate.finish);
+      read_text(candidate.finish);
     } else if (key == "finishMessage") {
-      read_text(in_, document_, candidate.finish_message);
+      read_text(candidate.finish_message);
     } else if (key == "logprobsResult") {
       candidate.logprobs = read_object();
     } else if (key == "tokenCount" || key == "avgLogprobs") {
@@ -96,28 +80,47 @@ void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
   }
 }
 
+// An object with a list of parts. From some servers one part without its list, or nothing but text.
 void GeminiFrameReader::read_content(GeminiCandidate& candidate) {
-  if (!enter_object(in_)) return;
+  if (in_.peek() != json::Kind::object) return read_parts(candidate);
   for (std::string_view key; in_.next_member(key);) {
-    if (key != "parts" || in_.peek() != json::Kind::array) {
+    if (key == "parts" || key == "text") {
+      read_parts(candidate);
+    } else {
       in_.skip();
-      continue;
-    }
-    while (in_.next_element()) {
-      if (enter_object(in_)) read_part(candidate.parts.add());
     }
   }
 }
 
+void GeminiFrameReader::read_parts(GeminiCandidate& candidate) {
+  switch (in_.peek()) {
+    case json::Kind::object:
+    case json::Kind::string:
+      return read_part(candidate.parts.add());
+    case json::Kind::array:
+      while (in_.next_element()) read_parts(candidate);
+      return;
+    case json::Kind::number:
+    case json::Kind::boolean:
+    case json::Kind::null:
+    case json::Kind::invalid:
+      return in_.skip();
+  }
+}
+
 void GeminiFrameReader::read_part(GeminiPart& part) {
+  if (in_.peek() == json::Kind::string) {
+    part.kind = GeminiPart::Kind::text;
+    return read_fragment(in_, part.text);
+  }
   for (std::string_view key; in_.next_member(key);) {
     if (key == "text") {
       part.kind = GeminiPart::Kind::text;
-      read_fragment(in_, part.text);
+      read_texts(in_, part.text);
     } else if (key == "thought") {
       part.thought = read_flag();
     } else if (key == "thoughtSignature") {
-      read_text(in_, document_, part.signature);
+      read_text(part.signature);
     } else if (key == "functionCall") {
       read_call(part);
     } else {
@@ -131,10 +134,10 @@ void GeminiFrameReader::read_call(GeminiPart& part) {
   part.kind = GeminiPart::Kind::call;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "id") {
-      read_text(in_, document_, part.id);
+      read_text(part.id);
     } else if (key == "name") {
-      read_text(in_, document_, part.name);
-    } else if (key == "args" || key == "arguments" || key == "parameters" || key == "input") {
+      read_text(part.name);
+    } else if (is_arguments_key(key)) {
       part.args_renamed = key != "args";
       read_args(part);
     } else if (key == "partialArgs") {
@@ -148,7 +151,7 @@ void GeminiFrameReader::read_call(GeminiPart& part) {
 }
 
 void GeminiFrameReader::read_args(GeminiPart& part) {
-  if (in_.peek() == json::Kind::string) return read_text(in_, document_, part.args);
+  if (in_.peek() == json::Kind::string) return read_text(part.args);
   const bool given = in_.peek() != json::Kind::null;
   const std::string_view args = in_.raw();
   if (given) part.args = args;
@@ -165,7 +168,7 @@ void GeminiFrameReader::read_piece(GeminiArgument& piece) {
   using Kind = GeminiArgument::Kind;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "jsonPath") {
-      read_text(in_, document_, piece.path);
+      read_text(piece.path);
     } else if (key == "stringValue" && in_.peek() == json::Kind::string) {
       piece.kind = Kind::text;
       read_fragment(in_, piece.value);
@@ -185,46 +188,25 @@ void GeminiFrameReader::read_piece(GeminiArgument& piece) {
 }
 
 void GeminiFrameReader::read_feedback() {
-  if (!enter_object(in_)) return;
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "blockReason") {
-      read_text(in_, document_, frame_.block_reason);
-    } else if (key == "blockReasonMessage") {
-      read_text(in_, document_, frame_.block_message);
-    } else {
+  each_member([&](std::string_view key) {
+    if (!read_text_member(key, {{"blockReason", &frame_.block_reason},
+                                {"blockReasonMessage", &frame_.block_message}})) {
       in_.skip();
     }
-  }
+  });
 }
 
 void GeminiFrameReader::read_usage() {
-  if (!enter_object(in_)) return;
   GeminiUsage& usage = frame_.usage;
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "promptTokenCount") {
-      usage.prompt = read_count(in_);
-    } else if (key == "toolUsePromptTokenCount") {
-      usage.tool_prompt = read_count(in_);
-    } else if (key == "candidatesTokenCount") {
-      usage.candidates = read_count(in_);
-    } else if (key == "thoughtsTokenCount") {
-      usage.thoughts = read_count(in_);
-    } else if (key == "cachedContentTokenCount") {
-      usage.cached = read_count(in_);
-    } else {
-      in_.skip();
-    }
-  }
+  read_counts({{"promptTokenCount", &usage.prompt},
+               {"toolUsePromptTokenCount", &usage.tool_prompt},
+               {"candidatesTokenCount", &usage.candidates},
+               {"thoughtsTokenCount", &usage.thoughts},
+               {"cachedContentTokenCount", &usage.cached}});
 }
 
 std::string_view GeminiFrameReader::read_object() {
   return enter_object(in_) ? in_.raw() : std::string_view();
-}
-
-bool GeminiFrameReader::read_flag() {
-  if (in_.peek() == json::Kind::boolean) return in_.boolean();
-  in_.skip();
-  return false;
 }
 
 }  // namespace callgate::upstream

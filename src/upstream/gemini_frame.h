@@ -11,10 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "json/reader.h"
-#include "upstream/dropped_members.h"
-#include "upstream/openai_answer.h"
-#include "upstream/repaired_read.h"
+#include "upstream/frame_reader.h"
 
 namespace callgate::upstream {
 
@@ -74,22 +71,14 @@ struct GeminiFrame {
   void clear();
 };
 
-class GeminiFrameReader {
- public:
-  // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
-  // REQUIRES: `document` lives as long as frame() is used.
-  bool read(std::string_view document);
-  const GeminiFrame& frame() const { return frame_; }
-  // What was mended in the last document.
-  const Mended& mended() const { return mended_; }
-  // Of all documents so far.
-  const DroppedMembers& dropped() const { return dropped_; }
-
+class GeminiFrameReader final : public FrameReader<GeminiFrame> {
  private:
-  bool read_document();
+  void read_member(std::string_view key) override;
   void read_candidates();
+  void read_candidate();
   void read_candidate(GeminiCandidate& candidate);
   void read_content(GeminiCandidate& candidate);
+  void read_parts(GeminiCandidate& candidate);
   void read_part(GeminiPart& part);
   void read_call(GeminiPart& part);
   void read_args(GeminiPart& part);
@@ -98,14 +87,6 @@ class GeminiFrameReader {
   void read_feedback();
   void read_usage();
   std::string_view read_object();
-  bool read_flag();
-
-  json::Reader in_;
-  DroppedMembers dropped_;
-  std::string_view document_;
-  std::string sanitized_;
-  Mended mended_;
-  GeminiFrame frame_;
 };
 
 }  // namespace callgate::upstream

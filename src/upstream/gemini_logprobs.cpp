@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/request_parts.h"
@@ -21,16 +22,18 @@ void write_token(json::ObjectWriter& object, std::string_view candidate) {
   const auto or_else = [](std::string_view json, std::string_view other) {
     return json.empty() ? other : json;
   };
-  object.raw("token", or_else(member_of(candidate, "token"), "\"\""));
-  object.raw("logprob", or_else(member_of(candidate, "logProbability"), "0"));
+  object.raw("token", or_else(json::given_member(candidate, "token"), "\"\""));
+  object.raw("logprob", or_else(json::given_member(candidate, "logProbability"), "0"));
   object.null("bytes");
 }
 
 }  // namespace
 
 std::string convert_gemini_logprobs(std::string_view result) {
-  const std::vector<std::string_view> chosen = elements_of(member_of(result, "chosenCandidates"));
-  const std::vector<std::string_view> top = elements_of(member_of(result, "topCandidates"));
+  const std::vector<std::string_view> chosen =
+      elements_of(json::given_member(result, "chosenCandidates"));
+  const std::vector<std::string_view> top =
+      elements_of(json::given_member(result, "topCandidates"));
   std::string out;
   if (chosen.empty()) return out;
   out = "{\"content\":[";
@@ -40,7 +43,8 @@ std::string convert_gemini_logprobs(std::string_view result) {
     write_token(token, chosen[i]);
     token.key("top_logprobs").push_back('[');
     if (i < top.size()) {
-      for (const std::string_view candidate : elements_of(member_of(top[i], "candidates"))) {
+      for (const std::string_view candidate :
+           elements_of(json::given_member(top[i], "candidates"))) {
         if (out.back() == '}') out.push_back(',');
         json::ObjectWriter other(out);
         write_token(other, candidate);

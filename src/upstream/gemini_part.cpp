@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/gemini.h"
 
 namespace callgate::upstream {
 namespace {
-
-std::string member_text(std::string_view object, std::string_view name) {
-  json::Reader in(member_of(object, name));
-  return in.peek() == json::Kind::string ? std::string(in.string()) : std::string();
-}
 
 std::string inline_part(std::string_view type, std::string_view data) {
   std::string out = R"({"inlineData":)";
@@ -72,20 +68,22 @@ std::string link_part(std::string_view url) {
 
 // {"type":"input_audio","input_audio":{"data":"AA==","format":"wav"}}
 std::string audio_part(std::string_view audio) {
-  const std::string data = member_text(audio, "data");
-  const std::string format = member_text(audio, "format");
+  const std::string data = json::member_text(audio, "data");
+  const std::string format = json::member_text(audio, "format");
   if (data.empty() || format.empty()) return {};
   return inline_part("audio/" + format, data);
 }
 
 // Files, sound and video as Chat Completions has them; parts in the API's own form pass as they are.
-std::string other_part(const Part& part) {
-  const std::string type = member_text(part.json, "type");
-  if (type == "file") return inline_part(member_text(member_of(part.json, "file"), "file_data"));
-  if (type == "input_audio") return audio_part(member_of(part.json, type));
-  if (type == "video_url") return link_part(member_text(member_of(part.json, type), "url"));
+std::string other_part(const ContentPart& part) {
+  const std::string type = json::member_text(part.json, "type");
+  if (type == "file")
+    return inline_part(json::member_text(json::given_member(part.json, "file"), "file_data"));
+  if (type == "input_audio") return audio_part(json::given_member(part.json, type));
+  if (type == "video_url")
+    return link_part(json::member_text(json::given_member(part.json, type), "url"));
   for (const std::string_view own : {"inlineData", "fileData"}) {
-    const std::string_view value = member_of(part.json, own);
+    const std::string_view value = json::given_member(part.json, own);
     if (!value.empty()) return "{\"" + std::string(own) + "\":" + std::string(value) + "}";
   }
   return {};
@@ -100,16 +98,16 @@ bool is_object(std::string_view text) {
 
 }  // namespace
 
-std::string gemini_part(const Part& part, bool& lost) {
+std::string gemini_part(const ContentPart& part, bool& lost) {
   std::string made;
   switch (part.kind) {
-    case Part::Kind::text:
+    case ContentPart::Kind::text:
       lost = false;
       return part.text.empty() ? std::string() : gemini_text(part.text, {});
-    case Part::Kind::image:
+    case ContentPart::Kind::image:
       made = part.data.empty() ? file_part(part.url) : inline_part(part.media_type, part.data);
       break;
-    case Part::Kind::other:
+    case ContentPart::Kind::other:
       made = other_part(part);
       break;
   }
@@ -154,14 +152,15 @@ std::string gemini_response(std::string_view text, bool failed) {
 
 std::vector<GeminiSignature> gemini_signatures(const Message& message) {
   std::vector<GeminiSignature> signatures;
-  json::Reader in(raw_field(message.extra, "reasoning_details"));
+  json::Reader in(find_field(message.extra, "reasoning_details"));
   if (in.peek() != json::Kind::array) return signatures;
   while (in.next_element()) {
     const std::string_view detail = in.raw();
-    if (member_text(detail, "format") != kGeminiReasoning) continue;
-    GeminiSignature made{
-        .id = member_text(detail, "id"), .call = std::nullopt, .data = member_text(detail, "data")};
-    json::Reader index(member_of(detail, "index"));
+    if (json::member_text(detail, "format") != kGeminiReasoning) continue;
+    GeminiSignature made{.id = json::member_text(detail, "id"),
+                         .call = std::nullopt,
+                         .data = json::member_text(detail, "data")};
+    json::Reader index(json::given_member(detail, "index"));
     if (index.peek() == json::Kind::number) made.call = index.integer();
     if (!made.data.empty()) signatures.push_back(std::move(made));
   }

@@ -17,11 +17,11 @@
 namespace callgate::upstream {
 
 // JSON of a part. Empty: there is nothing to send, or (`lost`) no form to send it in.
-std::string gemini_part(const Part& part, bool& lost);
+std::string gemini_part(const ContentPart& part, bool& lost);
 
 // `signature` may be empty.
 std::string gemini_text(std::string_view text, std::string_view signature, bool thought = false);
-// Arguments that are no JSON object travel as {"raw": "..."}. An empty `id` is left out.
+// Arguments that are not a JSON object travel as {"raw": "..."}. An empty `id` is left out.
 std::string gemini_call(const CallRecord& call, std::string_view id, std::string_view signature);
 
 // What a tool answered, as an object: {"output":"18 °C"}, {"error":"no city"}, or the object that it wrote.

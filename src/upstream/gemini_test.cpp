@@ -17,7 +17,7 @@ UpstreamRequest encoded(const Request& request, const EncodeOptions& options = {
 
 constexpr std::string_view kStart = R"({"contents":[{"role":"user","parts":[{"text":"hi"}]}])";
 
-// What stands behind the contents.
+// What follows the contents.
 std::string rest(const UpstreamRequest& request) {
   EXPECT_TRUE(request.body.starts_with(kStart)) << request.body;
   return request.body.substr(kStart.size());

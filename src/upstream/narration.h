@@ -4,7 +4,7 @@
 //
 //   "Let "  "me l"  (the stream broke)  "Let "  "me l"  "ook."  "Let me look."
 //
-// comes out as "Let me l" "ook." A replay that differs from what was said comes out whole, behind a blank line: what a
+// comes out as "Let me l" "ook." A replay that differs from what was said comes out whole, after a blank line: what a
 // client has seen cannot be taken back, and half of each would be neither. A blank line also parts two messages.
 #pragma once
 
@@ -43,7 +43,7 @@ class Narration {
   std::size_t matched_ = 0;        // replaying: bytes of it that came again
   std::size_t message_start_ = 0;  // in attempt_
   State state_ = State::live;
-  bool said_ = false;       // anything at all
+  bool said_ = false;       // anything
   bool gap_ = false;        // a blank line goes before what is said next
   bool forgotten_ = false;  // attempt_ is not all of it
 };

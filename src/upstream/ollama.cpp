@@ -5,8 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "upstream/field_table.h"
 #include "upstream/ollama_decoder.h"
 #include "upstream/ollama_messages.h"
 #include "upstream/openai_error.h"
@@ -14,59 +16,49 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr std::string_view kSame = "passed on under the same name";
 constexpr std::string_view kOption = "in `options` under the same name";
-constexpr std::string_view kLeft = "left out";
 
-constexpr auto kFields = std::to_array<RequestField>({
-    {"model", true, kSame},
-    {"messages", true, "`messages`, see above"},
-    {"stream", true, kSame},
-    {"tools", true, "passed on; left out where `tool_choice` is none; `strict` is left out"},
-    {"tool_choice", true, "`none` sends no tools; required and named are left out and reported"},
-    {"parallel_tool_calls", false, "left out; callgate itself lets only the first call pass"},
-    {"other_tools", false, "tools that are no functions: left out"},
-    {"max_tokens", true, "`options.num_predict`"},
-    {"max_completion_tokens", true, "`options.num_predict`, before `max_tokens`"},
-    {"temperature", true, kOption},
-    {"top_p", true, kOption},
-    {"top_k", true, kOption},
-    {"min_p", true, kOption},
-    {"typical_p", true, kOption},
-    {"seed", true, kOption},
-    {"stop", true, "`options.stop`, always a list"},
-    {"presence_penalty", true, kOption},
-    {"frequency_penalty", true, kOption},
-    {"repeat_penalty", true, kOption},
-    {"repetition_penalty", true, "`options.repeat_penalty`"},
-    {"options", true,
-     "passed on, before what the fields above would give; for `num_ctx` and others"},
-    {"reasoning_effort", true,
-     "`think`: false for `none`, `low` for `minimal`, `high` for `xhigh` and `max`"},
-    {"think", true, "passed on, instead of what the effort would give"},
-    {"response_format", true, "`format`: `json`, or the JSON schema"},
-    {"format", true, "passed on, instead of what `response_format` would give"},
-    {"keep_alive", true, kSame},
-    {"truncate", true, kSame},
-    {"shift", true, kSame},
-    {"logprobs", true, kSame},
-    {"top_logprobs", true, kSame},
-    {"stream_options", true, "not needed: usage always comes"},
-    {"n", false, "one answer comes"},
-    {"logit_bias", false, kLeft},
-    {"prediction", false, kLeft},
-    {"modalities", false, kLeft},
-    {"audio", false, kLeft},
-    {"verbosity", false, kLeft},
-    {"web_search_options", false, kLeft},
-    {"user", false, kLeft},
-    {"safety_identifier", false, kLeft},
-    {"metadata", false, kLeft},
-    {"service_tier", false, kLeft},
-    {"store", false, kLeft},
-    {"prompt_cache_key", false, kLeft},
-    {"prompt_cache_retention", false, kLeft},
-});
+constexpr auto kFields = field_table(
+    {
+        {"model", true, kSame},
+        {"messages", true, "`messages`, see above"},
+        {"stream", true, kSame},
+        {"tools", true, "passed on; left out where `tool_choice` is none; `strict` is left out"},
+        {"tool_choice", true,
+         "`none` sends no tools; required and named are left out and reported"},
+        {"parallel_tool_calls", false, "left out; callgate itself lets only the first call pass"},
+        {"other_tools", false, "tools that are not functions: left out"},
+        {"max_tokens", true, "`options.num_predict`"},
+        {"max_completion_tokens", true, "`options.num_predict`, before `max_tokens`"},
+        {"temperature", true, kOption},
+        {"top_p", true, kOption},
+        {"top_k", true, kOption},
+        {"min_p", true, kOption},
+        {"typical_p", true, kOption},
+        {"seed", true, kOption},
+        {"stop", true, "`options.stop`, always a list"},
+        {"presence_penalty", true, kOption},
+        {"frequency_penalty", true, kOption},
+        {"repeat_penalty", true, kOption},
+        {"repetition_penalty", true, "`options.repeat_penalty`"},
+        {"options", true,
+         "passed on, before what the fields above would give; for `num_ctx` and others"},
+        {"reasoning_effort", true,
+         "`think`: false for `none`, `low` for `minimal`, `high` for `xhigh` and `max`"},
+        {"think", true, "passed on, instead of what the effort would give"},
+        {"response_format", true, "`format`: `json`, or the JSON schema"},
+        {"format", true, "passed on, instead of what `response_format` would give"},
+        {"keep_alive", true, kSame},
+        {"truncate", true, kSame},
+        {"shift", true, kSame},
+        {"logprobs", true, kSame},
+        {"top_logprobs", true, kSame},
+        {"stream_options", true, "not needed: usage always comes"},
+        {"n", false, "one answer comes"},
+    },
+    {"logit_bias", "prediction", "modalities", "audio", "verbosity", "web_search_options", "user",
+     "safety_identifier", "metadata", "service_tier", "store", "prompt_cache_key",
+     "prompt_cache_retention"});
 
 struct Option {
   std::string_view field;
@@ -112,7 +104,7 @@ class BodyWriter {
   }
 
  private:
-  std::string_view field(std::string_view name) const { return raw_field(request_.extra, name); }
+  std::string_view field(std::string_view name) const { return find_field(request_.extra, name); }
 
   void drop(std::string_view name) { dropped_.push_back({std::string(name), true}); }
 
@@ -163,8 +155,9 @@ class BodyWriter {
     if (!field("format").empty()) return object_.raw("format", field("format"));
     const std::string_view asked = field("response_format");
     if (asked.empty()) return;
-    const std::string_view type = member_of(asked, "type");
-    const std::string_view schema = member_of(member_of(asked, "json_schema"), "schema");
+    const std::string_view type = json::given_member(asked, "type");
+    const std::string_view schema =
+        json::given_member(json::given_member(asked, "json_schema"), "schema");
     if (type == "\"json_object\"") return object_.string("format", "json");
     if (type == "\"json_schema\"" && !schema.empty()) return object_.raw("format", schema);
     if (type != "\"text\"") drop("response_format");

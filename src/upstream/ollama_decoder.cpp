@@ -6,14 +6,9 @@
 #include "upstream/finish_word.h"
 #include "upstream/openai_error.h"
 #include "upstream/openai_usage.h"
-#include "upstream/repaired_read.h"
-#include "upstream/unread.h"
 
 namespace callgate::upstream {
 namespace {
-
-// Bytes of later calls and prose that may be held back while an earlier call is open.
-constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
 
 // A missing word is `stop`: older servers have none. `load` and `unload` answer requests without messages.
 std::optional<FinishReason> reason_said(std::string_view word) {
@@ -39,7 +34,7 @@ void OllamaDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
 void OllamaDecoder::push_line(std::string_view line, EventSink& sink) {
   if (!reader_.read(line)) return take_unread(line);
   count_mended(reader_.mended(), repairs_);
-  const OllamaLine& read = reader_.line();
+  const OllamaLine& read = reader_.frame();
   if (read.error.empty() && !read.has_message && !read.done && is_error_answer(line)) {
     return fail_with(decode_openai_error(0, line));
   }
@@ -52,8 +47,15 @@ void OllamaDecoder::take_unread(std::string_view line) {
   scanner_.reset();
   scanner_.push(line);
   const bool goes_on = scanner_.state() == json::Scanner::State::inside && !scanner_.in_string();
-  if (!goes_on || !line.starts_with('{')) return fail_with(lost_chunk());
+  if (!goes_on || !line.starts_with('{')) return lose_chunk(line);
   document_ = line;
+}
+
+// After the reason for the end a line can be missed that shows no message: it had the counts.
+void OllamaDecoder::lose_chunk(std::string_view line) {
+  const bool shows_message = line.find("\"message\"") != std::string_view::npos;
+  if (complete() && !shows_message) return count(Repair::frame_invalid);
+  fail_with(lost_chunk());
 }
 
 void OllamaDecoder::continue_document(std::string_view line, EventSink& sink) {
@@ -89,6 +91,7 @@ void OllamaDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
 
 void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
   if (!line.error.empty()) return fail_with(decode_openai_error(0, line.error));
+  tracker_.next_document(reader_.mended().escaped > 0);
   seen_ = seen_ || !line.content.empty() || !line.thinking.empty() || !line.calls.empty();
   if (!line.logprobs.empty()) {
     sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", line.logprobs});
@@ -97,26 +100,22 @@ void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
   tracker_.push_prose(Prose::text, line.content.view(), sink);
   for (const CallPiece& call : line.calls) {
     if (call.arguments.empty()) continue;
-    piece_ = call;
-    piece_.name = name_of(call.name.view());
-    // One that has an id may be of a line that came twice.
-    const bool whole = call.id.empty();
-    tracker_.push_call(piece_, whole, repairs_, sink);
+    // One that has an id may be of a line that came twice. Arguments without a name are those of the call that has none.
+    const bool rest = call.name.empty() && tracker_.is_prefilled();
+    tracker_.push_call(call, call.id.empty() && !rest, repairs_, sink);
   }
-  if (tracker_.held_back() > kMaxHeldBack) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream wrote too much behind a call that it did not end"});
-  }
-  if (!line.done) return;
+  if (holds_too_much(tracker_)) return;
+  if (line.done) apply_end(line, sink);
+}
+
+// An end without a reason, after nothing was said, is not an answer.
+void OllamaDecoder::apply_end(const OllamaLine& line, EventSink& sink) {
+  const bool worded = is_finish_word(line.done_reason.view());
+  if (!worded && !seen_) return;
+  if (worded || !done_) said_ = reason_said(line.done_reason.view());
   done_ = true;
-  said_ = reason_said(line.done_reason.view());
-  if (said_ == FinishReason::upstream_error) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream ended the turn with an error",
-                      .upstream_code = std::string(line.done_reason.view())});
-  }
+  if (said_ == FinishReason::upstream_error) return fail_at_end(line.done_reason.view());
   apply_usage(line, sink);
-  end(Ending::end, sink);
 }
 
 // A prompt that the server still had may have no count.
@@ -128,31 +127,12 @@ void OllamaDecoder::apply_usage(const OllamaLine& line, EventSink& sink) {
 }
 
 void OllamaDecoder::end(Ending ending, EventSink& sink) {
-  if (std::exchange(ended_, true)) return;
-  finished_ = true;
+  if (!begin_end()) return;
   tracker_.finish(!done_ || said_ == FinishReason::length, sink);
   count(Repair::utf8_invalid, tracker_.replaced());
-  sink.accept(TurnFinished{reason_of(error_ ? Ending::failure : ending)});
-}
-
-FinishReason OllamaDecoder::reason_of(Ending ending) {
-  TurnEnd end = end_of_turn({done_, said_}, ending, seen_, tracker_.tally());
   // `stop` is what the server says of turns with calls.
-  if (end.repair && !(done_ && said_ == FinishReason::stop)) count(*end.repair);
-  if (end.error) fail_with(std::move(*end.error));
-  return end.reason;
-}
-
-// The name of a call without what models and servers put around it.
-std::string_view OllamaDecoder::name_of(std::string_view name) {
-  const std::string_view cleaned = names_.cleaned(name);
-  if (cleaned != name) count(Repair::name_broken);
-  return cleaned;
-}
-
-void OllamaDecoder::fail_with(Error error) {
-  if (!error_) error_ = std::move(error);
-  finished_ = true;
+  sink.accept(TurnFinished{reason_of({done_, said_}, error_ ? Ending::failure : ending, seen_,
+                                     tracker_.tally(), FinishReason::stop)});
 }
 
 }  // namespace callgate::upstream

@@ -1,5 +1,6 @@
 // Answers of /api/chat -> events. Calls come whole, one or several to a line, with ids (since 0.12.10) or without: those
-// are left empty. The line that is done ends the turn; what follows it is ignored. `stop` is said for turns with calls as well.
+// are left empty. `stop` is said for turns with calls as well. The turn ends with the stream: what follows a line that is done
+// still counts, for there are servers that say so on every line.
 //
 // A server that does not stream may spread its answer over several lines: they are read as one.
 #pragma once
@@ -13,56 +14,41 @@
 
 #include "json/scanner.h"
 #include "upstream/call_tracker.h"
+#include "upstream/decoder_base.h"
 #include "upstream/ollama_line.h"
-#include "upstream/tool_names.h"
-#include "upstream/turn_end.h"
-#include "upstream/wire_format.h"
 
 namespace callgate::upstream {
 
-class OllamaDecoder final : public ResponseDecoder {
+class OllamaDecoder final : public DecoderBase {
  public:
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
-  explicit OllamaDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+  explicit OllamaDecoder(std::span<const ToolSpec> tools = {}) { tracker_.expect_disorder(tools); }
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
   void finish(ChoiceSinks& sinks) override;
-  void abort(ChoiceSinks& sinks) override { end(Ending::failure, sinks.choice(0)); }
 
-  bool finished() const override { return finished_; }
   bool complete() const override { return done_ && !error_; }
-  const std::optional<Error>& error() const override { return error_; }
-  const RepairCounts& repairs() const override { return repairs_; }
   std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
   void push_line(std::string_view line, EventSink& sink);
   void take_unread(std::string_view line);
+  void lose_chunk(std::string_view line) override;
   void continue_document(std::string_view line, EventSink& sink);
   void apply(const OllamaLine& line, EventSink& sink);
+  void apply_end(const OllamaLine& line, EventSink& sink);
   void apply_usage(const OllamaLine& line, EventSink& sink);
+  void end(Ending ending, ChoiceSinks& sinks) override { end(ending, sinks.choice(0)); }
   void end(Ending ending, EventSink& sink);
-  FinishReason reason_of(Ending ending);
-  void fail_with(Error error);
-  std::string_view name_of(std::string_view name);
-  void count(Repair repair, std::size_t times = 1) {
-    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
-  }
 
   OllamaLineReader reader_;
   CallTracker tracker_;
-  CallPiece piece_;
   std::string document_;  // the lines so far of one that has several
   json::Scanner scanner_;
   std::optional<FinishReason> said_;  // known words only
   bool done_ = false;
   bool seen_ = false;  // something of the answer
-  std::optional<Error> error_;
-  RepairCounts repairs_{};
-  ToolNames names_;
-  bool finished_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace callgate::upstream

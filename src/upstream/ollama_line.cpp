@@ -1,8 +1,6 @@
 #include "upstream/ollama_line.h"
 
 #include "json/writer.h"
-#include "upstream/read_text.h"
-#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 namespace {
@@ -57,54 +55,39 @@ void OllamaLine::clear() {
   error = {};
 }
 
-bool OllamaLineReader::read(std::string_view document) {
-  const auto read_text_of = [this](std::string_view text) {
-    document_ = text;
-    return read_document();
-  };
-  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
-  line_.clear();
-  return false;
-}
-
-bool OllamaLineReader::read_document() {
-  line_.clear();
-  in_.reset(document_);
-  for (std::string_view key; in_.next_member(key);) {
-    if (key == "message") {
-      read_message();
-    } else if (key == "done") {
-      const bool given = in_.peek() == json::Kind::boolean;
-      if (given) {
-        line_.done = in_.boolean();
-      } else {
-        in_.skip();
-      }
-    } else if (key == "done_reason") {
-      read_text(in_, document_, line_.done_reason);
-    } else if (key == "prompt_eval_count") {
-      line_.prompt_count = read_count(in_);
-    } else if (key == "eval_count") {
-      line_.count = read_count(in_);
-    } else if (key == "logprobs") {
-      read_logprobs();
-    } else if (key == "error") {
-      line_.error = read_error(in_);
-    } else {
-      in_.skip();
-    }
+void OllamaLineReader::read_member(std::string_view key) {
+  if (key == "message") {
+    read_message();
+  } else if (key == "done") {
+    frame_.done = read_flag();
+  } else if (key == "response" && !frame_.has_message) {  // of /api/generate
+    frame_.has_message = true;
+    read_fragment(in_, frame_.content);
+  } else if (key == "done_reason") {
+    read_text(frame_.done_reason);
+  } else if (key == "prompt_eval_count") {
+    frame_.prompt_count = read_count(in_);
+  } else if (key == "eval_count") {
+    frame_.count = read_count(in_);
+  } else if (key == "logprobs") {
+    read_logprobs();
+  } else if (key == "error") {
+    frame_.error = read_error(in_);
+  } else {
+    in_.skip();
   }
-  return in_.finish();
 }
 
+// An object. A text alone may also be the words of an error.
 void OllamaLineReader::read_message() {
-  if (in_.peek() != json::Kind::object) return in_.skip();
-  line_.has_message = true;
+  if (in_.peek() == json::Kind::string) return read_fragment(in_, frame_.content);
+  if (!enter_object(in_)) return;
+  frame_.has_message = true;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "content") {
-      read_fragment(in_, line_.content);
+      read_texts(in_, frame_.content);
     } else if (key == "thinking") {
-      read_fragment(in_, line_.thinking);
+      read_texts(in_, frame_.thinking);
     } else if (key == "tool_calls") {
       read_calls();
     } else if (key == "role" || key == "tool_name") {
@@ -116,24 +99,21 @@ void OllamaLineReader::read_message() {
 }
 
 void OllamaLineReader::read_calls() {
+  frame_.calls.clear();
+  if (in_.peek() == json::Kind::object) return read_call(frame_.calls.add());
   if (in_.peek() != json::Kind::array) return in_.skip();
-  line_.calls.clear();
   while (in_.next_element()) {
-    if (in_.peek() == json::Kind::object) {
-      read_call(line_.calls.add());
-    } else {
-      in_.skip();
-    }
+    if (enter_object(in_)) read_call(frame_.calls.add());
   }
 }
 
-// `index` counts by line on some servers and by answer on others: the order says enough. That it is missing is no defect
-// here, nor is a missing id.
+// `index` counts by line on some servers and by answer on others: the order says enough. Neither a missing
+// index nor a missing id is a defect here.
 void OllamaLineReader::read_call(CallPiece& call) {
   call.legacy = true;
   for (std::string_view key; in_.next_member(key);) {
     if (key == "id") {
-      read_text(in_, document_, call.id);
+      read_text(call.id);
     } else if (key == "function" && in_.peek() == json::Kind::object) {
       for (std::string_view inner; in_.next_member(inner);) read_call_member(inner, call);
     } else {
@@ -145,8 +125,8 @@ void OllamaLineReader::read_call(CallPiece& call) {
 
 void OllamaLineReader::read_call_member(std::string_view key, CallPiece& call) {
   if (key == "name") {
-    read_text(in_, document_, call.name);
-  } else if (key == "arguments" || key == "parameters" || key == "input") {
+    read_text(call.name);
+  } else if (is_arguments_key(key)) {
     call.arguments_renamed = key != "arguments";
     read_arguments(call);
   } else {
@@ -157,7 +137,7 @@ void OllamaLineReader::read_call_member(std::string_view key, CallPiece& call) {
 void OllamaLineReader::read_arguments(CallPiece& call) {
   switch (in_.peek()) {
     case json::Kind::string:
-      return read_text(in_, document_, call.arguments);
+      return read_text(call.arguments);
     case json::Kind::null:
     case json::Kind::invalid:
       return in_.skip();
@@ -173,9 +153,9 @@ void OllamaLineReader::read_arguments(CallPiece& call) {
 }
 
 void OllamaLineReader::read_logprobs() {
-  line_.logprobs.clear();
+  frame_.logprobs.clear();
   if (in_.peek() != json::Kind::array) return in_.skip();
-  std::string& out = line_.logprobs;
+  std::string& out = frame_.logprobs;
   while (in_.next_element()) {
     if (in_.peek() != json::Kind::object) {
       in_.skip();

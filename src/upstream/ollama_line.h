@@ -11,10 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "json/reader.h"
-#include "upstream/dropped_members.h"
-#include "upstream/openai_answer.h"
-#include "upstream/repaired_read.h"
+#include "upstream/frame_reader.h"
 
 namespace callgate::upstream {
 
@@ -33,19 +30,9 @@ struct OllamaLine {
   void clear();
 };
 
-class OllamaLineReader {
- public:
-  // False: not a JSON object; the line is then empty. What can be mended is, and is read again.
-  // REQUIRES: `document` lives as long as line() is used.
-  bool read(std::string_view document);
-  const OllamaLine& line() const { return line_; }
-  // What was mended in the last document.
-  const Mended& mended() const { return mended_; }
-  // Of all documents so far.
-  const DroppedMembers& dropped() const { return dropped_; }
-
+class OllamaLineReader final : public FrameReader<OllamaLine> {
  private:
-  bool read_document();
+  void read_member(std::string_view key) override;
   void read_message();
   void read_calls();
   void read_call(CallPiece& call);
@@ -53,13 +40,7 @@ class OllamaLineReader {
   void read_arguments(CallPiece& call);
   void read_logprobs();
 
-  json::Reader in_;
-  DroppedMembers dropped_;
-  std::string_view document_;
-  std::string sanitized_;
   std::string compact_;
-  Mended mended_;
-  OllamaLine line_;
 };
 
 }  // namespace callgate::upstream

@@ -48,7 +48,7 @@ class MessagesWriter {
   }
 
   void write_content(json::ObjectWriter& object, const Message& message) {
-    const std::vector<Part> parts = parts_of(message.content);
+    const std::vector<ContentPart> parts = parts_of(message.content);
     std::string text = text_of(message.content);
     if (text.empty() && message.role == Role::assistant) {
       text = field_text(message.extra, "refusal");
@@ -56,8 +56,8 @@ class MessagesWriter {
     object.string("content", text);
     std::string images;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].kind == Part::Kind::text) continue;
-      if (parts[i].kind != Part::Kind::image || parts[i].data.empty()) {
+      if (parts[i].kind == ContentPart::Kind::text) continue;
+      if (parts[i].kind != ContentPart::Kind::image || parts[i].data.empty()) {
         drop("content[" + std::to_string(i) + "]", true);
         continue;
       }
@@ -71,8 +71,8 @@ class MessagesWriter {
     if (const std::string thinking = thinking_of(message); !thinking.empty()) {
       object.string("thinking", thinking);
     }
-    if (find_field(message.extra, "tool_calls") != nullptr) drop("tool_calls", true);
-    if (find_field(message.extra, "audio") != nullptr) drop("audio", true);
+    if (!find_field(message.extra, "tool_calls").empty()) drop("tool_calls", true);
+    if (!find_field(message.extra, "audio").empty()) drop("audio", true);
     if (message.calls.empty()) return;
     std::string& out = object.key("tool_calls");
     out.push_back('[');
@@ -92,10 +92,9 @@ class MessagesWriter {
 
   // What another wire format has sealed belongs to that model, with its text.
   static std::string thinking_of(const Message& message) {
-    if (find_field(message.extra, "reasoning_details") != nullptr) return {};
+    if (!find_field(message.extra, "reasoning_details").empty()) return {};
     for (const std::string_view name : {"reasoning_content", "reasoning"}) {
-      const RawJson* value = find_field(message.extra, name);
-      if (value != nullptr && value->text.starts_with('"')) return field_text(message.extra, name);
+      if (find_field(message.extra, name).starts_with('"')) return field_text(message.extra, name);
     }
     return {};
   }

@@ -13,7 +13,7 @@
 
 namespace callgate::upstream {
 
-// Appends a JSON array. Servers before 0.12.10 know no ids and match results by their order: the results behind a message
+// Appends a JSON array. Servers before 0.12.10 ignore ids and match results by their order: the results after a message
 // with calls leave in the order of the calls.
 void append_ollama_messages(std::string& out, const std::vector<Message>& messages,
                             std::vector<DroppedField>& dropped);

@@ -31,7 +31,7 @@ TEST(OllamaEncode, gives_each_field_its_place_or_says_that_it_has_none) {
   struct Row {
     std::string_view name;
     std::string_view value;
-    std::string_view written;  // behind the messages
+    std::string_view written;  // after the messages
     std::string_view dropped;
   };
   for (const Row& row : std::initializer_list<Row>{
@@ -222,6 +222,21 @@ TEST(OllamaDecoder, reads_a_body_that_spans_lines_and_one_that_is_cut) {
     EXPECT_EQ(decoder.error().has_value(), !whole);
     EXPECT_EQ(sinks.log().text(), whole ? "Hi" : "") << size;
   }
+}
+
+TEST(OllamaDecoder, reads_no_other_member_of_a_token_as_its_alternatives) {
+  OllamaDecoder decoder;
+  LoggedChoice sinks;
+  decoder.push(
+      {.data = R"({"message":{"content":"Hi"},"logprobs":[{"token":"Hi","logprob":-0.1,)"
+               R"("others":[{"token":"Yo","logprob":-2}],"bytes":null,)"
+               R"("top_logprobs":[{"token":"Ho","logprob":-1,"top_logprobs":[{"token":"x"}]}]}]})"},
+      sinks);
+  const std::string events = print(sinks.log().events());
+  EXPECT_NE(events.find(R"({"content":[{"token":"Hi","logprob":-0.1,"bytes":null,"top_logprobs":)"
+                        R"([{"token":"Ho","logprob":-1,"bytes":null}]}],"refusal":null})"),
+            std::string::npos)
+      << events;
 }
 
 TEST(OllamaDecoder, aborts_after_a_call_that_was_whole) {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "chat/message_json.h"
 #include "json/writer.h"
 #include "upstream/openai_chat_decoder.h"
 #include "upstream/openai_error.h"
@@ -19,7 +20,7 @@ constexpr auto kFields = std::to_array<RequestField>({
     {"stream", true, kSame},
     {"stream_options", true, "a stream is always asked for usage; other members are passed on"},
     {"tools", true, "passed on as they came, `strict` and unknown members included"},
-    {"other_tools", true, "tools that are no functions: passed on as they came"},
+    {"other_tools", true, "tools that are not functions: passed on as they came"},
     {"functions", true, "`tools`; the answer comes as `function_call`"},
     {"tool_choice", true, kSame},
     {"function_call", true, "`tool_choice`"},
@@ -34,52 +35,6 @@ constexpr auto kFields = std::to_array<RequestField>({
     {"logprobs", true, kSame},
     {"any other field", true, kSame},
 });
-
-void append_extra(json::ObjectWriter& object, const std::vector<ExtraField>& extra) {
-  for (const ExtraField& field : extra) object.raw_escaped(field.name, field.value.text);
-}
-
-// Appends `[item,item]`.
-template <class List, class Append>
-void append_list(std::string& out, const List& list, Append append) {
-  out.push_back('[');
-  bool first = true;
-  for (const auto& item : list) {
-    if (!std::exchange(first, false)) out.push_back(',');
-    append(item);
-  }
-  out.push_back(']');
-}
-
-void append_call(std::string& out, const CallRecord& call) {
-  json::ObjectWriter object(out);
-  object.string("id", call.id);
-  object.string("type", "function");
-  json::ObjectWriter function(object.key("function"));
-  function.string("name", call.name);
-  function.string("arguments", call.arguments);
-  function.close();
-  append_extra(object, call.extra);
-  object.close();
-}
-
-}  // namespace
-
-void append_openai_message(std::string& out, const Message& message) {
-  json::ObjectWriter object(out);
-  object.string("role", role_name(message.role));
-  if (!message.content.empty()) object.raw("content", message.content.text);
-  if (!message.name.empty()) object.string("name", message.name);
-  if (!message.tool_call_id.empty()) object.string("tool_call_id", message.tool_call_id);
-  if (!message.calls.empty()) {
-    append_list(object.key("tool_calls"), message.calls,
-                [&](const CallRecord& call) { append_call(out, call); });
-  }
-  append_extra(object, message.extra);
-  object.close();
-}
-
-namespace {
 
 void append_tool(std::string& out, const ToolSpec& tool) {
   json::ObjectWriter object(out);
@@ -128,7 +83,7 @@ void append_tool_choice(json::ObjectWriter& object, const ToolChoice& choice) {
   named.close();
 }
 
-// Usage is always asked for: callgate counts it, and tells the caller only if the caller asked too.
+// Usage is always asked for: callgate counts it, and reports it only to callers that asked for it.
 void append_stream(json::ObjectWriter& object, const Request& request) {
   object.boolean("stream", true);
   std::string& out = object.key("stream_options");
@@ -147,7 +102,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   json::ObjectWriter object(out);
   object.string("model", options.model.empty() ? std::string_view(request.model) : options.model);
   append_list(object.key("messages"), request.messages,
-              [&](const Message& message) { append_openai_message(out, message); });
+              [&](const Message& message) { append_message(out, message); });
   append_tools(object, request);
   append_tool_choice(object, request.tool_choice);
   if (request.parallel_tool_calls) {

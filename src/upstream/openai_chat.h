@@ -19,7 +19,4 @@ extern const WireFormat kOpenaiChat;
 
 std::span<const RequestField> openai_chat_fields();
 
-// A message as it stands in a request, such as {"role":"user","content":"hi"}.
-void append_openai_message(std::string& out, const Message& message);
-
 }  // namespace callgate::upstream

@@ -6,13 +6,9 @@
 #include "json/scanner.h"
 #include "upstream/finish_word.h"
 #include "upstream/openai_error.h"
-#include "upstream/repaired_read.h"
 
 namespace callgate::upstream {
 namespace {
-
-// Bytes of later calls and prose that one choice may hold back while an earlier call is open.
-constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
 
 // [DONE], also as a JSON string or without its brackets.
 bool is_done(std::string_view data) {
@@ -82,7 +78,7 @@ std::size_t OpenaiChatDecoder::push_value(std::string_view data, ChoiceSinks& si
   json::Scanner scanner;
   const std::size_t size = scanner.push(data);
   if (scanner.state() != json::Scanner::State::closed) {
-    lose(data);
+    lose_chunk(data);
     return data.size();
   }
   const std::string_view chunk = data.substr(0, size);
@@ -90,16 +86,15 @@ std::size_t OpenaiChatDecoder::push_value(std::string_view data, ChoiceSinks& si
     count_mended(reader_.mended(), repairs_);
     apply(reader_.answer(), sinks, false);
   } else {
-    lose(chunk);
+    lose_chunk(chunk);
   }
   return size;
 }
 
 // After the end of every choice a chunk can be missed that shows no choice: it had the usage.
-void OpenaiChatDecoder::lose(std::string_view chunk) {
+void OpenaiChatDecoder::lose_chunk(std::string_view chunk) {
   if (complete() && !shows_a_choice(chunk)) return count(Repair::frame_invalid);
-  fail_with({.code = ErrorCode::upstream_failed,
-             .message = "upstream sent a chunk that is cut short or not JSON"});
+  fail_with(lost_chunk());
 }
 
 void OpenaiChatDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
@@ -109,8 +104,7 @@ void OpenaiChatDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   count_mended(reader_.mended(), repairs_);
   const Answer& answer = reader_.answer();
   if (answer.error.empty() && answer.choices.empty()) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that has no choices"});
+    return fail_with("upstream answered with a body that has no choices");
   }
   apply(answer, sinks, true);
   if (!finished_) end(Ending::end, sinks);
@@ -123,16 +117,11 @@ void OpenaiChatDecoder::push_odd_body(std::string_view body, ChoiceSinks& sinks)
   scanner.push(values);
   const bool object = values.starts_with('{') && scanner.state() == json::Scanner::State::closed;
   if (!object) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that is not a JSON object"});
+    return fail_with("upstream answered with a body that is not a JSON object");
   }
   push_values(body, sinks);
   if (!finished_) end(Ending::closed, sinks);
 }
-
-void OpenaiChatDecoder::finish(ChoiceSinks& sinks) { end(Ending::closed, sinks); }
-
-void OpenaiChatDecoder::abort(ChoiceSinks& sinks) { end(Ending::failure, sinks); }
 
 void OpenaiChatDecoder::begin(ChoiceSinks& sinks) {
   if (!choices_.empty()) return;
@@ -176,10 +165,7 @@ void OpenaiChatDecoder::apply_choice(const ChoicePiece& piece, Choice& choice, E
     apply_message(piece, choice, sink, whole);
   }
   if (!piece.error.empty()) return fail_with(decode_openai_error(0, piece.error));
-  if (choice.tracker.held_back() > kMaxHeldBack) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream wrote too much behind a call that it did not end"});
-  }
+  if (holds_too_much(choice.tracker)) return;
   apply_finish(piece.finish.view(), choice);
 }
 
@@ -213,11 +199,7 @@ void OpenaiChatDecoder::apply_finish(std::string_view word, Choice& choice) {
   choice.spoke = true;
   const std::optional<FinishReason> reason = finish_reason_of(word);
   if (!reason) return;
-  if (*reason == FinishReason::upstream_error) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream ended the turn with an error",
-                      .upstream_code = std::string(word)});
-  }
+  if (*reason == FinishReason::upstream_error) return fail_at_end(word);
   const bool plain = *reason == FinishReason::stop || *reason == FinishReason::tool_calls;
   if (!choice.said || choice.spoke_since || !plain) choice.said = reason;
   choice.spoke_since = false;
@@ -236,12 +218,10 @@ std::optional<std::uint32_t> OpenaiChatDecoder::position_of(std::int64_t index,
 }
 
 void OpenaiChatDecoder::end(Ending ending, ChoiceSinks& sinks) {
-  if (std::exchange(ended_, true)) return;
-  finished_ = true;
+  if (!begin_end()) return;
   begin(sinks);
   if (ending == Ending::end && is_empty()) {
-    fail_with({.code = ErrorCode::upstream_failed,
-               .message = "upstream ended its answer without saying anything"});
+    fail_with("upstream ended its answer without saying anything");
   }
   if (error_) ending = Ending::failure;
   for (std::uint32_t i = 0; i < choices_.size(); ++i) {
@@ -251,17 +231,10 @@ void OpenaiChatDecoder::end(Ending ending, ChoiceSinks& sinks) {
     const bool cut = ending == Ending::failure || (!choice.said && ending == Ending::closed);
     choice.tracker.finish(cut || choice.said == FinishReason::length, sink);
     count(Repair::utf8_invalid, choice.tracker.replaced());
-    sink.accept(TurnFinished{reason_of(choice, ending)});
+    const TurnWord word =
+        ending == Ending::failure ? TurnWord{} : TurnWord{choice.said.has_value(), choice.said};
+    sink.accept(TurnFinished{reason_of(word, ending, choice.seen, choice.tracker.tally())});
   }
-}
-
-FinishReason OpenaiChatDecoder::reason_of(const Choice& choice, Ending ending) {
-  TurnWord word{choice.said.has_value(), choice.said};
-  if (ending == Ending::failure) word = {};
-  TurnEnd end = end_of_turn(word, ending, choice.seen, choice.tracker.tally());
-  if (end.repair) count(*end.repair);
-  if (end.error) fail_with(std::move(*end.error));
-  return end.reason;
 }
 
 bool OpenaiChatDecoder::is_empty() const {
@@ -280,11 +253,6 @@ bool OpenaiChatDecoder::complete() const {
     any = true;
   }
   return any && !error_;
-}
-
-void OpenaiChatDecoder::fail_with(Error error) {
-  if (!error_) error_ = std::move(error);
-  finished_ = true;
 }
 
 }  // namespace callgate::upstream

@@ -16,27 +16,21 @@
 #include <vector>
 
 #include "upstream/call_tracker.h"
+#include "upstream/decoder_base.h"
 #include "upstream/openai_answer.h"
 #include "upstream/openai_others.h"
-#include "upstream/turn_end.h"
-#include "upstream/wire_format.h"
 
 namespace callgate::upstream {
 
-class OpenaiChatDecoder final : public ResponseDecoder {
+class OpenaiChatDecoder final : public DecoderBase {
  public:
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
   explicit OpenaiChatDecoder(std::span<const ToolSpec> tools = {}) : tools_(tools) {}
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
-  void finish(ChoiceSinks& sinks) override;
-  void abort(ChoiceSinks& sinks) override;
 
-  bool finished() const override { return finished_; }
   bool complete() const override;
-  const std::optional<Error>& error() const override { return error_; }
-  const RepairCounts& repairs() const override { return repairs_; }
 
  private:
   struct Choice {
@@ -51,7 +45,7 @@ class OpenaiChatDecoder final : public ResponseDecoder {
   void push_values(std::string_view data, ChoiceSinks& sinks);
   std::size_t push_value(std::string_view data, ChoiceSinks& sinks);
   void push_odd_body(std::string_view body, ChoiceSinks& sinks);
-  void lose(std::string_view chunk);
+  void lose_chunk(std::string_view chunk) override;
   void begin(ChoiceSinks& sinks);
   void apply(const Answer& answer, ChoiceSinks& sinks, bool whole);
   void apply_turn_fields(const Answer& answer, EventSink& sink);
@@ -59,13 +53,8 @@ class OpenaiChatDecoder final : public ResponseDecoder {
   void apply_message(const ChoicePiece& piece, Choice& choice, EventSink& sink, bool whole);
   void apply_finish(std::string_view word, Choice& choice);
   std::optional<std::uint32_t> position_of(std::int64_t index, std::uint32_t count);
-  void end(Ending ending, ChoiceSinks& sinks);
-  FinishReason reason_of(const Choice& choice, Ending ending);
+  void end(Ending ending, ChoiceSinks& sinks) override;
   bool is_empty() const;
-  void fail_with(Error error);
-  void count(Repair repair, std::size_t times = 1) {
-    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
-  }
 
   std::span<const ToolSpec> tools_;
   AnswerReader reader_;
@@ -76,10 +65,6 @@ class OpenaiChatDecoder final : public ResponseDecoder {
   TurnMembers turn_members_;
   std::string service_tier_;
   std::string system_fingerprint_;
-  std::optional<Error> error_;
-  RepairCounts repairs_{};
-  bool finished_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace callgate::upstream

@@ -8,8 +8,6 @@
 namespace callgate::upstream {
 namespace {
 
-;
-
 // Frames by what their only choice says; the events come back as text.
 class Upstream {
  public:
@@ -140,6 +138,17 @@ TEST(OpenaiDecoder, reports_usage_only_when_it_changes) {
   EXPECT_EQ(upstream.done(),
             "usage prompt=1 completion=1 total=2\nusage prompt=1 completion=0 total=1\n"
             "finish stop\n");
+}
+
+TEST(OpenaiDecoder, counts_details_that_are_null_as_none) {
+  Upstream upstream;
+  upstream.frame(
+      R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14,)"
+      R"("prompt_tokens_details":{"cached_tokens":null,"cache_write_tokens":null},)"
+      R"("completion_tokens_details":{"reasoning_tokens":null},"prompt_cache_hit_tokens":null}})");
+  ASSERT_TRUE(upstream.sinks.log().usage().has_value());
+  EXPECT_EQ(*upstream.sinks.log().usage(),
+            (Usage{.prompt_tokens = 9, .completion_tokens = 5, .total_tokens = 14}));
 }
 
 TEST(OpenaiDecoder, reports_usage_again_when_a_member_that_it_does_not_know_changes) {

@@ -17,6 +17,7 @@ TEST(OpenaiEncode, always_asks_a_stream_for_usage) {
   EXPECT_EQ(encoded->path, "/chat/completions");
   EXPECT_EQ(header_of(*encoded, "authorization"), "Bearer k");
   EXPECT_EQ(header_of(*encoded, "content-type"), "application/json");
+  EXPECT_EQ(header_of(*encoded, "accept"), "text/event-stream");
   EXPECT_EQ(encoded->body, R"({"model":"vendor/m","messages":[{"role":"user","content":"hi"}],)"
                            R"("stream":true,"stream_options":{"include_usage":true}})");
 }
@@ -24,6 +25,7 @@ TEST(OpenaiEncode, always_asks_a_stream_for_usage) {
 TEST(OpenaiEncode, sends_no_key_where_there_is_none) {
   const auto encoded = kOpenaiChat.encode({.model = "m"}, {.stream = false});
   EXPECT_EQ(header_of(*encoded, "authorization"), "");
+  EXPECT_EQ(header_of(*encoded, "accept"), "application/json");
   EXPECT_EQ(encoded->body, R"({"model":"m","messages":[]})");
 }
 
@@ -99,6 +101,14 @@ TEST(OpenaiError, reads_every_shape) {
     EXPECT_EQ(error.message, row.message);
     EXPECT_EQ(error.type, row.type);
     EXPECT_EQ(error.upstream_code, row.upstream_code);
+  }
+}
+
+TEST(OpenaiError, takes_a_code_for_a_status_only_where_it_is_one_of_an_error) {
+  for (const auto& [code, status] : std::initializer_list<std::pair<std::string, int>>{
+           {"399", 0}, {"400", 400}, {"599", 599}, {"600", 0}, {"400x", 0}, {"", 0}}) {
+    const std::string body = R"({"error":{"message":"m","code":")" + code + R"("}})";
+    EXPECT_EQ(decode_openai_error(0, body).status, status) << code;
   }
 }
 

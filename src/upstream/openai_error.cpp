@@ -94,7 +94,7 @@ int status_in(const std::string& code) {
   return whole && status >= 400 && status < 600 ? status : 0;
 }
 
-// Words that servers put into `type` or `code` when no status tells what kind of failure it is.
+// Words that servers put into `type` or `code` when no status says what kind of failure it is.
 ErrorCode code_of_word(std::string_view word) {
   struct Row {
     std::string_view word;
@@ -178,7 +178,7 @@ Error decode_openai_error(int status, std::string_view json) {
   if (error.status == 0 && error.code == ErrorCode::upstream_failed) {
     error.code = code_of_word(error.type);
   }
-  // The key is callgate's, not the caller's: its refusal is no business of the caller, and may quote it.
+  // The key is callgate's, not the caller's: its refusal does not concern the caller, and may quote it.
   if (error.status == 401) error.message = "the upstream refused callgate's key";
   if (error.message.empty()) error.message = quoted(status, json);
   return error;

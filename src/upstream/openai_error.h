@@ -13,7 +13,7 @@
 namespace callgate::upstream {
 
 // `json` is an error object, a string, or an envelope around one; `status` is 0 inside a 200 answer.
-// Total: text that is none of these is quoted in the message.
+// Total: any other text is quoted in the message.
 Error decode_openai_error(int status, std::string_view json);
 
 // What the caller of callgate can do about an upstream's status.

@@ -5,34 +5,6 @@
 #include "upstream/read_text.h"
 
 namespace callgate::upstream {
-namespace {
-
-// A text, an object that holds it, or a list of such.
-void append_text(json::Reader& in, Text& text) {
-  switch (in.peek()) {
-    case json::Kind::string:
-      return text.append_unescaped(read_escaped(in));
-    case json::Kind::array:
-      while (in.next_element()) append_text(in, text);
-      return;
-    case json::Kind::object:
-      for (std::string_view key; in.next_member(key);) {
-        if (key == "text" || key == "value") {
-          append_text(in, text);
-        } else {
-          in.skip();
-        }
-      }
-      return;
-    case json::Kind::number:
-    case json::Kind::boolean:
-    case json::Kind::null:
-    case json::Kind::invalid:
-      return in.skip();
-  }
-}
-
-}  // namespace
 
 // An object, or the text alone.
 void AnswerReader::read_prose(ChoicePiece& choice, ChoicePiece::Source source) {
@@ -140,7 +112,7 @@ void AnswerReader::read_call_member(std::string_view key, CallPiece& call, Other
     read_text(call.name);
   } else if (key == "arguments") {
     read_arguments(call.arguments, call);
-  } else if (key == "parameters" || key == "input" || key == "args") {
+  } else if (is_arguments_key(key)) {
     read_arguments(call.other_arguments, call);
   } else if (others != nullptr) {
     keep_other(key, *others);

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/responses_decoder.h"
@@ -55,7 +56,7 @@ class BodyWriter {
     const std::string_view store = field("store");
     object_.raw("store", store.empty() ? "false" : store);
     write_include();
-    const std::string_view padding = raw_field(request_.stream_options, "include_obfuscation");
+    const std::string_view padding = find_field(request_.stream_options, "include_obfuscation");
     if (options_.stream && !padding.empty()) {
       json::ObjectWriter stream_options(object_.key("stream_options"));
       stream_options.raw("include_obfuscation", padding);
@@ -66,7 +67,7 @@ class BodyWriter {
   }
 
  private:
-  std::string_view field(std::string_view name) const { return raw_field(request_.extra, name); }
+  std::string_view field(std::string_view name) const { return find_field(request_.extra, name); }
 
   void write_tools() {
     const std::string tools = responses_tools(request_);
@@ -94,7 +95,7 @@ class BodyWriter {
       }
     }
     for (const auto& [inner, value] : more) {
-      if (!value.empty() && member_of(given, inner).empty()) object.raw(inner, value);
+      if (!value.empty() && json::given_member(given, inner).empty()) object.raw(inner, value);
     }
     object.close();
     if (json != "{}") object_.raw(name, json);
@@ -113,15 +114,15 @@ class BodyWriter {
 
   // {"type":"json_schema","json_schema":{"name":"x","schema":{...},"strict":true}}: what is nested there is flat here.
   static std::string format_of(std::string_view asked) {
-    const std::string_view schema = member_of(asked, "json_schema");
+    const std::string_view schema = json::given_member(asked, "json_schema");
     if (schema.empty()) return std::string(asked);
     std::string json;
     json::ObjectWriter format(json);
     format.string("type", "json_schema");
-    const std::string_view name = member_of(schema, "name");
+    const std::string_view name = json::given_member(schema, "name");
     format.raw("name", name.empty() ? "\"answer\"" : name);
     for (const std::string_view each : {"description", "schema", "strict"}) {
-      if (const std::string_view value = member_of(schema, each); !value.empty()) {
+      if (const std::string_view value = json::given_member(schema, each); !value.empty()) {
         format.raw(each, value);
       }
     }

@@ -45,7 +45,7 @@ TEST(ResponsesEncode, gives_each_field_its_place_or_says_that_it_has_none) {
   struct Row {
     std::string_view name;
     std::string_view value;
-    std::string_view written;  // behind the input
+    std::string_view written;  // after the input
     std::string_view dropped;
   };
   for (const Row& row : std::initializer_list<Row>{

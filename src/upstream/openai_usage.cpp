@@ -1,6 +1,8 @@
 #include "upstream/openai_usage.h"
 
+#include <array>
 #include <charconv>
+#include <cstddef>
 
 #include "json/reader.h"
 
@@ -25,20 +27,75 @@ std::optional<std::int64_t> read_tokens(json::Reader& in) {
   return value;
 }
 
-void read_details(json::Reader& in, Usage& usage) {
-  if (in.peek() != json::Kind::object) return in.skip();
-  for (std::string_view key; in.next_member(key);) {
-    if (key == "cached_tokens") {
-      usage.cached_tokens = read_tokens(in).value_or(0);
-    } else if (key == "cache_write_tokens") {
-      usage.cache_write_tokens = read_tokens(in).value_or(0);
-    } else if (key == "reasoning_tokens") {
-      usage.reasoning_tokens = read_tokens(in).value_or(0);
-    } else {
-      in.skip();
+enum class Count : std::uint8_t { prompt, completion, total, cached, cache_write, reasoning };
+
+struct Row {
+  std::string_view name;
+  Count count;
+};
+constexpr auto kCounts = std::to_array<Row>({
+    {"prompt_tokens", Count::prompt},
+    {"input_tokens", Count::prompt},
+    {"inputTokens", Count::prompt},
+    {"completion_tokens", Count::completion},
+    {"output_tokens", Count::completion},
+    {"outputTokens", Count::completion},
+    {"total_tokens", Count::total},
+    {"totalTokens", Count::total},
+    {"prompt_cache_hit_tokens", Count::cached},
+    {"cached_tokens", Count::cached},
+    {"cached_input_tokens", Count::cached},
+    {"cachedInputTokens", Count::cached},
+    {"cache_write_tokens", Count::cache_write},
+    {"cacheWriteInputTokens", Count::cache_write},
+    {"reasoning_tokens", Count::reasoning},
+    {"reasoning_output_tokens", Count::reasoning},
+    {"reasoningOutputTokens", Count::reasoning},
+});
+
+class UsageReader {
+ public:
+  // False: the object is empty.
+  bool read(std::string_view json) {
+    bool any = false;
+    json::Reader in(json);
+    for (std::string_view key; in.next_member(key); any = true) {
+      if (key.ends_with("_details") && in.peek() == json::Kind::object) {
+        for (std::string_view inner; in.next_member(inner);) read_member(in, inner, Count::cached);
+      } else {
+        read_member(in, key, Count::prompt);
+      }
     }
+    return any;
   }
-}
+  bool states_something() const {
+    return at(Count::prompt) || at(Count::completion) || at(Count::total);
+  }
+  Usage usage() const {
+    Usage usage{.cached_tokens = at(Count::cached).value_or(0),
+                .cache_write_tokens = at(Count::cache_write).value_or(0),
+                .reasoning_tokens = at(Count::reasoning).value_or(0)};
+    set_counts(usage, at(Count::prompt), at(Count::completion), at(Count::total));
+    return usage;
+  }
+
+ private:
+  // Details have the counts from `first` on.
+  void read_member(json::Reader& in, std::string_view key, Count first) {
+    for (const Row& row : kCounts) {
+      if (row.name != key || row.count < first) continue;
+      const std::optional<std::int64_t> tokens = read_tokens(in);
+      if (tokens) counts_[static_cast<std::size_t>(row.count)] = tokens;
+      return;
+    }
+    in.skip();
+  }
+  const std::optional<std::int64_t>& at(Count count) const {
+    return counts_[static_cast<std::size_t>(count)];
+  }
+
+  std::array<std::optional<std::int64_t>, 6> counts_;
+};
 
 }  // namespace
 
@@ -54,32 +111,15 @@ void set_counts(Usage& usage, std::optional<std::int64_t> prompt,
 }
 
 std::optional<Usage> read_openai_usage(std::string_view json) {
-  Usage usage;
-  std::optional<std::int64_t> prompt;
-  std::optional<std::int64_t> completion;
-  std::optional<std::int64_t> total;
-  bool any = false;
-  json::Reader in(json);
-  for (std::string_view key; in.next_member(key); any = true) {
-    if (key == "prompt_tokens" || key == "input_tokens") {
-      const auto tokens = read_tokens(in);
-      if (tokens) prompt = tokens;
-    } else if (key == "completion_tokens" || key == "output_tokens") {
-      const auto tokens = read_tokens(in);
-      if (tokens) completion = tokens;
-    } else if (key == "total_tokens") {
-      total = read_tokens(in);
-    } else if (key == "prompt_cache_hit_tokens") {
-      usage.cached_tokens = read_tokens(in).value_or(usage.cached_tokens);
-    } else if (key == "prompt_tokens_details" || key == "completion_tokens_details") {
-      read_details(in, usage);
-    } else {
-      in.skip();
-    }
-  }
-  if (!any) return std::nullopt;
-  set_counts(usage, prompt, completion, total);
-  return usage;
+  UsageReader reader;
+  return reader.read(json) ? std::optional(reader.usage()) : std::nullopt;
+}
+
+std::optional<Usage> read_stated_usage(std::string_view json) {
+  if (!json.starts_with('{')) return std::nullopt;
+  UsageReader reader;
+  reader.read(json);
+  return reader.states_something() ? std::optional(reader.usage()) : std::nullopt;
 }
 
 }  // namespace callgate::upstream

@@ -1,6 +1,8 @@
 // The `usage` object of a Chat Completions answer, and other names for the same counts:
 //
 //   {"prompt_tokens":9,"completion_tokens":5,"total_tokens":14,"prompt_tokens_details":{"cached_tokens":4}}
+//   {"input_tokens":9,"output_tokens":5,"output_tokens_details":{"reasoning_tokens":4}}
+//   {"inputTokens":9,"cachedInputTokens":4,"outputTokens":5,"totalTokens":14}
 #pragma once
 
 #include <cstdint>
@@ -18,5 +20,7 @@ void set_counts(Usage& usage, std::optional<std::int64_t> prompt,
 
 // Nothing for an object without a member. REQUIRES: a JSON object.
 std::optional<Usage> read_openai_usage(std::string_view json);
+// Nothing for anything but an object that states a count of the prompt, of the answer, or of both together.
+std::optional<Usage> read_stated_usage(std::string_view json);
 
 }  // namespace callgate::upstream

@@ -108,9 +108,9 @@ std::vector<DroppedField> left_behind(const Request& request) {
   std::vector<DroppedField> dropped = fields_left_behind(request, kFields);
   if (!request.tools.empty()) dropped.push_back({"tools", true});
   for (std::size_t i = 0; i < request.messages.size(); ++i) {
-    const std::vector<Part> parts = parts_of(request.messages[i].content);
+    const std::vector<ContentPart> parts = parts_of(request.messages[i].content);
     for (std::size_t j = 0; j < parts.size(); ++j) {
-      if (parts[j].kind == Part::Kind::text) continue;
+      if (parts[j].kind == ContentPart::Kind::text) continue;
       dropped.push_back(
           {"messages[" + std::to_string(i) + "].content[" + std::to_string(j) + "]", true});
     }

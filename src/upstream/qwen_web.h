@@ -21,8 +21,8 @@
 
 namespace callgate::upstream {
 
-// encode() gives the whole conversation as the first message of a chat, but knows no chat: whoever keeps conversations
-// uses encode_qwen_web_post().
+// encode() gives the whole conversation as the first message of a chat, without the id of a chat. Callers that keep
+// conversations use encode_qwen_web_post().
 extern const WireFormat kQwenWeb;
 
 std::span<const RequestField> qwen_web_fields();
@@ -43,7 +43,7 @@ Result<std::string> decode_qwen_web_chat(int status, std::string_view body);
 UpstreamRequest encode_qwen_web_post(const Request& request, const EncodeOptions& options,
                                      const QwenWebPlace& place, std::string_view content);
 
-// What the frame `response.created` tells of an answer. Empty fields are not told.
+// What the frame `response.created` says about an answer. Empty fields were not given.
 struct QwenWebCreated {
   std::string parent_id;    // the id of the message that is answered
   std::string response_id;  // of the answer

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "upstream/qwen_web_error.h"
-#include "upstream/repaired_read.h"
-#include "upstream/unread.h"
 
 namespace callgate::upstream {
 
@@ -26,19 +24,9 @@ void QwenWebDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   }
 }
 
-void QwenWebDecoder::push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks) {
-  take_unread(
-      data, repairs_,
-      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
-      [&](std::string_view) { fail_with(lost_chunk()); });
-}
-
 // An end of other APIs, without the status that ends an answer here.
 void QwenWebDecoder::take_done(ChoiceSinks& sinks) {
-  if (!said_) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream ended its answer without saying anything"});
-  }
+  if (!said_) return fail_with("upstream ended its answer without saying anything");
   count(Repair::finish_reason_missing);
   end(FinishReason::stop, sinks);
 }
@@ -51,20 +39,18 @@ void QwenWebDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   }
   count_mended(reader_.mended(), repairs_);
   apply(reader_.frame(), sinks.choice(0));
+  if (!said_) return fail_with("upstream ended its answer without saying anything");
   end(FinishReason::stop, sinks);
 }
 
-void QwenWebDecoder::finish(ChoiceSinks& sinks) {
-  if (ended_) return;
-  if (!error_) {
-    fail_with({.code = ErrorCode::upstream_failed,
-               .message = begun_ ? "upstream closed before the turn was finished"
-                                 : "upstream closed without an answer"});
+// A closed connection is not an end: only the status of the answer is.
+void QwenWebDecoder::end(Ending ending, ChoiceSinks& sinks) {
+  if (ending == Ending::closed && !finished_) {
+    fail_with(begun_ ? "upstream closed before the turn was finished"
+                     : "upstream closed without an answer");
   }
   end(FinishReason::upstream_error, sinks);
 }
-
-void QwenWebDecoder::abort(ChoiceSinks& sinks) { end(FinishReason::upstream_error, sinks); }
 
 void QwenWebDecoder::apply(const QwenWebFrame& frame, EventSink& sink) {
   if (frame.spoken) {
@@ -140,18 +126,12 @@ void QwenWebDecoder::say_item(std::string_view item, std::size_t index,
 }
 
 void QwenWebDecoder::end(FinishReason reason, ChoiceSinks& sinks) {
-  if (std::exchange(ended_, true)) return;
-  finished_ = true;
+  if (!begin_end()) return;
   EventSink& sink = sinks.choice(0);
   think(reasoning_halves_.finish(), sink);
   answer(answer_halves_.finish(), sink);
   count(Repair::utf8_invalid, reasoning_halves_.replaced() + answer_halves_.replaced());
   sink.accept(TurnFinished{reason});
-}
-
-void QwenWebDecoder::fail_with(Error error) {
-  if (!error_) error_ = std::move(error);
-  finished_ = true;
 }
 
 }  // namespace callgate::upstream

@@ -10,28 +10,22 @@
 #include <vector>
 
 #include "base/surrogate_joiner.h"
+#include "upstream/decoder_base.h"
 #include "upstream/qwen_web_frame.h"
-#include "upstream/wire_format.h"
 
 namespace callgate::upstream {
 
-class QwenWebDecoder final : public ResponseDecoder {
+class QwenWebDecoder final : public DecoderBase {
  public:
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
-  void finish(ChoiceSinks& sinks) override;
-  void abort(ChoiceSinks& sinks) override;
 
-  bool finished() const override { return finished_; }
   // The turn ends as soon as it says so: there is nothing to wait for.
   bool complete() const override { return false; }
-  const std::optional<Error>& error() const override { return error_; }
-  const RepairCounts& repairs() const override { return repairs_; }
 
  private:
   enum class Phase : std::uint8_t { reasoning, answer, builtin };
 
-  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
   void take_done(ChoiceSinks& sinks);
   void apply(const QwenWebFrame& frame, EventSink& sink);
   void think(std::string_view text, EventSink& sink);
@@ -39,11 +33,8 @@ class QwenWebDecoder final : public ResponseDecoder {
   void say_summary(const QwenWebFrame& frame, EventSink& sink);
   void say_item(std::string_view item, std::size_t index, std::vector<std::string>& said,
                 std::string_view separator, EventSink& sink);
+  void end(Ending ending, ChoiceSinks& sinks) override;
   void end(FinishReason reason, ChoiceSinks& sinks);
-  void fail_with(Error error);
-  void count(Repair repair, std::size_t times = 1) {
-    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
-  }
 
   QwenWebFrameReader reader_;
   Phase phase_ = Phase::answer;
@@ -56,12 +47,8 @@ class QwenWebDecoder final : public ResponseDecoder {
   SurrogateJoiner reasoning_halves_;
   std::string joined_;
   std::optional<Usage> usage_;
-  std::optional<Error> error_;
-  RepairCounts repairs_{};
   bool begun_ = false;  // some of the turn was seen
   bool said_ = false;   // some text of it
-  bool finished_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace callgate::upstream

@@ -11,8 +11,8 @@
 
 namespace callgate::upstream {
 
-// `status` is 0 inside an answer that is no error by its status. Total. Credentials are callgate's: their refusal is
-// told in callgate's words, so that nothing of them is quoted.
+// `status` is 0 inside an answer whose status is not an error. Total. Credentials are callgate's: their refusal is
+// reported in callgate's words, so that nothing of them is quoted.
 Error decode_qwen_web_error(int status, std::string_view body);
 
 // A page, or the mark of the bot check, instead of an answer.

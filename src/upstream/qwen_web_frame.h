@@ -12,9 +12,7 @@
 #include <string_view>
 
 #include "callgate/event.h"
-#include "json/reader.h"
-#include "upstream/openai_answer.h"
-#include "upstream/repaired_read.h"
+#include "upstream/frame_reader.h"
 
 namespace callgate::upstream {
 
@@ -32,31 +30,14 @@ struct QwenWebFrame {
   void clear();
 };
 
-class QwenWebFrameReader {
- public:
-  // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
-  // REQUIRES: `document` lives as long as frame() is used.
-  bool read(std::string_view document);
-  const QwenWebFrame& frame() const { return frame_; }
-  // What was mended in the last document.
-  const Mended& mended() const { return mended_; }
-
+class QwenWebFrameReader final : public FrameReader<QwenWebFrame> {
  private:
-  bool read_document();
-  void read_members(int depth);
+  void read_member(std::string_view key) override { read_member(key, 0); }
+  void read_member(std::string_view key, int depth);
   void read_choices();
   void read_delta();
   void read_extra();
   void read_list(ReusedList<Text>& list);
-  void read_usage();
-  void read_details(Usage& usage);
-  std::int64_t read_count(std::int64_t otherwise);
-
-  json::Reader in_;
-  std::string_view document_;
-  std::string sanitized_;
-  Mended mended_;
-  QwenWebFrame frame_;
 };
 
 }  // namespace callgate::upstream

@@ -45,6 +45,45 @@ inline void read_fragment(json::Reader& in, Text& text) {
   }
 }
 
+// Adds a text, an object that holds it, or a list of such: {"type":"text","text":{"value":"Hi"}}.
+inline void append_text(json::Reader& in, Text& text) {
+  switch (in.peek()) {
+    case json::Kind::string:
+      return text.append_unescaped(read_escaped(in));
+    case json::Kind::array:
+      while (in.next_element()) append_text(in, text);
+      return;
+    case json::Kind::object:
+      for (std::string_view key; in.next_member(key);) {
+        if (key == "text" || key == "value" || key == "content") {
+          append_text(in, text);
+        } else {
+          in.skip();
+        }
+      }
+      return;
+    case json::Kind::number:
+    case json::Kind::boolean:
+    case json::Kind::null:
+    case json::Kind::invalid:
+      return in.skip();
+  }
+}
+
+// As read_fragment(), and of an object or a list the texts in it.
+inline void read_texts(json::Reader& in, Text& text) {
+  if (in.peek() != json::Kind::object && in.peek() != json::Kind::array) {
+    return read_fragment(in, text);
+  }
+  text.clear();
+  append_text(in, text);
+}
+
+// The names that servers give to the arguments of a call.
+inline bool is_arguments_key(std::string_view key) {
+  return key == "arguments" || key == "parameters" || key == "input" || key == "args";
+}
+
 // Larger ones are nonsense, and their sums would not fit.
 inline std::optional<std::int64_t> read_count(json::Reader& in) {
   constexpr std::int64_t kMax = std::int64_t{1} << 60;

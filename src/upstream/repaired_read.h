@@ -6,19 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "callgate/pipeline.h"
 #include "json/escape.h"
 
 namespace callgate::upstream {
-
-// Without the white space around it.
-inline std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
 
 // What was changed in a document before it could be read.
 struct Mended {

@@ -7,34 +7,6 @@
 namespace callgate::upstream {
 namespace {
 
-TEST(RequestParts, a_string_is_one_text_part_and_nothing_is_none) {
-  const auto parts = parts_of({R"("a\nb")"});
-  ASSERT_EQ(parts.size(), 1u);
-  EXPECT_EQ(parts[0].kind, Part::Kind::text);
-  EXPECT_EQ(parts[0].text, "a\nb");
-  EXPECT_TRUE(parts_of({}).empty());
-  EXPECT_TRUE(parts_of({"null"}).empty());
-  EXPECT_TRUE(parts_of({"\"\""}).empty());
-}
-
-TEST(RequestParts, tells_images_that_are_here_from_those_elsewhere) {
-  const auto parts = parts_of(
-      {R"([{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}},)"
-       R"({"type":"image_url","image_url":"https://host/x.png"},{"type":"input_audio","input_audio":{}}])"});
-  ASSERT_EQ(parts.size(), 3u);
-  EXPECT_EQ(parts[0].media_type, "image/png");
-  EXPECT_EQ(parts[0].data, "AA==");
-  EXPECT_EQ(parts[1].url, "https://host/x.png");
-  EXPECT_EQ(parts[2].kind, Part::Kind::other);
-  EXPECT_EQ(parts[2].json, R"({"type":"input_audio","input_audio":{}})");
-}
-
-TEST(RequestParts, joins_text_parts_by_lines) {
-  EXPECT_EQ(text_of({R"([{"type":"text","text":"a"},{"type":"image_url","image_url":"u"},)"
-                     R"({"type":"text","text":"b"}])"}),
-            "a\nb");
-}
-
 TEST(RequestParts, names_what_is_left_behind_and_whether_it_matters) {
   Request request{.choices = 2};
   request.parallel_tool_calls = true;
@@ -47,8 +19,6 @@ TEST(RequestParts, names_what_is_left_behind_and_whether_it_matters) {
   EXPECT_EQ(dropped[1].name, "user");
   EXPECT_FALSE(dropped[1].changes_meaning);
   EXPECT_EQ(dropped[2].name, "seed");
-  EXPECT_EQ(field_text(request.extra, "user"), "u");
-  EXPECT_EQ(field_text(request.extra, "stop"), "");
 }
 
 TEST(RequestParts, one_call_at_a_time_is_carried_or_reported_by_every_wire_format) {

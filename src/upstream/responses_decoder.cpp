@@ -3,18 +3,9 @@
 #include <utility>
 
 #include "upstream/finish_word.h"
-#include "upstream/repaired_read.h"
 #include "upstream/responses_error.h"
-#include "upstream/unread.h"
 
 namespace callgate::upstream {
-namespace {
-
-// Bytes of later calls and prose that may be held back while an earlier call is open.
-constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;
-
-}  // namespace
-
 void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_) return;
   EventSink& sink = sinks.choice(0);
@@ -42,25 +33,13 @@ void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   type.remove_prefix(kPrefix.size());
   if (repeats_last(type, data, read)) return;
   apply(type, read, sink);
-  if (tracker_.held_back() > kMaxHeldBack) {
-    fail_with({.code = ErrorCode::upstream_failed,
-               .message = "upstream wrote too much behind a call that it did not end"});
-  }
-}
-
-void ResponsesDecoder::push_unread(const SseFrame& frame, std::string_view data,
-                                   ChoiceSinks& sinks) {
-  take_unread(
-      data, repairs_,
-      [&](std::string_view chunk) { push({.event = frame.event, .data = chunk, .id = {}}, sinks); },
-      [&](std::string_view) { fail_with(lost_chunk()); });
+  holds_too_much(tracker_);
 }
 
 void ResponsesDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (finished_) return;
   if (!reader_.read(trimmed(body))) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that is not a JSON object"});
+    return fail_with("upstream answered with a body that is not a JSON object");
   }
   count_mended(reader_.mended(), repairs_);
   tracker_.next_document(reader_.mended().escaped > 0);
@@ -70,8 +49,7 @@ void ResponsesDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with(decode_responses_error(0, body));
   }
   if (!read.has_output) {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream answered with a body that has no output"});
+    return fail_with("upstream answered with a body that has no output");
   }
   seen_ = true;
   apply_end(read.status.view(), read, sinks.choice(0));
@@ -144,16 +122,24 @@ bool ResponsesDecoder::apply_call(std::string_view type, const ResponsesFrame& f
   if (!function && !type.starts_with("custom_tool_call_input.")) return false;
   OutputItem* state = items_.speaking(function ? Kind::call : Kind::custom_call, frame);
   if (state == nullptr) return true;
+  const bool elsewhere =
+      frame.output_index && state->output_index && *frame.output_index != *state->output_index;
+  if (elsewhere && !state->done && !std::exchange(state->misplaced, true)) {
+    count(Repair::arguments_misplaced);
+  }
+  name_call(*state, frame.name.view(), {}, sink);
   if (type.ends_with(".delta")) {
-    const std::string_view delta = state->text_halves.push(frame.delta.view(), joined_);
-    push_arguments(*state, delta, frame.delta_object, sink);
+    const bool renamed = frame.delta.empty();
+    const std::string_view piece = (renamed ? frame.whole : frame.delta).view();
+    const std::string_view delta = state->text_halves.push(piece, joined_);
+    push_arguments(*state, delta, renamed ? frame.whole_object : frame.delta_object, sink);
   } else if (type.ends_with(".done")) {
     push_rest(*state, frame.whole.view(), frame.whole_object, sink);
   }
   return true;
 }
 
-// The next part, where it is not told which one it is.
+// Without an index it is the next part.
 void ResponsesDecoder::start_part(const ResponsesFrame& frame) {
   OutputItem* item = items_.with_parts(frame.item_id.view());
   if (item == nullptr) return;
@@ -165,7 +151,7 @@ void ResponsesDecoder::start_part(const ResponsesFrame& frame) {
 }
 
 void ResponsesDecoder::say_delta(const Lane& lane, const ResponsesFrame& frame, EventSink& sink) {
-  if (frame.delta_object) return;
+  const std::string_view piece = (frame.delta_object ? frame.said : frame.delta).view();
   OutputItem* item = items_.speaking(lane.kind, frame);
   if (item == nullptr) return;
   const std::int64_t index = frame.part_index.value_or(item->part_index.value_or(0));
@@ -175,7 +161,7 @@ void ResponsesDecoder::say_delta(const Lane& lane, const ResponsesFrame& frame, 
     item->part = {};
   }
   if (!frame.logprobs.empty()) report_logprobs(frame.logprobs, sink);
-  speak(lane, *item, index, halves_of(lane, *item).push(frame.delta.view(), joined_), sink);
+  speak(lane, *item, index, halves_of(lane, *item).push(piece, joined_), sink);
 }
 
 // A part that ended. An earlier one than the last has been heard.
@@ -251,7 +237,7 @@ void ResponsesDecoder::speak(const Lane& lane, OutputItem& item, std::int64_t pa
   tracker_.push_prose(lane.prose, text, sink);
 }
 
-// `status` as the event or the response tells it.
+// `status` as the event or the response states it.
 void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& body,
                                  EventSink& sink) {
   if (status == "failed" || status == "cancelled" || !body.error.empty()) {
@@ -261,8 +247,7 @@ void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& b
     return fail_with(std::move(error));
   }
   if (status == "queued" || status == "in_progress") {
-    return fail_with({.code = ErrorCode::upstream_failed,
-                      .message = "upstream has not finished its answer: " + std::string(status)});
+    return fail_with("upstream has not finished its answer: " + std::string(status));
   }
   items_.match(body.output, [&](const ResponsesItem& item, OutputItem* state) {
     const OutputItem::Kind kind = item_kind_of(item.type.view());
@@ -282,8 +267,7 @@ void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& b
 }
 
 void ResponsesDecoder::end(Ending ending, EventSink& sink) {
-  if (std::exchange(ended_, true)) return;
-  finished_ = true;
+  if (!begin_end()) return;
   if (error_) ending = Ending::failure;
   const bool cut = ending != Ending::end || said_ == FinishReason::length;
   for (OutputItem& item : items_.all()) {
@@ -292,27 +276,9 @@ void ResponsesDecoder::end(Ending ending, EventSink& sink) {
   }
   finish_open_calls(said_ && !cut, sink);
   tracker_.finish(cut, sink);
-  sink.accept(TurnFinished{reason_of(ending)});
-}
-
-FinishReason ResponsesDecoder::reason_of(Ending ending) {
-  TurnEnd end = end_of_turn({said_.has_value(), said_}, ending, seen_, tracker_.tally());
   // A response with calls is completed like any other.
-  if (end.repair && !said_) count(*end.repair);
-  if (end.error) fail_with(std::move(*end.error));
-  return end.reason;
-}
-
-// The name of a call without what models and servers put around it.
-std::string_view ResponsesDecoder::name_of(std::string_view name) {
-  const std::string_view cleaned = names_.cleaned(name);
-  if (cleaned != name) count(Repair::name_broken);
-  return cleaned;
-}
-
-void ResponsesDecoder::fail_with(Error error) {
-  if (!error_) error_ = std::move(error);
-  finished_ = true;
+  sink.accept(
+      TurnFinished{reason_of({said_.has_value(), said_}, ending, seen_, tracker_.tally(), said_)});
 }
 
 }  // namespace callgate::upstream

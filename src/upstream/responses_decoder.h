@@ -1,5 +1,5 @@
 // Responses answers -> events. Items become prose and calls in their order; items of tools that the server runs itself
-// (web_search_call and the like) and unknown ones are no business of the client and are ignored. The input of a custom
+// (web_search_call and the like) and unknown ones do not concern the client and are ignored. The input of a custom
 // call, which is plain text, becomes the arguments {"input": "..."}.
 //
 // What an item says comes as deltas, once more when a part ends, when the item ends, and in the whole response at the end.
@@ -17,28 +17,24 @@
 #include <string_view>
 
 #include "upstream/call_tracker.h"
+#include "upstream/decoder_base.h"
 #include "upstream/responses_frame.h"
 #include "upstream/responses_items.h"
 #include "upstream/tool_names.h"
-#include "upstream/turn_end.h"
-#include "upstream/wire_format.h"
 
 namespace callgate::upstream {
 
-class ResponsesDecoder final : public ResponseDecoder {
+class ResponsesDecoder final : public DecoderBase {
  public:
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
-  explicit ResponsesDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {}
+  explicit ResponsesDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {
+    tracker_.expect_disorder(tools);
+  }
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
-  void finish(ChoiceSinks& sinks) override { end(Ending::closed, sinks.choice(0)); }
-  void abort(ChoiceSinks& sinks) override { end(Ending::failure, sinks.choice(0)); }
 
-  bool finished() const override { return finished_; }
   bool complete() const override { return said_.has_value() && !error_; }
-  const std::optional<Error>& error() const override { return error_; }
-  const RepairCounts& repairs() const override { return repairs_; }
   std::string dropped() const override { return reader_.dropped().print(); }
 
  private:
@@ -53,7 +49,6 @@ class ResponsesDecoder final : public ResponseDecoder {
   static constexpr Lane kSummary{OutputItem::Kind::reasoning, Prose::reasoning, false};
   static constexpr Lane kThought{OutputItem::Kind::reasoning, Prose::reasoning, true};
 
-  void push_unread(const SseFrame& frame, std::string_view data, ChoiceSinks& sinks);
   void apply(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool apply_prose(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool apply_call(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
@@ -74,7 +69,7 @@ class ResponsesDecoder final : public ResponseDecoder {
 
   void start_item(const ResponsesFrame& frame, EventSink& sink);
   void finish_item(OutputItem& state, const ResponsesItem& item, EventSink& sink);
-  void start_call(OutputItem& state, const ResponsesItem& item, EventSink& sink);
+  void name_call(OutputItem& state, std::string_view name, std::string_view id, EventSink& sink);
   void finish_call(OutputItem& state, const ResponsesItem& item, EventSink& sink);
   void push_arguments(OutputItem& state, std::string_view text, bool object, EventSink& sink);
   void push_rest(OutputItem& state, std::string_view whole, bool object, EventSink& sink);
@@ -84,13 +79,8 @@ class ResponsesDecoder final : public ResponseDecoder {
   void report_logprobs(std::string_view list, EventSink& sink);
 
   void apply_end(std::string_view status, const ResponsesBody& body, EventSink& sink);
+  void end(Ending ending, ChoiceSinks& sinks) override { end(ending, sinks.choice(0)); }
   void end(Ending ending, EventSink& sink);
-  FinishReason reason_of(Ending ending);
-  void fail_with(Error error);
-  std::string_view name_of(std::string_view name);
-  void count(Repair repair, std::size_t times = 1) {
-    repairs_[static_cast<std::size_t>(repair)] += static_cast<std::uint32_t>(times);
-  }
 
   ResponsesFrameReader reader_;
   OutputItems items_;
@@ -110,11 +100,7 @@ class ResponsesDecoder final : public ResponseDecoder {
   std::string last_delta_;
   std::optional<FinishReason> said_;
   bool seen_ = false;  // something of the output
-  std::optional<Error> error_;
-  RepairCounts repairs_{};
   ToolNames names_;
-  bool finished_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace callgate::upstream

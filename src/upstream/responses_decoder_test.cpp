@@ -9,7 +9,7 @@ namespace {
 
 class Upstream {
  public:
-  // `members` behind the type.
+  // `members` follow the type.
   Upstream& event(std::string_view type, std::string_view members = "") {
     std::string data = R"({"type":"response.)" + std::string(type) + "\"";
     if (!members.empty()) data.append(",").append(members);

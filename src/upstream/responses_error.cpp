@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "json/member.h"
 #include "upstream/openai_error.h"
 #include "upstream/request_parts.h"
 
@@ -27,7 +28,7 @@ constexpr std::array<Row, 8> kCodes = {{
 }  // namespace
 
 Error decode_responses_error(int status, std::string_view json) {
-  const std::string_view inner = member_of(json, "error");
+  const std::string_view inner = json::given_member(json, "error");
   Error error = decode_openai_error(status, inner.empty() ? json : inner);
   // The type of the event, not of the error.
   if (error.type == "error") error.type.clear();

@@ -14,11 +14,7 @@
 #include <string_view>
 
 #include "callgate/event.h"
-#include "json/reader.h"
-#include "upstream/dropped_members.h"
-#include "upstream/openai_answer.h"
-#include "upstream/read_text.h"
-#include "upstream/repaired_read.h"
+#include "upstream/frame_reader.h"
 
 namespace callgate::upstream {
 
@@ -69,8 +65,10 @@ struct ResponsesFrame {
   std::optional<std::int64_t> output_index;
   std::optional<std::int64_t> part_index;  // content_index or summary_index
   Text item_id;
+  Text name;  // of a call
   Text delta;
   bool delta_object = false;  // it came as a JSON value instead of a string
+  Text said;                  // the texts in that value
   Text whole;  // text, refusal, arguments or input of an event that says it all once more
   bool whole_object = false;
   std::string_view logprobs;
@@ -82,38 +80,18 @@ struct ResponsesFrame {
   void clear();
 };
 
-class ResponsesFrameReader {
- public:
-  // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
-  // REQUIRES: `document` lives as long as frame() is used.
-  bool read(std::string_view document);
-  const ResponsesFrame& frame() const { return frame_; }
-  // What was mended in the last document.
-  const Mended& mended() const { return mended_; }
-  // Of all documents so far.
-  const DroppedMembers& dropped() const { return dropped_; }
-
+class ResponsesFrameReader final : public FrameReader<ResponsesFrame> {
  private:
-  bool read_document();
-  void read_member(std::string_view key);
+  void read_member(std::string_view key) override;
   bool read_body_member(std::string_view key);
   void read_item(ResponsesItem& item);
   void read_parts(ReusedList<ResponsesPart>& parts);
   void read_part(ResponsesPart& part);
-  void read_usage();
-  void read_details(Usage& usage);
   void read_incomplete();
+  void read_delta();
   void read_arguments(Text& arguments, bool& object);
-  void read_text(Text& text) { upstream::read_text(in_, document_, text); }
   std::string_view read_given();
   std::string_view read_list();
-
-  json::Reader in_;
-  DroppedMembers dropped_;
-  std::string_view document_;
-  std::string sanitized_;
-  Mended mended_;
-  ResponsesFrame frame_;
 };
 
 }  // namespace callgate::upstream

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/sha256.h"
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/reasoning_place.h"
@@ -33,15 +34,16 @@ std::string text_part(std::string_view type, std::string_view text) {
 }
 
 // {"type":"image_url","image_url":{"url":"data:image/png;base64,AA==","detail":"low"}}
-std::string image_part(const Part& part) {
+std::string image_part(const ContentPart& part) {
   if (part.url.empty() && part.data.empty()) return {};
   std::string json;
   json::ObjectWriter made(json);
   made.string("type", "input_image");
   made.string("image_url",
               part.url.empty() ? "data:" + part.media_type + ";base64," + part.data : part.url);
-  std::string_view detail = member_of(member_of(part.json, "image_url"), "detail");
-  if (detail.empty()) detail = member_of(part.json, "detail");
+  std::string_view detail =
+      json::given_member(json::given_member(part.json, "image_url"), "detail");
+  if (detail.empty()) detail = json::given_member(part.json, "detail");
   if (!detail.empty()) made.raw("detail", detail);
   made.close();
   return json;
@@ -49,16 +51,17 @@ std::string image_part(const Part& part) {
 
 // {"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AA=="}}. Parts in the API's own form
 // pass as they are.
-std::string other_part(const Part& part) {
-  const std::string_view type = member_of(part.json, "type");
+std::string other_part(const ContentPart& part) {
+  const std::string_view type = json::given_member(part.json, "type");
   if (type == "\"input_file\"" || type == "\"input_image\"") return part.json;
-  const std::string_view file = member_of(part.json, "file");
+  const std::string_view file = json::given_member(part.json, "file");
   if (type != "\"file\"" || file.empty()) return {};
   std::string json;
   json::ObjectWriter made(json);
   made.string("type", "input_file");
   for (const std::string_view name : {"filename", "file_data", "file_id", "file_url", "detail"}) {
-    if (const std::string_view value = member_of(file, name); !value.empty()) made.raw(name, value);
+    if (const std::string_view value = json::given_member(file, name); !value.empty())
+      made.raw(name, value);
   }
   made.close();
   return json;
@@ -104,7 +107,7 @@ class InputWriter {
   // Parts with commas between them; empty when there are none.
   std::string content_of(const Message& message, std::string_view text_type) {
     std::string list;
-    const std::vector<Part> parts = parts_of(message.content);
+    const std::vector<ContentPart> parts = parts_of(message.content);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::string json = part_of(parts[i], text_type);
       if (json.empty()) {
@@ -117,17 +120,17 @@ class InputWriter {
     return list;
   }
 
-  static std::string part_of(const Part& part, std::string_view text_type) {
+  static std::string part_of(const ContentPart& part, std::string_view text_type) {
     const bool answered = text_type == "output_text";
     switch (part.kind) {
-      case Part::Kind::text: {
-        const bool refused = answered && member_of(part.json, "type") == "\"refusal\"";
+      case ContentPart::Kind::text: {
+        const bool refused = answered && json::given_member(part.json, "type") == "\"refusal\"";
         return text_part(refused ? "refusal" : text_type, part.text);
       }
-      case Part::Kind::image:
+      case ContentPart::Kind::image:
         if (answered) return {};
         return part.url.empty() && part.data.empty() ? other_part(part) : image_part(part);
-      case Part::Kind::other:
+      case ContentPart::Kind::other:
         return answered ? std::string() : other_part(part);
     }
     return {};
@@ -144,7 +147,7 @@ class InputWriter {
     if (!content.empty()) items.push_back(message_item(Role::assistant, content));
     for (const CallRecord& call : message.calls) add_call(call, items);
     add_mixed_calls(message, items);
-    if (find_field(message.extra, "audio") != nullptr) drop("audio", true);
+    if (!find_field(message.extra, "audio").empty()) drop("audio", true);
     std::vector<ReasoningParam> reasoning = reasoning_items(message);
     if (items.empty() && !reasoning.empty()) drop("reasoning_details", false);
     for (Item& item : with_reasoning(std::move(items), std::move(reasoning))) {
@@ -163,14 +166,14 @@ class InputWriter {
   // Where custom calls are among them, a client's calls come as they were written:
   //   [{"id":"a","type":"custom","custom":{"name":"run","input":"ls"}}]
   void add_mixed_calls(const Message& message, std::vector<Item>& items) {
-    const RawJson* calls = find_field(message.extra, "tool_calls");
-    if (calls == nullptr) return;
-    json::Reader in(calls->text);
+    const std::string_view calls = find_field(message.extra, "tool_calls");
+    if (calls.empty()) return;
+    json::Reader in(calls);
     if (in.peek() != json::Kind::array) return;
     while (in.next_element()) {
       const std::string_view call = in.raw();
-      const std::string_view custom = member_of(call, "custom");
-      const std::string_view function = member_of(call, "function");
+      const std::string_view custom = json::given_member(call, "custom");
+      const std::string_view function = json::given_member(call, "function");
       CallRecord record{.id = text_in(call, "id")};
       if (!custom.empty()) {
         record.name = text_in(custom, "name");
@@ -189,13 +192,13 @@ class InputWriter {
   }
 
   static std::string text_in(std::string_view object, std::string_view name) {
-    json::Reader in(member_of(object, name));
+    json::Reader in(json::given_member(object, name));
     return in.peek() == json::Kind::string ? std::string(in.string()) : std::string();
   }
 
   // {"input":"ls"}, as the decoder writes it; anything else is the input itself.
   static std::string input_of(const std::string& arguments) {
-    json::Reader in(member_of(arguments, "input"));
+    json::Reader in(json::given_member(arguments, "input"));
     return in.peek() == json::Kind::string ? std::string(in.string()) : arguments;
   }
 
@@ -227,8 +230,8 @@ class InputWriter {
 
   // A string where one text is all there is.
   void write_output(std::string& out, const Message& message) {
-    const std::vector<Part> parts = parts_of(message.content);
-    if (parts.empty() || (parts.size() == 1 && parts[0].kind == Part::Kind::text)) {
+    const std::vector<ContentPart> parts = parts_of(message.content);
+    if (parts.empty() || (parts.size() == 1 && parts[0].kind == ContentPart::Kind::text)) {
       return json::append_string(out, parts.empty() ? "" : parts[0].text);
     }
     const std::string content = content_of(message, "input_text");

@@ -32,6 +32,18 @@ bool is_call(OutputItem::Kind kind) {
   return kind == OutputItem::Kind::call || kind == OutputItem::Kind::custom_call;
 }
 
+bool is_on(const OutputItem& item, const std::optional<std::int64_t>& index) {
+  return index && (item.output_index == index || item.other_index == index);
+}
+
+// Whether a frame that points at a call which is over can be meant for another one: it begins arguments, or has others than
+// those of the call.
+bool is_of_another(const OutputItem& over, const ResponsesFrame& frame) {
+  const std::string_view whole = frame.whole.view();
+  if (frame.delta.view().starts_with('{')) return true;
+  return !whole.empty() && !over.text.is(whole);
+}
+
 }  // namespace
 
 OutputItem::Kind item_kind_of(std::string_view type) {
@@ -48,16 +60,20 @@ OutputItem* OutputItems::speaking(OutputItem::Kind kind, const ResponsesFrame& f
   OutputItem* on_index = nullptr;
   OutputItem* open = nullptr;
   OutputItem* silent = nullptr;
+  OutputItem* over = nullptr;
   const std::size_t stop = items_.size() > kReach ? items_.size() - kReach : 0;
   for (std::size_t i = items_.size(); i-- > stop;) {
     OutputItem& item = items_[i];
     if (item.kind != kind) continue;
-    if (!id.empty() && (item.id == id || item.other_id == id)) {
+    const bool same_id = !id.empty() && (item.id == id || item.other_id == id);
+    const bool same_index = is_on(item, frame.output_index);
+    const bool is_over = is_call(kind) && item.done;
+    if (is_over && (same_id || same_index) && over == nullptr) over = &item;
+    if (same_id && (!is_over || same_index || !frame.output_index)) {
       claim(item, id);
       return &item;
     }
-    const bool same_index = frame.output_index && item.output_index == frame.output_index;
-    if (same_index && on_index == nullptr && may_claim(item, id)) on_index = &item;
+    if (same_index && !is_over && on_index == nullptr && may_claim(item, id)) on_index = &item;
     if (!item.done && open == nullptr) open = &item;
     const bool nothing = item.text.length() == 0 && item.other.length() == 0;
     if (!item.done && nothing && may_claim(item, id)) silent = &item;
@@ -65,10 +81,13 @@ OutputItem* OutputItems::speaking(OutputItem::Kind kind, const ResponsesFrame& f
   }
   OutputItem* found = on_index;
   if (found == nullptr && id.empty() && !frame.output_index) found = open;
-  if (found == nullptr) found = silent;
+  if (found == nullptr && (over == nullptr || is_of_another(*over, frame))) found = silent;
+  if (found == nullptr) found = over;
   if (found == nullptr) {
     found = add(kind);
     if (found != nullptr) found->output_index = frame.output_index;
+  } else if (frame.output_index && !is_on(*found, frame.output_index)) {
+    found->other_index = frame.output_index;
   }
   if (found != nullptr) claim(*found, id);
   return found;

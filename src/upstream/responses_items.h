@@ -28,6 +28,9 @@ class Said {
     hash_ = hash_on(hash_, text);
   }
   std::size_t length() const { return length_; }
+  bool is(std::string_view text) const {
+    return text.size() == length_ && hash_on(Said().hash_, text) == hash_;
+  }
 
   // Finds what of a whole text has not been said yet. It is given in pieces; each call returns the new part of a piece.
   class Rest {
@@ -80,9 +83,11 @@ struct OutputItem {
   std::string id;
   std::string other_id;  // that deltas use instead
   std::string call_id;
+  std::string name;
   std::optional<std::int64_t> output_index;
-  bool id_used = false;  // by a delta
-  bool named = false;    // a call whose header has been read
+  std::optional<std::int64_t> other_index;  // that deltas use instead
+  bool id_used = false;                     // by a delta
+  bool misplaced = false;                   // deltas came for another index
   bool done = false;
   bool matched = false;  // by an item of the whole response
 

@@ -1,6 +1,8 @@
 // The output items of an answer: where they start, what they are when they end, and their calls.
 #include <algorithm>
+#include <utility>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/request_parts.h"
@@ -35,8 +37,8 @@ void ResponsesDecoder::start_item(const ResponsesFrame& frame, EventSink& sink) 
   OutputItem* state = items_.known(kind, frame, false);
   if (state == nullptr) state = items_.add(kind, frame.item, frame.output_index);
   if (state == nullptr || (kind != Kind::call && kind != Kind::custom_call)) return;
-  if (!frame.output_index && !state->named) count(Repair::index_missing);
-  start_call(*state, frame.item, sink);
+  if (!frame.output_index && state->name.empty()) count(Repair::index_missing);
+  name_call(*state, frame.item.name.view(), frame.item.call_id.view(), sink);
   const Arguments early = arguments_of(kind, frame.item);
   if (state->done || !state->early.empty()) return;
   state->early = early.text;
@@ -80,21 +82,29 @@ void ResponsesDecoder::finish_item(OutputItem& state, const ResponsesItem& item,
   state.done = true;
 }
 
-// The header of a call, as often as it comes.
-void ResponsesDecoder::start_call(OutputItem& state, const ResponsesItem& item, EventSink& sink) {
-  if (state.named || item.name.empty()) return;
-  state.named = true;
-  if (state.call_id.empty()) state.call_id = item.call_id.view();
+// The name of a call, as often as it comes: whole, or in pieces. One that cannot be more of it is not heard.
+void ResponsesDecoder::name_call(OutputItem& state, std::string_view name, std::string_view id,
+                                 EventSink& sink) {
+  if (name.empty() || name == state.name) return;
+  if (!state.name.empty()) {
+    if (tracker_.has_arguments(static_cast<std::int64_t>(state.number))) return;
+    std::string joined = names_.joined(state.name, name, true, !state.call_id.empty());
+    if (joined.empty()) return;
+    state.name = std::move(joined);
+  } else {
+    state.name = name;
+  }
+  if (state.call_id.empty()) state.call_id = id;
   piece_.clear();
   piece_.index = static_cast<std::int64_t>(state.number);
-  piece_.id = item.call_id.view();
-  piece_.name = name_of(item.name.view());
+  piece_.id = state.call_id;
+  piece_.name = name;
   tracker_.push_call(piece_, false, repairs_, sink);
 }
 
 void ResponsesDecoder::finish_call(OutputItem& state, const ResponsesItem& item, EventSink& sink) {
   if (state.done) return;
-  start_call(state, item, sink);
+  name_call(state, item.name.view(), item.call_id.view(), sink);
   const bool custom = state.kind == OutputItem::Kind::custom_call;
   Arguments whole = arguments_of(state.kind, item);
   if (whole.renamed) count(Repair::arguments_misplaced);
@@ -140,13 +150,13 @@ void ResponsesDecoder::push_raw(const OutputItem& state, std::string_view json, 
 
 // {"type":"url_citation","url":"u","title":"t","start_index":0,"end_index":4}; others have no form in Chat Completions.
 void ResponsesDecoder::report_annotation(std::string_view json, EventSink& sink) {
-  if (member_of(json, "type") != "\"url_citation\"") return;
+  if (json::given_member(json, "type") != "\"url_citation\"") return;
   std::string list = "[";
   json::ObjectWriter annotation(list);
   annotation.string("type", "url_citation");
   json::ObjectWriter citation(annotation.key("url_citation"));
   for (const std::string_view name : {"start_index", "end_index", "url", "title"}) {
-    if (const std::string_view value = member_of(json, name); !value.empty()) {
+    if (const std::string_view value = json::given_member(json, name); !value.empty()) {
       citation.raw(name, value);
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/request_parts.h"
@@ -41,9 +42,9 @@ void append_part(std::string& out, std::string_view type, std::string_view text)
 }
 
 void gather(std::string_view detail, Gathered& item) {
-  const std::string_view type = member_of(detail, "type");
+  const std::string_view type = json::given_member(detail, "type");
   const auto text_in = [&](std::string_view name) {
-    const std::string_view text = member_of(detail, name);
+    const std::string_view text = json::given_member(detail, name);
     return text.starts_with('"') ? text : std::string_view("\"\"");
   };
   if (type == "\"reasoning.summary\"") {
@@ -70,7 +71,7 @@ void add_item(const Gathered& gathered, std::vector<ReasoningParam>& items) {
 }
 
 std::int64_t index_in(std::string_view detail) {
-  json::Reader in(member_of(detail, "index"));
+  json::Reader in(json::given_member(detail, "index"));
   return in.peek() == json::Kind::number ? in.integer().value_or(0) : 0;
 }
 
@@ -94,15 +95,16 @@ std::string reasoning_details_of(const ResponsesItem& item, std::size_t index) {
 
 std::vector<ReasoningParam> reasoning_items(const Message& message) {
   std::vector<ReasoningParam> items;
-  const RawJson* details = find_field(message.extra, "reasoning_details");
-  if (details == nullptr) return items;
-  json::Reader in(details->text);
+  const std::string_view details = find_field(message.extra, "reasoning_details");
+  if (details.empty()) return items;
+  json::Reader in(details);
   if (in.peek() != json::Kind::array) return items;
   Gathered open;
   while (in.next_element()) {
     const std::string_view detail = in.raw();
-    if (member_of(detail, "format") != "\"" + std::string(kResponsesReasoning) + "\"") continue;
-    const std::string_view id = member_of(detail, "id");
+    if (json::given_member(detail, "format") != "\"" + std::string(kResponsesReasoning) + "\"")
+      continue;
+    const std::string_view id = json::given_member(detail, "id");
     // One that is sealed is complete: what follows without an id is another.
     if (id != open.id || (id.empty() && !open.encrypted.empty())) {
       add_item(std::exchange(open, {}), items);

@@ -1,5 +1,6 @@
 #include "upstream/responses_tools.h"
 
+#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/request_parts.h"
@@ -19,9 +20,10 @@ void append_members(json::ObjectWriter& out, std::string_view object, std::strin
 
 // {"type":"x","x":{"name":"run"}} -> {"type":"x","name":"run"}; what is flat stays as it is.
 std::string flat(std::string_view object) {
-  json::Reader type(member_of(object, "type"));
+  json::Reader type(json::given_member(object, "type"));
   const std::string kind(type.peek() == json::Kind::string ? type.string() : "");
-  const std::string_view inner = kind.empty() ? std::string_view() : member_of(object, kind);
+  const std::string_view inner =
+      kind.empty() ? std::string_view() : json::given_member(object, kind);
   if (!inner.starts_with('{')) return std::string(object);
   std::string made;
   json::ObjectWriter out(made);
@@ -31,10 +33,10 @@ std::string flat(std::string_view object) {
   return made;
 }
 
-// A grammar is nested in its format, too.
+// A grammar is nested in its format as well.
 std::string custom_tool(std::string_view tool) {
   const std::string outer = flat(tool);
-  const std::string_view format = member_of(outer, "format");
+  const std::string_view format = json::given_member(outer, "format");
   if (format.empty()) return outer;
   std::string made;
   json::ObjectWriter out(made);
@@ -44,7 +46,7 @@ std::string custom_tool(std::string_view tool) {
   return made;
 }
 
-bool is_custom(std::string_view tool) { return member_of(tool, "type") == "\"custom\""; }
+bool is_custom(std::string_view tool) { return json::given_member(tool, "type") == "\"custom\""; }
 
 void append_tool(std::string& out, const ToolSpec& tool) {
   json::ObjectWriter object(out);
@@ -53,11 +55,11 @@ void append_tool(std::string& out, const ToolSpec& tool) {
   if (!tool.description.empty()) object.string("description", tool.description);
   append_object_schema(object.key("parameters"), tool.parameters.text);
   // The API's own default is true, that of Chat Completions is not.
-  const std::string_view strict = raw_field(tool.extra, "strict");
+  const std::string_view strict = find_field(tool.extra, "strict");
   object.raw("strict", strict.empty() ? "false" : strict);
   for (const std::string_view name : {"defer_loading", "output_schema", "allowed_callers"}) {
-    std::string_view json = raw_field(tool.outer_extra, name);
-    if (json.empty()) json = raw_field(tool.extra, name);
+    std::string_view json = find_field(tool.outer_extra, name);
+    if (json.empty()) json = find_field(tool.extra, name);
     if (!json.empty()) object.raw(name, json);
   }
   object.close();
@@ -66,7 +68,7 @@ void append_tool(std::string& out, const ToolSpec& tool) {
 // {"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"f"}}]}}
 std::string flat_choice(std::string_view choice) {
   const std::string outer = flat(choice);
-  const std::string_view tools = member_of(outer, "tools");
+  const std::string_view tools = json::given_member(outer, "tools");
   json::Reader in(tools);
   if (tools.empty() || in.peek() != json::Kind::array) return outer;
   std::string list;
@@ -103,7 +105,7 @@ std::string responses_tool_choice(const Request& request) {
   std::string json;
   switch (request.tool_choice.mode) {
     case Mode::unset:
-      return flat_choice(raw_field(request.extra, "tool_choice"));
+      return flat_choice(find_field(request.extra, "tool_choice"));
     case Mode::automatic:
       return "\"auto\"";
     case Mode::none:
@@ -125,7 +127,7 @@ std::vector<std::string> custom_tool_names(const Request& request) {
   for (const RawJson& tool : request.other_tools) {
     if (!is_custom(tool.text)) continue;
     const std::string made = flat(tool.text);
-    json::Reader name(member_of(made, "name"));
+    json::Reader name(json::given_member(made, "name"));
     if (name.peek() == json::Kind::string) names.emplace_back(name.string());
   }
   return names;

@@ -18,10 +18,10 @@
 namespace callgate::upstream {
 
 // How many messages stand up to and with the last answer: the last message of the assistant that something else
-// follows. What is behind them is new. 0 in a new conversation.
+// follows. What comes after them is new. 0 in a new conversation.
 std::size_t answered(std::span<const Message> messages);
 
-// No message is left out; parts that are no text are. A text that holds earlier answers begins with a line that says
+// No message is left out; parts other than text are. A text that holds earlier answers begins with a line that says
 // what it is. Results of calls that were made in `earlier` messages are named after their tools.
 std::string to_transcript(std::span<const Message> messages, std::span<const Message> earlier = {});
 

@@ -34,7 +34,7 @@ struct TurnEnd {
   std::optional<Error> error;  // closed too early, a call without a name, or nothing was said
 };
 
-// `answered`: there was an answer at all.
+// `answered`: some part of an answer came.
 TurnEnd end_of_turn(const TurnWord& word, Ending ending, bool answered, const CallTally& calls);
 
 }  // namespace callgate::upstream

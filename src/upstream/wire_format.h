@@ -76,7 +76,7 @@ struct EncodeOptions {
   bool stream = true;
 };
 
-// So much of an answer with an error status is read.
+// The most that is read of an answer with an error status.
 inline constexpr std::size_t kMaxErrorBody = 64 * 1024;
 
 struct WireFormat {

@@ -25,7 +25,7 @@ if [ $# -eq 0 ]; then set -- *.test.mjs; fi
 # A process group of its own: whatever a test leaves behind ends with it.
 set -m
 timeout --kill-after=10 "${E2E_TIMEOUT:-900}" "$node" --disable-warning=ExperimentalWarning --test \
-  --test-reporter=spec --test-concurrency=1 --test-timeout="${E2E_TEST_TIMEOUT:-120000}" "$@" < /dev/null &
+  --test-reporter=spec --test-concurrency="${E2E_JOBS:-4}" --test-timeout="${E2E_TEST_TIMEOUT:-120000}" "$@" < /dev/null &
 group=$!
 set +m
 trap 'kill -KILL -- "-$group" 2> /dev/null || true' EXIT

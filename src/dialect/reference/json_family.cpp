@@ -117,9 +117,9 @@ bool internlm2(const ReferenceCase& turn, EventLog& log) {
 
 bool xlam(const ReferenceCase& turn, EventLog& log) {
   JsonFamily family;
-  family.turn.call_open = {{.text = "[", .declared = true},
+  family.turn.call_open = {{.text = "[", .declared = true, .quotable = true},
                            {.text = "{", .first = true, .declared = true},
-                           {.text = "```json", .declared = true},
+                           {.text = "```json", .declared = true, .quotable = true},
                            {"[TOOL_CALLS]"},
                            {"<tool_call>"}};
   family.turn.call_close = {"</tool_call>", "[/TOOL_CALLS]"};
@@ -137,7 +137,19 @@ bool cohere_command_r7b(const ReferenceCase& turn, EventLog& log) {
   family.turn.tail = {"<|END_OF_TURN_TOKEN|>"};
   family.turn.special = {"<|START_ACTION|>", "<|END_ACTION|>"};
   family.shape.id_key = "tool_call_id";
-  return read(turn, log, family);
+  const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {
+    // What begins like no call is hidden if its closer comes.
+    const std::size_t body = skip_space(of.text, at);
+    const std::size_t first = of.text.find_first_not_of(" \t\r\n[", at);
+    const bool list = first != std::string_view::npos && first != body;
+    const bool calls = first == std::string_view::npos || of.text[first] == '{' ||
+                       of.text[first] == (list ? ']' : '<');
+    if (opener.text == "<|START_ACTION|>" && !calls) {
+      return Reading{.what = Reading::What::no_opinion};
+    }
+    return read_json_calls(of, opener, at, family.shape);
+  };
+  return read_turn(turn, family.turn, read_calls, log);
 }
 
 bool apertus(const ReferenceCase& turn, EventLog& log) {
@@ -182,7 +194,7 @@ bool longcat(const ReferenceCase& turn, EventLog& log) {
 // Guided decoding. The bare arguments of the only tool are told by its schema: no opinion.
 bool json_array(const ReferenceCase& turn, EventLog& log) {
   JsonFamily family;
-  family.turn.call_open = {{.text = "[", .declared = true},
+  family.turn.call_open = {{.text = "[", .declared = true, .quotable = true},
                            {.text = "{", .first = true, .declared = true}};
   if (turn.tools.size() == 1 && trimmed(turn.text).starts_with('{')) return false;
   return read(turn, log, family);
@@ -191,7 +203,7 @@ bool json_array(const ReferenceCase& turn, EventLog& log) {
 bool llama3_json(const ReferenceCase& turn, EventLog& log) {
   JsonFamily family;
   family.turn.call_open = {{"<|python_tag|>"},
-                           {.text = "{", .declared = true},
+                           {.text = "{", .declared = true, .quotable = true},
                            {.text = "[", .first = true, .declared = true}};
   family.turn.tail = {"<|eom_id|>", "<|eot_id|>", "<|end_of_text|>", "<|eom|>", "<|eot|>"};
   const auto read_calls = [&](const ReferenceCase& of, const CallOpener& opener, std::size_t at) {

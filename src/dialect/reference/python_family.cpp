@@ -397,7 +397,7 @@ bool read(const ReferenceCase& turn, EventLog& log, const TurnGrammar& grammar, 
 
 bool pythonic(const ReferenceCase& turn, EventLog& log) {
   TurnGrammar grammar;
-  grammar.call_open = {{.text = "[", .declared = true},
+  grammar.call_open = {{.text = "[", .declared = true, .quotable = true},
                        {"<|python_start|>"},
                        {.text = "{", .first = true, .declared = true}};
   grammar.call_close = {"<|python_end|>"};

@@ -218,8 +218,8 @@ bool read_dots(const ReferenceCase& turn, EventLog& log) {
   }
   const Markers markers = invokes("", {std::string(kOpen)}, {"</dots_function_call>"},
                                   {"<|endofresponse|>", "<|endoftext|>"});
-  return read(turn, {.special = true}, {{std::string(kOpen), &markers}, {"<invoke", &markers}},
-              log);
+  return read(turn, {.special = true, .bare = std::string(kOpen)},
+              {{std::string(kOpen), &markers}, {"<invoke", &markers}}, log);
 }
 
 namespace {

@@ -108,7 +108,7 @@ class Turn {
       case CallRead::Found::no_opinion:
         return false;
       case CallRead::Found::text:
-        if (take_empty_block(opener)) return true;
+        if (take_empty_block(opener) || take_bare(opener)) return true;
         shows_markup_ = true;
         stretch_ += opener;
         at_ += opener.size();
@@ -142,6 +142,14 @@ class Turn {
       return true;
     }
     return false;
+  }
+
+  bool take_bare(const std::string& opener) {
+    const std::size_t next = skip_space(text_, at_ + opener.size());
+    if (opener != grammar_.bare || next == text_.size()) return false;
+    if (text_[next] == '{' || text_[next] == '<') return false;
+    at_ = next;
+    return true;
   }
 
   void leave(After after, Before next) {
@@ -192,13 +200,16 @@ bool read_turn(const ReferenceCase& turn, const TurnGrammar& grammar, const Read
 }
 
 bool may_hold_bare_json(std::string_view text) {
-  if (text.find("\"name\"") == std::string_view::npos) return false;
-  if (text.find("```json") != std::string_view::npos) return true;
+  const bool named = text.find("\"name\"") != std::string_view::npos;
+  if (named && text.find("```json") != std::string_view::npos) return true;
   for (std::size_t at = text.find_first_of("{["); at != std::string_view::npos;
        at = text.find_first_of("{[", at + 1)) {
     const std::size_t before = text.substr(0, at).find_last_not_of(" \t\r");
     const bool begins = before == std::string_view::npos || text[before] == '\n';
-    if (begins || text[before] == '>') return true;
+    // A key that runs over the end of its line: where such JSON ends is a matter of taste.
+    const bool torn =
+        text.substr(at).starts_with("{\"") && text.find('\n', at + 2) < text.find('"', at + 2);
+    if ((named || torn) && (begins || text[before] == '>')) return true;
   }
   return false;
 }

@@ -25,6 +25,7 @@ struct TurnGrammar {
   bool drops_space_before_calls = false;
   bool special = false;       // openers and closers are special tokens
   bool empty_blocks = false;  // an opener and its closer with nothing between them are structure
+  std::string bare;  // an opener that is hidden before what begins like neither JSON nor a tag
   std::vector<std::string> strays;    // special tokens that mean nothing on their own
   std::vector<std::string> oddities;  // too odd to have an opinion on
 };

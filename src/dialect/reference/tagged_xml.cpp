@@ -7,6 +7,7 @@
 #include "dialect/reference/tagged_schema.h"
 #include "dialect/reference/tagged_tag.h"
 #include "dialect/reference/tagged_turn.h"
+#include "dialect/reference/turn.h"
 #include "json/writer.h"
 
 namespace callgate::dialect::reference::tagged {
@@ -190,6 +191,7 @@ bool read(const ReferenceCase& turn, const std::vector<std::string>& tags, bool 
   TurnGrammar grammar{.drops_space_before_calls = true};
   for (const std::string& tag : tags) grammar.openers.push_back("<" + tag);
   const auto read_call = [&](std::size_t at) -> CallRead {
+    if (follows_backtick(turn.text, at)) return {};
     std::string longest;
     for (const std::string& opener : grammar.openers) {
       if (opener.size() > longest.size() && stands_at(turn.text, at, opener)) longest = opener;

@@ -227,6 +227,10 @@ class Turn {
   }
 
   bool take_call(const Found& found, std::size_t at, bool in_section) {
+    if (found.opener->quotable && follows_backtick(text_, at_)) {
+      no_opinion_ = true;
+      return true;
+    }
     const Reading reading = read_calls_(turn_, *found.opener, at);
     switch (reading.what) {
       case Reading::What::no_opinion:
@@ -383,6 +387,12 @@ std::size_t find_marker(std::string_view text, std::size_t at, const Texts& mark
   std::size_t first = std::string_view::npos;
   for (std::string_view marker : markers) first = std::min(first, text.find(marker, at));
   return first;
+}
+
+bool follows_backtick(std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at);
+  const std::size_t line = before.rfind('\n') + 1;  // 0 where there is none
+  return before.find('`', line) != std::string_view::npos;
 }
 
 Texts enders_of(const TurnGrammar& grammar) {

@@ -22,6 +22,7 @@ struct CallOpener {
   bool first = false;     // opens only at the start of a stretch of prose
   bool declared = false;  // only the name of a declared tool makes it a call
   bool line = false;      // opens only at the start of a line
+  bool quotable = false;  // text in inline code: behind a backtick on its line, no opinion
 };
 
 struct TurnGrammar {
@@ -79,6 +80,8 @@ std::string declared_name(const ReferenceCase& turn, const std::string& name);
 std::string_view marker_at(std::string_view text, std::size_t at, const Texts& markers);
 // Where the first of `markers` stands from `at` on, or npos.
 std::size_t find_marker(std::string_view text, std::size_t at, const Texts& markers);
+// A backtick stands before it on its line.
+bool follows_backtick(std::string_view text, std::size_t at);
 // What ends a call whose arguments are missing or broken.
 Texts enders_of(const TurnGrammar& grammar);
 

@@ -1,0 +1,52 @@
+// Searches for the first of a few bytes, sixteen at a time where the machine can.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <string_view>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace callgate {
+
+#if defined(__SSE2__)
+namespace detail {
+
+// A bit for each of the sixteen bytes, set where it is one of `set`.
+template <std::size_t N>
+unsigned marks_any(const char* at, const std::array<char, N>& set) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  __m128i found = _mm_setzero_si128();
+  for (const char c : set) found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)));
+  return static_cast<unsigned>(_mm_movemask_epi8(found));
+}
+
+}  // namespace detail
+#endif
+
+// The offset of the first byte from `at` on that is one of `set`, or the size of `text`. REQUIRES: at <= text.size()
+template <std::size_t N>
+std::size_t find_any(std::string_view text, std::size_t at, const std::array<char, N>& set) {
+#if defined(__SSE2__)
+  constexpr std::size_t kStep = 16;
+  for (; text.size() - at >= kStep; at += kStep) {
+    const unsigned found = detail::marks_any(text.data() + at, set);
+    if (found != 0) return at + static_cast<std::size_t>(std::countr_zero(found));
+  }
+  if (at == text.size()) return at;
+  if (text.size() >= kStep) {  // the last sixteen, some of them for the second time
+    const std::size_t last = text.size() - kStep;
+    const unsigned found = detail::marks_any(text.data() + last, set) >> (at - last);
+    return found == 0 ? text.size() : at + static_cast<std::size_t>(std::countr_zero(found));
+  }
+#endif
+  const auto is_one = [&](char c) { return std::find(set.begin(), set.end(), c) != set.end(); };
+  while (at < text.size() && !is_one(text[at])) ++at;
+  return at;
+}
+
+}  // namespace callgate

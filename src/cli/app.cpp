@@ -1,0 +1,29 @@
+#include "cli/app.h"
+
+#include "callgate/version.h"
+#include "cli/commands.h"
+
+namespace callgate::cli {
+
+int run(int argc, const char* const* argv) {
+  CLI::App app("Callgate, the streaming tool-call gateway.", "callgate");
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  app.footer(
+      "`callgate COMMAND --help` tells more. `callgate serve --demo` needs no configuration.");
+  int exit_code = 0;
+  add_serve(app, exit_code);
+  add_mock(app, exit_code);
+  add_parse(app, exit_code);
+  add_replay(app, exit_code);
+  add_dialects(app, exit_code);
+  add_smoke(app, exit_code);
+  add_config(app, exit_code);
+  add_store(app, exit_code);
+  add_log(app, exit_code);
+  add_completion(app, exit_code);
+  CLI11_PARSE(app, argc, argv);
+  return exit_code;
+}
+
+}  // namespace callgate::cli
