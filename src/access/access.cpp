@@ -7,12 +7,6 @@
 namespace callgate::server {
 namespace {
 
-bool same_limits(const KeyConfig& a, const KeyConfig& b) {
-  return a.name == b.name && a.requests_per_minute == b.requests_per_minute &&
-         a.max_streams == b.max_streams && a.models == b.models && a.admin == b.admin &&
-         a.log_content == b.log_content && a.secret.matches(b.secret.reveal());
-}
-
 bool is_loopback_origin(std::string_view origin) {
   const std::size_t scheme = origin.find("://");
   if (scheme == std::string_view::npos) return false;
@@ -28,12 +22,16 @@ bool is_loopback_origin(std::string_view origin) {
 
 bool KeyState::may_use(std::string_view model) const { return matches_any(config.models, model); }
 
+bool may_use_tool(const KeyConfig& key, std::string_view tool) {
+  return matches_any(key.tools, tool) && !matches_any(key.deny_tools, tool);
+}
+
 Access::Access(const std::vector<KeyConfig>& keys, const Access* before) {
   for (const KeyConfig& key : keys) {
     std::shared_ptr<KeyState> state;
     if (before != nullptr) {
       for (const auto& old : before->keys_) {
-        if (same_limits(old->config, key)) state = old;
+        if (old->config == key) state = old;
       }
     }
     keys_.push_back(state ? state : std::make_shared<KeyState>(key));

@@ -14,7 +14,7 @@
 
 namespace callgate::server {
 
-// A key with its counters. Lives on through a reload when its limits stay the same.
+// A key with its counters. Lives on through a reload that does not change the key.
 struct KeyState {
   explicit KeyState(const KeyConfig& key)
       : config(key), rate(key.requests_per_minute), streams(key.max_streams) {}
@@ -25,6 +25,9 @@ struct KeyState {
 
   bool may_use(std::string_view model) const;
 };
+
+// Whether the key's `tools` and `deny_tools` let it use a tool of that name.
+bool may_use_tool(const KeyConfig& key, std::string_view tool);
 
 class Access {
  public:

@@ -43,6 +43,28 @@ TEST(Access, keeps_the_counters_of_an_unchanged_key_through_a_reload) {
   EXPECT_FALSE((*after.authenticate("Bearer one", ""))->rate.take(std::chrono::seconds(5)).allowed);
 }
 
+TEST(Access, takes_every_change_of_a_key_in_a_reload) {
+  using Change = void (*)(KeyConfig&);
+  const Change changes[] = {
+      [](KeyConfig& key) { key.name = "b"; },
+      [](KeyConfig& key) { key.secret = Secret("two"); },
+      [](KeyConfig& key) { key.requests_per_minute = 7; },
+      [](KeyConfig& key) { key.max_streams = 7; },
+      [](KeyConfig& key) { key.models = {"other"}; },
+      [](KeyConfig& key) { key.admin = true; },
+      [](KeyConfig& key) { key.log_content = false; },
+      [](KeyConfig& key) { key.tools = {"lookup_*"}; },
+      [](KeyConfig& key) { key.deny_tools = {"*"}; },
+  };
+  const Access before({key("a", "one")}, nullptr);
+  for (const Change& change : changes) {
+    KeyConfig changed = key("a", "one");
+    change(changed);
+    const Access after({changed}, &before);
+    EXPECT_EQ(after.keys().front()->config, changed) << "change " << (&change - changes);
+  }
+}
+
 TEST(Access, lets_a_key_use_the_models_of_its_patterns) {
   KeyConfig config = key("a", "one");
   config.models = {"demo-*", "exact"};
@@ -50,6 +72,19 @@ TEST(Access, lets_a_key_use_the_models_of_its_patterns) {
   EXPECT_TRUE(state.may_use("demo-text"));
   EXPECT_TRUE(state.may_use("exact"));
   EXPECT_FALSE(state.may_use("other"));
+}
+
+TEST(Access, lets_a_key_use_the_tools_that_it_is_given_and_not_denied) {
+  KeyConfig config = key("a", "one");
+  EXPECT_TRUE(may_use_tool(config, "lookup"));
+  config.tools = {"lookup", "re*"};
+  config.deny_tools = {"refund"};
+  EXPECT_TRUE(may_use_tool(config, "lookup"));
+  EXPECT_TRUE(may_use_tool(config, "report"));
+  EXPECT_FALSE(may_use_tool(config, "refund"));
+  EXPECT_FALSE(may_use_tool(config, "other"));
+  config.tools = {};
+  EXPECT_FALSE(may_use_tool(config, "lookup"));
 }
 
 TEST(Cors, lets_loopback_pages_in_on_loopback_only) {

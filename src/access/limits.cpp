@@ -75,7 +75,7 @@ void RateLimit::use_part(std::int64_t gateways) {
 
 bool ConcurrencyLimit::enter() {
   const std::int64_t before = running_.fetch_add(1, std::memory_order_relaxed);
-  if (limit_ > 0 && before >= allowed_.load(std::memory_order_relaxed)) {
+  if (limit() > 0 && before >= allowed_.load(std::memory_order_relaxed)) {
     leave();
     return false;
   }

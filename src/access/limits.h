@@ -59,14 +59,19 @@ class ConcurrencyLimit {
   bool enter();
   void leave() { running_.fetch_sub(1, std::memory_order_relaxed); }
   std::int64_t running() const { return running_.load(std::memory_order_relaxed); }
-  std::int64_t limit() const { return limit_; }
+  std::int64_t limit() const { return limit_.load(std::memory_order_relaxed); }
+  // Another limit from now on. What runs goes on.
+  void set_limit(std::int64_t limit) {
+    allow(limit);
+    limit_.store(limit, std::memory_order_relaxed);
+  }
   // One more would be refused.
-  bool full() const { return limit_ > 0 && running() >= allowed_.load(std::memory_order_relaxed); }
+  bool full() const { return limit() > 0 && running() >= allowed_.load(std::memory_order_relaxed); }
   // Of a limit that is shared: what this gateway may run of it.
   void allow(std::int64_t count) { allowed_.store(count, std::memory_order_relaxed); }
 
  private:
-  std::int64_t limit_;
+  std::atomic<std::int64_t> limit_;
   std::atomic<std::int64_t> allowed_;
   std::atomic<std::int64_t> running_{0};
 };

@@ -42,5 +42,19 @@ TEST(ConcurrencyLimit, frees_a_slot_when_its_owner_is_gone) {
   EXPECT_EQ(limit.running(), 0);
 }
 
+TEST(ConcurrencyLimit, takes_another_limit_while_something_runs) {
+  ConcurrencyLimit limit(1);
+  const ConcurrencySlot first(limit);
+  limit.set_limit(2);
+  const ConcurrencySlot second(limit);
+  EXPECT_TRUE(second);
+  EXPECT_TRUE(limit.full());
+  limit.set_limit(1);
+  EXPECT_FALSE(ConcurrencySlot(limit));
+  limit.set_limit(0);
+  EXPECT_TRUE(ConcurrencySlot(limit));
+  EXPECT_FALSE(limit.full());
+}
+
 }  // namespace
 }  // namespace callgate::server

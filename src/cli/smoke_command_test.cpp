@@ -49,7 +49,7 @@ CannedServer::Answer waiting(const std::string& body) {
 }
 
 std::string seen_of(const SmokeAnswer& answer, std::string_view rule) {
-  for (const client::RuleVerdict& verdict : answer.verdicts) {
+  for (const contract::RuleVerdict& verdict : answer.verdicts) {
     if (verdict.rule == rule) return std::string(to_string(verdict.verdict)) + ": " + verdict.seen;
   }
   return "no such rule";

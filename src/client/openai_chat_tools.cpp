@@ -167,6 +167,8 @@ bool OpenaiRequestReader::read_named_choice(std::string_view field) {
 
 bool OpenaiRequestReader::check_tool_choice() {
   if (!raw_choice_.empty()) request_.extra.push_back({"tool_choice", {std::string(raw_choice_)}});
+  // A tool_choice may mean tools of the gateway, which come later; the old form knows only what the request declares.
+  if (choice_field_ != "function_call") return true;
   const ToolChoice& choice = request_.tool_choice;
   switch (choice.mode) {
     case ToolChoice::Mode::unset:

@@ -13,6 +13,8 @@
 #include "config/server_kind.h"
 #include "config/tool_config.h"
 #include "json/writer.h"
+#include "loop/evicted_results.h"
+#include "loop/tool_set.h"
 #include "store/request_log.h"
 #include "upstream/wire_format.h"
 
@@ -131,6 +133,18 @@ Result<void> check_model(const Config& config, const ModelConfig& model) {
     return wrong(where + "upstream_call_ids must be any, kimi or mistral");
   }
   if (auto policy = to_policy(model); !policy) return wrong(where + policy.error().message);
+  return {};
+}
+
+// The loop answers calls of these names by itself, so a tool of that name would never be called.
+Result<void> check_tool_names(const std::vector<ToolTable>& tools) {
+  for (const ToolTable& tool : tools) {
+    if (tool.kind == "mcp" || !is_one_of(tool.name, {loop::kReadResult, loop::kFindTools})) {
+      continue;
+    }
+    return wrong("tool \"" + tool.name +
+                 "\": the tool loop has a tool of its own with this name; choose another name");
+  }
   return {};
 }
 
@@ -281,6 +295,7 @@ Result<void> check_config(const Config& config) {
   }
   if (auto ok = check_otlp(config.otlp); !ok) return ok;
   if (auto ok = check_names(config.tools, "tool"); !ok) return ok;
+  if (auto ok = check_tool_names(config.tools); !ok) return ok;
   if (auto ok = check_names(config.hooks, "hook"); !ok) return ok;
   if (auto made = to_tool_set(config); !made) return tl::unexpected(made.error());
   if (auto made = to_loop_options(config.loop); !made) return tl::unexpected(made.error());

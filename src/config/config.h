@@ -221,6 +221,8 @@ struct KeyConfig {
   bool log_content = true;
   std::vector<std::string> tools{"*"};
   std::vector<std::string> deny_tools;
+
+  bool operator==(const KeyConfig&) const = default;
 };
 
 struct UpstreamConfig {
@@ -261,6 +263,8 @@ struct UpstreamConfig {
   bool is_child() const { return wire.starts_with("codex_") && !is_scripted(); }
   // The model inside the process, in whatever wire format.
   bool is_scripted() const { return wire == "script" || url.starts_with("script:"); }
+
+  bool operator==(const UpstreamConfig&) const = default;
 };
 
 struct ModelConfig {

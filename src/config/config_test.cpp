@@ -79,6 +79,16 @@ parameters = { type = "object" }
   EXPECT_THAT(error_of("[[hook]]\nname = \"a\"\n"), HasSubstr("url is missing"));
 }
 
+TEST(Config, refuses_tools_with_the_names_of_the_loops_own) {
+  for (const std::string name : {"read_result", "find_tools"}) {
+    const std::string table = "[[tool]]\nname = \"" + name + "\"\n";
+    EXPECT_THAT(error_of(table + "kind = \"builtin\"\n"),
+                HasSubstr("tool \"" + name + "\": the tool loop has a tool of its own"));
+    EXPECT_EQ(error_of(table + "kind = \"mcp\"\ncommand = [\"x\"]\n"), "no error")
+        << "tools of servers are named differently";
+  }
+}
+
 TEST(Config, names_file_line_key_and_the_nearest_valid_key) {
   EXPECT_EQ(error_of("listen = \"127.0.0.1:1\"\n\n[limits]\nmax_boddy = 3\n"),
             "test.toml:4: unknown key `limits.max_boddy`, did you mean `limits.max_body`?");
@@ -93,7 +103,10 @@ TEST(Config, says_what_a_value_should_be) {
               HasSubstr("limits.body_timeout: expected a duration"));
   EXPECT_THAT(error_of("[[key]]\nname = \"a\"\nsecret = \"${CALLGATE_TEST_UNSET}\"\n"),
               HasSubstr("environment variable CALLGATE_TEST_UNSET is not set"));
-  EXPECT_THAT(error_of("listen = "), HasSubstr("test.toml:1: "));
+  for (const std::string text :
+       {"listen = ", "listen = [[[", "[[[", "[[", "[[=", "[[]]", "[", "[=", "=", "."}) {
+    EXPECT_THAT(error_of(text), HasSubstr("test.toml:1: ")) << text;
+  }
 }
 
 TEST(Config, says_which_keys_no_longer_mean_anything) {

@@ -68,12 +68,12 @@ void ChildHost::abandon(std::shared_ptr<AnswerLane> lane) {
 std::shared_ptr<ChildHost> ChildHosts::find_or_start(
     const UpstreamConfig& config, const std::function<ChildHealth()>& make_health) {
   const std::lock_guard lock(mutex_);
-  Entry& entry = hosts_[config.name];
-  const std::string settings = settings_of(config);
-  std::shared_ptr<ChildHost> host = entry.host.lock();
-  if (host != nullptr && entry.settings == settings) return host;
+  std::erase_if(hosts_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<ChildHost>& known = hosts_[config.name + '\n' + settings_of(config)];
+  std::shared_ptr<ChildHost> host = known.lock();
+  if (host != nullptr) return host;
   host = std::make_shared<ChildHost>(config, make_health());
-  entry = {settings, host};
+  known = host;
   return host;
 }
 

@@ -49,19 +49,16 @@ class ChildHost {
   std::thread thread_;
 };
 
-// The hosts in use, by upstream. A reload that does not change an upstream keeps its host and its conversations.
+// The hosts in use. A reload that does not change an upstream keeps its host and its conversations, also after a reload that
+// failed.
 class ChildHosts {
  public:
   std::shared_ptr<ChildHost> find_or_start(const UpstreamConfig& config,
                                            const std::function<ChildHealth()>& make_health);
 
  private:
-  struct Entry {
-    std::string settings;
-    std::weak_ptr<ChildHost> host;
-  };
   std::mutex mutex_;
-  std::unordered_map<std::string, Entry> hosts_;
+  std::unordered_map<std::string, std::weak_ptr<ChildHost>> hosts_;  // by name and settings
 };
 
 std::unique_ptr<Conductor> make_app_server_conductor(net::Loop& loop, const UpstreamConfig& config,

@@ -137,8 +137,10 @@ TEST(ChildHosts, keep_a_host_that_a_reload_does_not_change) {
   UpstreamConfig config = shell_child("codex_proto", "cat");
   const auto first = hosts.find_or_start(config, health);
   EXPECT_EQ(hosts.find_or_start(config, health), first);
-  config.env.emplace_back("X", "1");
-  EXPECT_NE(hosts.find_or_start(config, health), first);
+  UpstreamConfig changed = config;
+  changed.env.emplace_back("X", "1");
+  EXPECT_NE(hosts.find_or_start(changed, health), first);
+  EXPECT_EQ(hosts.find_or_start(config, health), first) << "the change was not put in force";
 }
 
 TEST(ChildPrompt, knows_what_a_request_goes_on_with) {

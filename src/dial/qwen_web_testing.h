@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 
@@ -59,14 +57,13 @@ class QwenGateway {
   }
 
   void make_target() {
-    const std::string script =
-        testing::TempDir() + "qwen_web_" + std::to_string(getpid()) + ".script";
-    std::ofstream(script) << "cut 3\npace 1ms\ntext \"an answer\"\n";
-    config_.url = "script:" + script;
-    auto posts = make_script_target(loop_, config_, chats_);
-    EXPECT_TRUE(posts);
-    std::remove(script.c_str());
-    target_ = make_qwen_web_target(loop_, config_, std::move(*posts), memory, seed_);
+    config_.url = "script:";
+    auto script = script::parse_script("cut 3\npace 1ms\ntext \"an answer\"\n");
+    EXPECT_TRUE(script);
+    const std::shared_ptr<ScriptedChats> borrowed(std::shared_ptr<void>(), &chats_);
+    auto posts = make_script_target(
+        loop_, config_, std::make_shared<const script::Script>(std::move(*script)), borrowed);
+    target_ = make_qwen_web_target(loop_, config_, std::move(posts), memory, seed_);
   }
 
   std::unique_ptr<UpstreamCall> call() { return target_->call(model_); }

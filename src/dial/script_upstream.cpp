@@ -188,18 +188,22 @@ class ScriptCall final : public UpstreamCall {
 
 class ScriptTarget final : public UpstreamTarget {
  public:
-  ScriptTarget(net::Loop& loop, UpstreamConfig config, script::Script script, ScriptedChats& chats)
-      : loop_(loop), config_(std::move(config)), model_(std::move(script)), chats_(chats) {}
+  ScriptTarget(net::Loop& loop, UpstreamConfig config, std::shared_ptr<const script::Script> script,
+               std::shared_ptr<ScriptedChats> chats)
+      : loop_(loop),
+        config_(std::move(config)),
+        model_(std::move(script)),
+        chats_(std::move(chats)) {}
 
   std::unique_ptr<UpstreamCall> call(const ModelConfig& model) override {
-    return std::make_unique<ScriptCall>(loop_, model_, config_, model.dialect, chats_);
+    return std::make_unique<ScriptCall>(loop_, model_, config_, model.dialect, *chats_);
   }
 
  private:
   net::Loop& loop_;
   const UpstreamConfig config_;
   script::ScriptedModel model_;
-  ScriptedChats& chats_;
+  const std::shared_ptr<ScriptedChats> chats_;
 };
 
 }  // namespace
@@ -209,28 +213,35 @@ script::CallText call_text(std::string_view dialect) {
   return {.render = write_calls, .dialect = dialect};
 }
 
-Result<script::Script> load_script(const std::string& file) {
-  std::string text(script::demo_script());
-  if (!file.empty()) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) return fail(ErrorCode::not_found, "cannot read script " + file);
-    text.assign(std::istreambuf_iterator<char>(in), {});
-  }
+std::string script_file(const UpstreamConfig& config) {
+  constexpr std::string_view kScheme = "script:";
+  return config.url.starts_with(kScheme) ? config.url.substr(kScheme.size()) : config.url;
+}
+
+Result<std::string> read_script(const std::string& file) {
+  if (file.empty()) return std::string(script::demo_script());
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return fail(ErrorCode::not_found, "cannot read script " + file);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+Result<script::Script> parse_script_of(const std::string& file, std::string_view text) {
   auto script = script::parse_script(text);
   if (!script)
     script.error().message = (file.empty() ? "demo" : file) + ": " + script.error().message;
   return script;
 }
 
-Result<std::unique_ptr<UpstreamTarget>> make_script_target(net::Loop& loop,
-                                                           const UpstreamConfig& config,
-                                                           ScriptedChats& chats) {
-  constexpr std::string_view kScheme = "script:";
-  const std::string_view url = config.url;
-  auto script =
-      load_script(std::string(url.starts_with(kScheme) ? url.substr(kScheme.size()) : url));
-  if (!script) return tl::unexpected(script.error());
-  return std::make_unique<ScriptTarget>(loop, config, std::move(*script), chats);
+Result<script::Script> load_script(const std::string& file) {
+  const auto text = read_script(file);
+  if (!text) return tl::unexpected(text.error());
+  return parse_script_of(file, *text);
+}
+
+std::unique_ptr<UpstreamTarget> make_script_target(net::Loop& loop, const UpstreamConfig& config,
+                                                   std::shared_ptr<const script::Script> script,
+                                                   std::shared_ptr<ScriptedChats> chats) {
+  return std::make_unique<ScriptTarget>(loop, config, std::move(script), std::move(chats));
 }
 
 }  // namespace callgate::server

@@ -77,17 +77,22 @@ class UpstreamTarget {
 // For an upstream with a URL.
 Result<std::unique_ptr<UpstreamTarget>> make_http_target(net::Loop& loop,
                                                          const UpstreamConfig& config);
-// For config.is_scripted(): plays the script file in `config.url`, or the demo model when that names none. A model whose
-// configuration names a dialect that writes calls as text does so.
-// REQUIRES: `chats` outlives the target.
-Result<std::unique_ptr<UpstreamTarget>> make_script_target(net::Loop& loop,
-                                                           const UpstreamConfig& config,
-                                                           ScriptedChats& chats);
+// For config.is_scripted(): plays the script. A model whose configuration names a dialect that writes calls as text does
+// so.
+std::unique_ptr<UpstreamTarget> make_script_target(net::Loop& loop, const UpstreamConfig& config,
+                                                   std::shared_ptr<const script::Script> script,
+                                                   std::shared_ptr<ScriptedChats> chats);
 
 // How calls leave as text in that dialect; nothing when it is not one that writes them so.
 script::CallText call_text(std::string_view dialect);
 
-// The script in that file, or the demo model's when the name is empty.
+// The file that a scripted upstream plays; empty: the demo model's script.
+std::string script_file(const UpstreamConfig& config);
+// The text of the script in that file, or of the demo model's when the name is empty.
+Result<std::string> read_script(const std::string& file);
+// The error names the file.
+Result<script::Script> parse_script_of(const std::string& file, std::string_view text);
+// Both.
 Result<script::Script> load_script(const std::string& file);
 
 }  // namespace callgate::server

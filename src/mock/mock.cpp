@@ -16,6 +16,7 @@
 #include "script/qwen_web_reply.h"
 #include "script/reply_encoder.h"
 #include "script/scripted_model.h"
+#include "server/loop_choice.h"
 
 namespace callgate::server {
 namespace {
@@ -106,6 +107,9 @@ class MockServer {
     auto request =
         format->decode == nullptr ? protocol_.decode(*body) : format->decode(target, *body);
     if (!request) co_return co_await refuse(exchange, request.error());
+    const bool is_chat = format->decode == nullptr;
+    const auto checked = is_chat ? check_tool_choice(*request, {}) : Result<void>();
+    if (!checked) co_return co_await refuse(exchange, checked.error());
     script::ReplyOptions options;
     options.wire = format->name;
     options.call_text = call_text(format->call_dialect);

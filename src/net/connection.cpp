@@ -214,7 +214,10 @@ Task<Result<std::string_view>> Connection::body(std::size_t limit) {
       ready = co_await stream_.wait(got.status, server_.options_.body_idle_timeout);
     }
     if (ready == Ready::timed_out) {
-      co_return fail(ErrorCode::timed_out, "the request body stopped arriving");
+      Error late{.code = ErrorCode::timed_out,
+                 .message = "the request body stopped arriving",
+                 .status = 408};
+      co_return tl::unexpected(std::move(late));
     }
     if (ready == Ready::closed) {
       gone_ = true;

@@ -16,6 +16,7 @@ class Listener {
 
   const Endpoint& endpoint() const { return endpoint_; }
   const TlsContext& tls() const { return tls_; }
+  void use_tls(TlsContext tls) { tls_ = std::move(tls); }
   int fd() const { return descriptor_.fd(); }
 
  private:

@@ -99,6 +99,12 @@ Result<void> HttpServer::listen_like(const HttpServer& other) {
   return {};
 }
 
+void HttpServer::use_tls(const TlsContext& context) {
+  for (const auto& listener : listeners_) {
+    if (listener->tls()) listener->use_tls(share(context));
+  }
+}
+
 void HttpServer::accepted(int socket, const Address& peer, const Listener& listener) {
   if (options_.open_connections != nullptr) {
     const std::int64_t open = options_.open_connections->fetch_add(1, std::memory_order_relaxed);

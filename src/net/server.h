@@ -16,6 +16,7 @@
 #include "net/http.h"
 #include "net/loop.h"
 #include "net/task.h"
+#include "net/tls.h"
 #include "net/url.h"
 
 namespace callgate::net {
@@ -64,7 +65,8 @@ class Exchange {
   Loop& loop() const;
 
   // The whole request body. More than `limit` bytes (0: the server's limit) is too_large; the
-  // connection then closes after the answer. The view is valid until drop_body().
+  // connection then closes after the answer. One that stops arriving is timed_out, with status 408.
+  // The view is valid until drop_body().
   Task<Result<std::string_view>> body(std::size_t limit = 0);
   // Frees the body's memory, for answers that stream for long.
   void drop_body();
@@ -120,6 +122,12 @@ class HttpServer {
   Result<Endpoint> listen(const Endpoint& endpoint, const TlsFiles* tls = nullptr);
   // Listens wherever `other` does, with its certificates. Before the loops run.
   Result<void> listen_like(const HttpServer& other);
+
+  // Loop thread only, or before the loop runs. Other options from now on. A connection that is open may
+  // keep the limits of one more request.
+  void use_options(ServerOptions options) { options_ = std::move(options); }
+  // Loop thread only. Listeners with TLS show another certificate to new connections; open ones go on as they are.
+  void use_tls(const TlsContext& context);
 
   // Drain, loop thread only: closes listeners and idle connections; others close after their answer.
   void stop_accepting();

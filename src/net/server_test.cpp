@@ -22,7 +22,8 @@ constexpr std::string_view kLastGet = "GET /x HTTP/1.1\r\nHost: a\r\nConnection:
 Task<> echo(Exchange& exchange) {
   const Result<std::string_view> body = co_await exchange.body();
   if (!body) {
-    const int status = body.error().code == ErrorCode::too_large ? 413 : 400;
+    const bool large = body.error().code == ErrorCode::too_large;
+    const int status = large ? 413 : body.error().status == 0 ? 400 : body.error().status;
     (void)co_await exchange.respond(status, "text/plain", body.error().message);
     co_return;
   }
@@ -229,7 +230,25 @@ TEST(HttpServer, gives_up_on_half_a_body) {
   RawSocket client = RawSocket::connect(server.port());
   client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
   const std::string answer = client.receive_until("arriving");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 408 "));
   EXPECT_THAT(answer, HasSubstr("the request body stopped arriving"));
+}
+
+TEST(HttpServer, takes_other_options_while_it_serves) {
+  constexpr std::string_view kHello =
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";
+  ServerThread server(echo);
+  RawSocket before = RawSocket::connect(server.port());
+  before.send(kHello);
+  EXPECT_THAT(before.receive_until("hello"), StartsWith("HTTP/1.1 200 "));
+  server.on_loop([](HttpServer& on) {
+    ServerOptions options;
+    options.limits.body_bytes = 4;
+    on.use_options(std::move(options));
+  });
+  RawSocket after = RawSocket::connect(server.port());
+  after.send(kHello);
+  EXPECT_THAT(after.receive_until("too large"), StartsWith("HTTP/1.1 413 "));
 }
 
 TEST(HttpServer, closes_an_idle_connection) {

@@ -31,11 +31,14 @@ std::string no_rule_message(const Request& request) {
 }  // namespace
 
 ScriptedModel::ScriptedModel(Script script)
-    : script_(std::move(script)), uses_(script_.rules.size(), 0) {}
+    : ScriptedModel(std::make_shared<const Script>(std::move(script))) {}
+
+ScriptedModel::ScriptedModel(std::shared_ptr<const Script> script)
+    : script_(std::move(script)), uses_(script_->rules.size(), 0) {}
 
 ScriptedModel::Match ScriptedModel::match(const Request& request) {
-  for (std::size_t i = 0; i < script_.rules.size(); ++i) {
-    const Rule& rule = script_.rules[i];
+  for (std::size_t i = 0; i < script_->rules.size(); ++i) {
+    const Rule& rule = script_->rules[i];
     if (rule.times && uses_[i] >= *rule.times) continue;
     if (!rule.when.matches(request)) continue;
     if (rule.times) ++uses_[i];
@@ -79,7 +82,7 @@ Reply ScriptedModel::reply(const Request& request, const ReplyOptions& options) 
                     .faults = options.faults,
                     .call_text = options.call_text,
                     .place = options.place,
-                    .created = script_.created};
+                    .created = script_->created};
   const auto error = [&](int status, std::string_view message) {
     return Reply(std::make_shared<const Rendering>(render_error(status, message, request, how)));
   };
@@ -90,7 +93,7 @@ Reply ScriptedModel::reply(const Request& request, const ReplyOptions& options) 
   const Match found = match(request);
   if (found.rule == nullptr) return error(404, no_rule_message(request));
   const std::uint32_t turn = turn_number(request);
-  how.seed = seed_of(script_.seed, found.index, turn);
+  how.seed = seed_of(script_->seed, found.index, turn);
   if (found.rule->reads_request || !options.place.empty()) {
     return Reply(std::make_shared<const Rendering>(render(*found.rule, request, how)));
   }

@@ -33,12 +33,14 @@ struct ReplyOptions {
 class ScriptedModel {
  public:
   explicit ScriptedModel(Script script);
+  // Several models may play one script.
+  explicit ScriptedModel(std::shared_ptr<const Script> script);
 
   // The first rule that matches answers. No rule, or a wire format that no encoder knows: a whole answer with an
   // error status that says so.
   Reply reply(const Request& request, const ReplyOptions& options = {});
 
-  const Script& script() const { return script_; }
+  const Script& script() const { return *script_; }
 
  private:
   struct Match {
@@ -50,7 +52,7 @@ class ScriptedModel {
                             std::uint32_t turn);
   void keep(const std::string& key, const std::shared_ptr<const Rendering>& rendering);
 
-  Script script_;
+  std::shared_ptr<const Script> script_;
   std::vector<std::uint32_t> uses_;  // per rule
   std::unordered_map<std::string, std::shared_ptr<const Rendering>> kept_;
   std::size_t kept_bytes_ = 0;

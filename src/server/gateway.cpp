@@ -49,19 +49,36 @@ void add_rate_headers(net::Headers& headers, const RateLimit::Verdict& verdict) 
   headers.add("retry-after-ms", std::to_string(ms));
 }
 
-void append_model(std::string& out, const ModelConfig& model) {
+void append_model(std::string& out, const Snapshot::Listed& listed, std::int64_t created) {
   json::ObjectWriter object(out);
-  object.string("id", model.name);
+  object.string("id", listed.name);
   object.string("object", "model");
-  object.integer("created", 0);
-  object.string("owned_by", model.upstream.front());
+  object.integer("created", created);
+  object.string("owned_by", listed.model->upstream.front());
   object.close();
+}
+
+std::string print_models(const std::vector<Snapshot::Listed>& models, std::int64_t created) {
+  std::string body = "{\"object\":\"list\",\"data\":[";
+  for (const Snapshot::Listed& listed : models) {
+    if (body.back() == '}') body += ',';
+    append_model(body, listed, created);
+  }
+  return body + "]}";
 }
 
 }  // namespace
 
+Result<std::shared_ptr<const UpstreamParts>> load_parts(World& world, const Config& config,
+                                                        const UpstreamParts* before) {
+  const auto health = [&world](const std::string& upstream) {
+    return observe_child(world, upstream);
+  };
+  return load_upstream_parts(config, world.children, health, before);
+}
+
 Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
-    : world_(world), loop_(loop), mint_(id_seed) {
+    : world_(world), loop_(loop), mint_(id_seed), targets_(loop, world.conversations, ~id_seed) {
   const auto add = [this](std::string_view method, std::string_view path, Guard guard,
                           net::Task<> (Gateway::*member)(Ask&)) {
     routes_.add({method, path, guard, [this, member](Ask& ask) { return (this->*member)(ask); }});
@@ -83,27 +100,24 @@ Gateway::Gateway(World& world, net::Loop& loop, std::uint64_t id_seed)
   add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
 }
 
+Result<Gateway::Prepared> Gateway::prepare(std::shared_ptr<const Snapshot> snapshot,
+                                           const UpstreamParts& parts) {
+  auto targets = targets_.prepare(snapshot->config.upstreams, parts);
+  if (!targets) return tl::unexpected(targets.error());
+  return Prepared{std::move(snapshot), std::move(*targets)};
+}
+
+void Gateway::use(Prepared prepared) noexcept {
+  targets_.use(std::move(prepared.targets));
+  snapshot_ = std::move(prepared.snapshot);
+}
+
 Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
-  UpstreamTargets targets;
-  for (const UpstreamConfig& upstream : snapshot->config.upstreams) {
-    if (upstream.is_child()) {
-      const auto health = [&] { return observe_child(world_, upstream.name); };
-      targets[upstream.name] =
-          make_child_target(loop_, upstream, world_.children.find_or_start(upstream, health));
-      continue;
-    }
-    auto target = upstream.is_scripted()
-                      ? make_script_target(loop_, upstream, world_.scripted_chats)
-                      : make_http_target(loop_, upstream);
-    if (!target) return tl::unexpected(target.error());
-    if (upstream.wire == "qwen_web") {
-      *target = make_qwen_web_target(loop_, upstream, std::move(*target), world_.conversations,
-                                     mint_.next());
-    }
-    targets[upstream.name] = std::move(*target);
-  }
-  targets_ = std::move(targets);
-  snapshot_ = std::move(snapshot);
+  const auto parts = load_parts(world_, snapshot->config, nullptr);
+  if (!parts) return tl::unexpected(parts.error());
+  auto prepared = prepare(std::move(snapshot), **parts);
+  if (!prepared) return tl::unexpected(prepared.error());
+  use(std::move(*prepared));
   return {};
 }
 
@@ -288,22 +302,17 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
 }
 
 net::Task<> Gateway::models(Ask& ask) {
-  const Config& config = ask.snapshot->config;
+  const Snapshot& snapshot = *ask.snapshot;
   constexpr std::string_view kPrefix = "/v1/models/";
   const std::string_view path = ask.exchange.head().path;
   std::string body;
   if (path.starts_with(kPrefix)) {
     const std::string name = percent_decoded(path.substr(kPrefix.size()));
-    const auto model = ask.snapshot->choose_model(ask.key, name);
+    const auto model = snapshot.choose_model(ask.key, name);
     if (!model) co_return co_await refuse(ask, model.error());
-    append_model(body, *model->config);
+    append_model(body, {name, model->config}, snapshot.loaded_at);
   } else {
-    body = "{\"object\":\"list\",\"data\":[";
-    for (const ModelConfig& model : config.models) {
-      if (body.back() == '}') body += ',';
-      append_model(body, model);
-    }
-    body += "]}";
+    body = print_models(snapshot.list_models(ask.key), snapshot.loaded_at);
   }
   co_await respond_json(ask, 200, body);
 }

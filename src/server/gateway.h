@@ -1,7 +1,6 @@
 // The gateway on one event loop: routes requests, checks who asks, and answers.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +8,7 @@
 
 #include "base/ids.h"
 #include "callgate/result.h"
-#include "dial/upstream_call.h"
+#include "dial/targets.h"
 #include "net/loop.h"
 #include "net/server.h"
 #include "net/task.h"
@@ -24,9 +23,6 @@ namespace callgate::server {
 struct LoopWork;
 struct TurnHost;
 
-// By name.
-using UpstreamTargets = std::map<std::string, std::shared_ptr<UpstreamTarget>, std::less<>>;
-
 // The places that a turn takes, of the gateway and of its key. Leaves them when it goes.
 class TurnSlots {
  public:
@@ -40,16 +36,29 @@ class TurnSlots {
   std::optional<ConcurrencySlot> key_slot_;
 };
 
+// The parts of all upstreams for the gateways of this world; dial/targets.h tells more.
+Result<std::shared_ptr<const UpstreamParts>> load_parts(World& world, const Config& config,
+                                                        const UpstreamParts* before);
+
 class Gateway {
  public:
   // REQUIRES: the world outlives the gateway.
   Gateway(World& world, net::Loop& loop, std::uint64_t id_seed);
 
-  // Puts a configuration in force for requests from now on. Fails without changing anything.
+  // Puts a configuration in force for requests from now on, in two steps, so that several gateways change together or
+  // not at all: prepare() fails without changing anything, use() cannot fail. Both on the loop, or before it runs.
+  struct Prepared {
+    std::shared_ptr<const Snapshot> snapshot;
+    Targets::Prepared targets;
+  };
+  Result<Prepared> prepare(std::shared_ptr<const Snapshot> snapshot, const UpstreamParts& parts);
+  void use(Prepared prepared) noexcept;
+  // All at once, for a gateway that is alone.
   Result<void> apply(std::shared_ptr<const Snapshot> snapshot);
 
   net::Task<> answer(net::Exchange& exchange);
 
+  net::Loop& loop() { return loop_; }
   // For whatever starts turns on this gateway's event loop.
   TurnHost turn_host();
   const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
@@ -84,7 +93,7 @@ class Gateway {
   std::shared_ptr<const Snapshot> snapshot_;
   Desk desk_{world_, loop_, mint_, snapshot_};
   Routes routes_;
-  UpstreamTargets targets_;
+  Targets targets_;
 };
 
 }  // namespace callgate::server

@@ -4,9 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "access/access.h"
 #include "base/utf8.h"
 #include "config/tool_config.h"
 #include "json/reader.h"
+#include "json/writer.h"
 
 namespace callgate::server {
 namespace {
@@ -114,19 +116,34 @@ void lower(std::uint32_t& limit, std::int64_t wanted, bool zero_is_no_limit) {
   limit = static_cast<std::uint32_t>(std::min<std::int64_t>(limit, wanted));
 }
 
-Result<void> keep_wanted(std::vector<loop::Tool>& tools, const std::vector<std::string>& names) {
+// Callgate's own tools that the caller may use.
+std::vector<std::string_view> usable_names(const std::vector<loop::Tool>& tools,
+                                           const KeyConfig* key) {
+  std::vector<std::string_view> names;
+  for (const loop::Tool& tool : tools) {
+    if (key == nullptr || may_use_tool(*key, tool.spec.name)) names.push_back(tool.spec.name);
+  }
+  return names;
+}
+
+template <class Names>
+bool contains(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A tool that the key may not use is spoken of as one that does not exist.
+Result<void> keep_wanted(std::vector<loop::Tool>& tools, const std::vector<std::string>& names,
+                         const KeyConfig* key) {
+  const std::vector<std::string_view> usable = usable_names(tools, key);
   for (const std::string& name : names) {
-    const bool known = std::any_of(tools.begin(), tools.end(),
-                                   [&](const loop::Tool& tool) { return tool.spec.name == name; });
-    if (known) continue;
+    if (contains(usable, name)) continue;
     std::string message =
-        "callgate.tools: there is no tool \"" + name + "\" for this model; known:";
-    for (const loop::Tool& tool : tools) message.append(" ").append(tool.spec.name);
+        "callgate.tools: there is no tool \"" + name + "\" for this model and key; known:";
+    for (const std::string_view known : usable) message.append(" ").append(known);
+    if (usable.empty()) message += " none";
     return fail(ErrorCode::invalid_request, std::move(message), "callgate.tools");
   }
-  std::erase_if(tools, [&](const loop::Tool& tool) {
-    return std::find(names.begin(), names.end(), tool.spec.name) == names.end();
-  });
+  std::erase_if(tools, [&](const loop::Tool& tool) { return !contains(names, tool.spec.name); });
   return {};
 }
 
@@ -137,9 +154,26 @@ void LoopChoice::apply_to(PolicyOptions& policy) const {
   policy.split_min_characters = split_min_characters.value_or(policy.split_min_characters);
 }
 
-Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, const Config& config,
-                               const ModelConfig& model, const KeyConfig* key,
-                               const tool::Catalogue* tools) {
+Result<void> check_tool_choice(const Request& request, std::span<const std::string_view> own) {
+  const ToolChoice& choice = request.tool_choice;
+  const bool has_tools = !request.tools.empty() || !request.other_tools.empty() || !own.empty();
+  if (choice.mode == ToolChoice::Mode::required && !has_tools) {
+    return fail(ErrorCode::invalid_request,
+                "tool_choice: \"required\" without tools, expected tools to choose from",
+                "tool_choice");
+  }
+  if (choice.mode != ToolChoice::Mode::named) return {};
+  const bool declared = std::any_of(request.tools.begin(), request.tools.end(),
+                                    [&](const ToolSpec& tool) { return tool.name == choice.name; });
+  if (declared || contains(own, choice.name)) return {};
+  std::string message = "tool_choice: ";
+  json::append_string(message, choice.name);
+  return fail(ErrorCode::invalid_request, message + ", expected a declared tool", "tool_choice");
+}
+
+static Result<LoopChoice> choose(Request& request, const net::Headers& headers,
+                                 const Config& config, const ModelConfig& model,
+                                 const KeyConfig* key, const tool::Catalogue* tools) {
   const Result<Asked> asked = read_asked(request);
   if (!asked) return tl::unexpected(asked.error());
   LoopChoice choice;
@@ -167,6 +201,7 @@ Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, co
   if (key != nullptr) {
     choice.options.key = key->name;
     choice.options.rules.push_back({.key = "*", .allow = key->tools, .deny = key->deny_tools});
+    if (key->tools.empty()) choice.options.rules.back().deny = {"*"};
   }
   if (tools != nullptr && with_tools) choice.tools = loop_tools(*tools, config, model.loop_tools);
   for (loop::Tool& tool : choice.tools) {
@@ -174,10 +209,20 @@ Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, co
     if (tool.timeout == 0 || (most > 0 && most < tool.timeout)) tool.timeout = most;
   }
   if (asked->tools) {
-    if (auto kept = keep_wanted(choice.tools, *asked->tools); !kept) {
+    if (auto kept = keep_wanted(choice.tools, *asked->tools, key); !kept) {
       return tl::unexpected(kept.error());
     }
   }
+  return choice;
+}
+
+Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, const Config& config,
+                               const ModelConfig& model, const KeyConfig* key,
+                               const tool::Catalogue* tools) {
+  auto choice = choose(request, headers, config, model, key, tools);
+  if (!choice) return choice;
+  const auto checked = check_tool_choice(request, usable_names(choice->tools, key));
+  if (!checked) return tl::unexpected(checked.error());
   return choice;
 }
 

@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "callgate/loop_options.h"
@@ -37,8 +39,12 @@ struct LoopChoice {
 
 // Takes the member out of the request. A caller may ask for fewer rounds and calls than the configuration allows, never
 // for more. `tools` is nullptr when the gateway has none; `key` is nullptr on an open gateway.
+// Fails also when tool_choice insists on a tool that neither the request declares nor the loop has.
 Result<LoopChoice> choose_loop(Request& request, const net::Headers& headers, const Config& config,
                                const ModelConfig& model, const KeyConfig* key,
                                const tool::Catalogue* tools);
+
+// That part by itself, with the names of callgate's `own` tools.
+Result<void> check_tool_choice(const Request& request, std::span<const std::string_view> own);
 
 }  // namespace callgate::server

@@ -17,7 +17,7 @@ class LoopChoiceTest : public testing::Test {
   }
 
   Result<LoopChoice> choose(std::string_view member) {
-    Request request;
+    Request request = request_;
     request.extra.push_back({"temperature", {"1"}});
     if (!member.empty()) request.extra.push_back({"callgate", {std::string(member)}});
     auto choice = choose_loop(request, headers_, config_, model_, key_, &catalogue_);
@@ -29,6 +29,7 @@ class LoopChoiceTest : public testing::Test {
     return choice ? "no error" : choice.error().message;
   }
 
+  Request request_;
   Config config_;
   ModelConfig model_;
   const KeyConfig* key_ = nullptr;
@@ -94,7 +95,7 @@ TEST_F(LoopChoiceTest, takes_what_the_tables_say_of_tools) {
   model_.loop_tools = {"re*"};
   EXPECT_EQ(choose("")->tools.size(), 1u);
   EXPECT_EQ(error_of(R"({"tools": ["find"]})"),
-            "callgate.tools: there is no tool \"find\" for this model; known: refund");
+            "callgate.tools: there is no tool \"find\" for this model and key; known: refund");
 }
 
 TEST_F(LoopChoiceTest, gives_a_tool_the_shorter_of_two_timeouts) {
@@ -123,6 +124,60 @@ TEST_F(LoopChoiceTest, brings_the_rules_of_the_key) {
   ASSERT_EQ(choice->options.rules.size(), 1u);
   EXPECT_EQ(choice->options.rules[0].allow.at(0), "fi*");
   EXPECT_EQ(choice->options.rules[0].deny.at(0), "x*");
+}
+
+TEST_F(LoopChoiceTest, speaks_of_a_denied_tool_as_of_one_that_does_not_exist) {
+  const KeyConfig key{.name = "team", .deny_tools = {"refund"}};
+  key_ = &key;
+  model_.loop = true;
+  const auto denied = choose(R"({"tools": ["refund"]})");
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().param, "callgate.tools");
+  EXPECT_EQ(denied.error().message,
+            "callgate.tools: there is no tool \"refund\" for this model and key; known: find");
+  EXPECT_EQ(error_of(R"({"tools": ["nothing"]})"),
+            "callgate.tools: there is no tool \"nothing\" for this model and key; known: find");
+}
+
+TEST_F(LoopChoiceTest, a_key_without_tools_has_none) {
+  const KeyConfig key{.name = "team", .tools = {}};
+  key_ = &key;
+  model_.loop = true;
+  EXPECT_EQ(choose("")->options.rules[0].deny, std::vector<std::string>{"*"});
+  EXPECT_THAT(error_of(R"({"tools": ["find"]})"), HasSubstr("known: none"));
+}
+
+TEST_F(LoopChoiceTest, tool_choice_may_insist_on_tools_of_the_gateway) {
+  model_.loop = true;
+  request_.tool_choice = {.mode = ToolChoice::Mode::required};
+  EXPECT_TRUE(choose(""));
+  EXPECT_THAT(error_of(R"({"tools": []})"), HasSubstr("tool_choice: \"required\" without tools"));
+  EXPECT_THAT(error_of(R"({"loop": false})"), HasSubstr("without tools"));
+  request_.tool_choice = {.mode = ToolChoice::Mode::named, .name = "find"};
+  EXPECT_TRUE(choose(""));
+  EXPECT_THAT(error_of(R"({"tools": ["refund"]})"),
+              HasSubstr("\"find\", expected a declared tool"));
+  EXPECT_THAT(error_of(R"({"loop": false})"), HasSubstr("\"find\", expected a declared tool"));
+  request_.tools = {{.name = "find"}};
+  EXPECT_TRUE(choose(R"({"loop": false})"));
+  request_.tools = {};
+  const KeyConfig key{.name = "team", .deny_tools = {"find"}};
+  key_ = &key;
+  const auto denied = choose("");
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().param, "tool_choice");
+  request_.tool_choice = {.mode = ToolChoice::Mode::named, .name = "refund"};
+  EXPECT_TRUE(choose(""));
+}
+
+TEST_F(LoopChoiceTest, tool_choice_needs_tools_without_a_loop) {
+  request_.tool_choice = {.mode = ToolChoice::Mode::required};
+  EXPECT_EQ(choose("").error().param, "tool_choice");
+  request_.other_tools = {{.text = R"({"type":"web_search"})"}};
+  EXPECT_TRUE(choose(""));
+  request_.tool_choice = {.mode = ToolChoice::Mode::automatic};
+  request_.other_tools = {};
+  EXPECT_TRUE(choose(""));
 }
 
 TEST_F(LoopChoiceTest, says_what_is_wrong) {

@@ -24,9 +24,7 @@ std::vector<ToolSpec> tools_for(const Ask& ask, const tool::Catalogue& catalogue
   static const std::vector<std::string> kAll{"*"};
   std::vector<ToolSpec> tools;
   for (loop::Tool& tool : loop_tools(catalogue, ask.snapshot->config, kAll)) {
-    const std::string& name = tool.spec.name;
-    const bool allowed = ask.key == nullptr || (matches_any(ask.key->config.tools, name) &&
-                                                !matches_any(ask.key->config.deny_tools, name));
+    const bool allowed = ask.key == nullptr || may_use_tool(ask.key->config, tool.spec.name);
     if (allowed && !tool.approval) tools.push_back(std::move(tool.spec));
   }
   return tools;

@@ -175,8 +175,9 @@ net::Task<> play_room(TurnHost host, std::shared_ptr<Room> room) {
     try {
       RoomTurn turn(host, *room, std::move(*ask));
       co_await turn.run();
-    } catch (const std::exception&) {
+    } catch (const std::exception& fault) {
       threw = true;
+      host.loop.report_fault(fault.what());
     }
     if (!threw) continue;
     // The room goes on with what waits.

@@ -122,14 +122,13 @@ bool Round::open_call(const UpstreamConfig& upstream) {
   captured_.reset();
   call_.reset();
   status_ = 0;
-  const auto target = host_.targets.find(upstream.name);
-  if (target == host_.targets.end()) {
+  target_ = host_.targets.find(upstream.name);
+  if (target_ == nullptr) {
     error_ = {.code = ErrorCode::unavailable,
               .message = "upstream \"" + upstream.name + "\" is not configured any more"};
     return false;
   }
   log_.will_send(upstream, *encoded_);
-  target_ = target->second;
   call_ = target_->call(model_);
   const Origin origin{.prompt = prepared_ ? *prepared_ : request_,
                       .key_name = job_.key_name(),

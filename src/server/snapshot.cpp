@@ -1,5 +1,7 @@
 #include "server/snapshot.h"
 
+#include <chrono>
+
 #include "config/config_text.h"
 #include "config/secrets.h"
 #include "dialect/models.h"
@@ -8,12 +10,14 @@
 namespace callgate::server {
 namespace {
 
-Error unknown_model(const Config& config, std::string_view name) {
+Error unknown_model(const Snapshot& snapshot, const KeyState* key, std::string_view name) {
   std::string message = "model \"" + std::string(name) + "\" does not exist";
   std::vector<std::string_view> names;
-  for (const ModelConfig& model : config.models) names.push_back(model.name);
-  if (names.empty()) {
+  for (const Snapshot::Listed& listed : snapshot.list_models(key)) names.push_back(listed.name);
+  if (snapshot.config.models.empty()) {
     message += "; no [[model]] is configured";
+  } else if (names.empty()) {
+    message += "; this key may use no model";
   } else {
     message +=
         ", did you mean \"" + std::string(nearest(name, names)) + "\"? GET /v1/models lists all";
@@ -76,6 +80,9 @@ Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view 
 Snapshot::Snapshot(Config given, Access keys)
     : config(std::move(given)),
       access(std::move(keys)),
+      loaded_at(std::chrono::duration_cast<std::chrono::seconds>(
+                    std::chrono::system_clock::now().time_since_epoch())
+                    .count()),
       secrets(std::make_shared<const std::vector<std::string>>(secrets_of(config))),
       mask(long_enough(*secrets)) {
   for (const ModelConfig& model : config.models) {
@@ -89,10 +96,22 @@ Snapshot::Snapshot(Config given, Access keys)
   }
 }
 
+std::vector<Snapshot::Listed> Snapshot::list_models(const KeyState* key) const {
+  std::vector<Listed> all;
+  const auto add = [&](std::string_view name, const ModelConfig& model) {
+    if (key == nullptr || key->may_use(name)) all.push_back({name, &model});
+  };
+  for (const ModelConfig& model : config.models) {
+    add(model.name, model);
+    for (const std::string& alias : model.aliases) add(alias, model);
+  }
+  return all;
+}
+
 Result<Snapshot::Model> Snapshot::choose_model(const KeyState* key, std::string_view name) const {
   const auto found = models.find(name);
   if (found == models.end()) {
-    return tl::unexpected(unknown_model(config, name));
+    return tl::unexpected(unknown_model(*this, key, name));
   }
   if (key != nullptr && !key->may_use(name)) {
     return fail(ErrorCode::forbidden,

@@ -1,6 +1,7 @@
 // A configuration in force.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,11 +41,20 @@ struct Snapshot {
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
+  // A name that clients may ask for: of a model, or an alias of one.
+  struct Listed {
+    std::string_view name;
+    const ModelConfig* model = nullptr;
+  };
+  // The names that the key may use, in the order of the configuration. `key` is nullptr on an open gateway.
+  std::vector<Listed> list_models(const KeyState* key) const;
+
   // The model, if it exists and the key may use it. `key` is nullptr on an open gateway.
   Result<Model> choose_model(const KeyState* key, std::string_view name) const;
 
   const Config config;
   const Access access;
+  const std::int64_t loaded_at;                                   // seconds since 1970
   const std::shared_ptr<const std::vector<std::string>> secrets;  // what captures must not show
   const SecretMask mask;                                          // over those that are long enough
   std::unordered_map<std::string_view, Model> models;

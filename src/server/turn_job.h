@@ -11,12 +11,13 @@
 #include "base/ids.h"
 #include "callgate/request.h"
 #include "client/protocol.h"
-#include "dial/upstream_call.h"
+#include "dial/targets.h"
 #include "net/loop.h"
 #include "recorder/capture.h"
-#include "server/gateway.h"
 #include "server/loop_choice.h"
 #include "server/request_options.h"
+#include "server/snapshot.h"
+#include "server/world.h"
 
 namespace callgate::server {
 
@@ -25,7 +26,7 @@ struct TurnHost {
   World& world;
   net::Loop& loop;
   IdMint& mint;
-  const UpstreamTargets& targets;  // a reload replaces what is in it
+  const Targets& targets;  // a reload replaces what is in it
 };
 
 // By value: the client may leave before the turn ends.

@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "access/limits.h"
 #include "dial/child_host.h"
 #include "dial/qwen_web_upstream.h"
-#include "dial/scripted_chats.h"
 #include "recorder/capture_writer.h"
 #include "recorder/recent_captures.h"
 #include "server/loop_memories.h"
@@ -37,7 +37,13 @@ struct World {
         metrics(all_metrics),
         requests(request_log),
         captures(logger, all_metrics),
-        streams(max_streams) {}
+        streams(max_streams) {
+    loop_states.set_loss_report([this](std::string_view why) {
+      metrics.loop_states_lost.with(why).add();
+      log.repeated(telemetry::LogLevel::warning, "loop state",
+                   "the state of a tool loop is lost, its client cannot go on", {{"why", why}});
+    });
+  }
   telemetry::Logger& log;
   telemetry::Metrics& metrics;
   store::RequestLog& requests;
@@ -49,7 +55,6 @@ struct World {
   std::atomic<bool> draining{false};
   ConversationMemory conversations;
   SharedLimits* limits = nullptr;  // nullptr: limits are this gateway's own
-  ScriptedChats scripted_chats{10'000};
   ChildHosts children;
   QueryPool* queries = nullptr;     // nullptr: the request log cannot be queried
   tool::ToolHost* tools = nullptr;  // nullptr: there are none

@@ -46,6 +46,7 @@ class Metrics {
   Counters<1>   withheld_calls{registry_, "callgate_withheld_calls_total", "Tool calls that a policy withheld.", {"model"}};
   Counters<1>   turns_cut{registry_, "callgate_turns_cut_total", "Turns that a policy ended after their calls.", {"model"}};
   Counters<2>   loops{registry_, "callgate_loops_total", "Tool loops that ended, by end reason; returned: the client runs tools of its own first.", {"model", "end"}};
+  Counters<1>   loop_states_lost{registry_, "callgate_loop_states_lost_total", "States of tool loops that wait for their clients and were lost: too_large, no_room, unreadable.", {"reason"}};
   Gauges<0>     loops_active{registry_, "callgate_loops_active", "Tool loops that run now."};
   Counters<2>   tool_runs{registry_, "callgate_tool_runs_total", "Runs of tools by the gateway, by outcome: ok, error, cancelled.", {"tool", "outcome"}};
   Histograms<1> tool_duration{registry_, "callgate_tool_duration_seconds", "Time that runs of tools took.", {"tool"}};
@@ -80,7 +81,7 @@ class Metrics {
   Counters<0>   log_shed{registry_, "callgate_log_shed_total", "Log lines that were left out: stderr was too slow, or failed."};
   Counters<1>   config_reloads{registry_, "callgate_config_reloads_total", "Reloads of the configuration, by result: ok, failed.", {"result"}};
   Gauges<0>     draining{registry_, "callgate_draining", "1 while the gateway finishes what it has and takes nothing new."};
-  Counters<0>   exceptions{registry_, "callgate_exceptions_total", "Exceptions that reached the top of a request. Each is a bug."};
+  Counters<0>   exceptions{registry_, "callgate_exceptions_total", "Exceptions that reached the top of a request or a task. Each is a bug."};
   Gauges<1>     build{registry_, "callgate_build_info", "Always 1; the label says what runs.", {"version"}};
   // clang-format on
 };
