@@ -4,11 +4,11 @@
 #include <array>
 #include <chrono>
 
-#include "access/shared_limits.h"
 #include "base/url_query.h"
 #include "json/writer.h"
 #include "net/unix_time.h"
 #include "server/admin_routes.h"
+#include "server/admission.h"
 #include "server/answer_session.h"
 #include "server/attempt.h"
 #include "server/connection_audience.h"
@@ -25,29 +25,6 @@
 namespace callgate::server {
 
 namespace {
-
-std::chrono::nanoseconds monotonic_now() {
-  return std::chrono::steady_clock::now().time_since_epoch();
-}
-
-// As OpenAI writes them: 1s, 6m0s, 250ms.
-std::string reset_text(std::chrono::nanoseconds value) {
-  const auto ms = std::chrono::duration_cast<Milliseconds>(value).count();
-  if (ms < 1000) return std::to_string(ms) + "ms";
-  const auto seconds = (ms + 999) / 1000;
-  if (seconds < 60) return std::to_string(seconds) + "s";
-  return std::to_string(seconds / 60) + "m" + std::to_string(seconds % 60) + "s";
-}
-
-void add_rate_headers(net::Headers& headers, const RateLimit::Verdict& verdict) {
-  headers.add("x-ratelimit-limit-requests", std::to_string(verdict.limit));
-  headers.add("x-ratelimit-remaining-requests", std::to_string(verdict.remaining));
-  headers.add("x-ratelimit-reset-requests", reset_text(verdict.reset));
-  if (verdict.allowed) return;
-  const auto ms = std::chrono::ceil<Milliseconds>(verdict.retry_after).count();
-  headers.add("retry-after", std::to_string((ms + 999) / 1000));
-  headers.add("retry-after-ms", std::to_string(ms));
-}
 
 void append_model(std::string& out, const Snapshot::Listed& listed, std::int64_t created) {
   json::ObjectWriter object(out);
@@ -160,45 +137,7 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
   ask.key = *key;
   if (route.guard == Guard::admin) return admit_admin(ask);
   if (route.guard != Guard::model) return {};
-  return admit_turn(*ask.snapshot, ask.key, ask.headers);
-}
-
-Result<void> Gateway::admit_turn(const Snapshot& snapshot, KeyState* key, net::Headers& headers) {
-  if (snapshot.config.maintenance || world_.draining.load(std::memory_order_relaxed)) {
-    headers.add("retry-after", "5");
-    return fail(ErrorCode::unavailable,
-                world_.draining ? "the gateway is shutting down" : "the gateway is in maintenance");
-  }
-  if (snapshot.config.store.when_down == "closed" && world_.requests.is_down()) {
-    headers.add("retry-after", "5");
-    return fail(ErrorCode::unavailable, "the store is down");
-  }
-  if (key == nullptr || !key->rate.limited()) return {};
-  const RateLimit::Verdict verdict = key->rate.take(monotonic_now());
-  if (verdict.low && world_.limits != nullptr) world_.limits->want_more();
-  add_rate_headers(headers, verdict);
-  if (verdict.allowed) return {};
-  observe_rate_limited(world_, key->config.name);
-  return tl::unexpected(Error{.code = ErrorCode::rate_limited,
-                              .message = "rate limit of " + std::to_string(verdict.limit) +
-                                         " requests per minute reached for key \"" +
-                                         key->config.name + "\"",
-                              .upstream_code = "rate_limit_exceeded"});
-}
-
-TurnSlots::TurnSlots(World& world, KeyState* key) : slot_(world.streams) {
-  if (key == nullptr) return;
-  key_slot_.emplace(key->streams);
-  if (world.limits != nullptr && key->streams.full()) world.limits->want_more();
-}
-
-std::optional<Error> TurnSlots::refusal() const {
-  if (slot_ && (!key_slot_ || *key_slot_)) return std::nullopt;
-  return Error{.code = ErrorCode::rate_limited,
-               .message = slot_ ? "this key has too many requests running"
-                                : "the gateway has too many requests running",
-               .upstream_code = "too_many_streams",
-               .retry_after = "1"};
+  return admit_turn(world_, *ask.snapshot, ask.key, ask.headers);
 }
 
 TurnHost Gateway::turn_host() {

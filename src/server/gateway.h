@@ -23,19 +23,6 @@ namespace callgate::server {
 struct LoopWork;
 struct TurnHost;
 
-// The places that a turn takes, of the gateway and of its key. Leaves them when it goes.
-class TurnSlots {
- public:
-  // `key` is nullptr on an open gateway.
-  TurnSlots(World& world, KeyState* key);
-  // Why there is no place; nothing when there is.
-  std::optional<Error> refusal() const;
-
- private:
-  ConcurrencySlot slot_;
-  std::optional<ConcurrencySlot> key_slot_;
-};
-
 // The parts of all upstreams for the gateways of this world; dial/targets.h tells more.
 Result<std::shared_ptr<const UpstreamParts>> load_parts(World& world, const Config& config,
                                                         const UpstreamParts* before);
@@ -62,8 +49,6 @@ class Gateway {
   // For whatever starts turns on this gateway's event loop.
   TurnHost turn_host();
   const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
-  // Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer.
-  Result<void> admit_turn(const Snapshot& snapshot, KeyState* key, net::Headers& headers);
 
  private:
   net::Task<> chat_completions(Ask& ask);

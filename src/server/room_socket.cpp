@@ -5,6 +5,7 @@
 #include "client/protocol.h"
 #include "json/writer.h"
 #include "net/unix_time.h"
+#include "server/admission.h"
 #include "server/loop_choice.h"
 #include "server/observe.h"
 #include "server/room_turn.h"
@@ -204,7 +205,7 @@ Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body)
   if (!key) return tl::unexpected(key.error());
   job.key = *key;
   net::Headers unused;
-  const auto admitted = gateway_.admit_turn(*job.snapshot, *key, unused);
+  const auto admitted = admit_turn(host_.world, *job.snapshot, *key, unused);
   if (!admitted) return tl::unexpected(admitted.error());
   job.protocol = client::find("openai_chat");
   auto request = job.protocol->decode(body);

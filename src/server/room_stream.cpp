@@ -105,7 +105,7 @@ std::string& Room::members() { return members_.assign(live_->prefix); }
 
 void Room::begin_stream(RoomStream stream) {
   const std::lock_guard lock(mutex_);
-  live_.emplace();
+  live_ = Live();
   live_->about = std::move(stream);
   live_->prefix = "\"stream\":" + quoted(live_->about.stream);
   if (wants_sentences()) live_->sentences.turn_on({});

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/admission.h"
 #include "server/observe.h"
 
 namespace callgate::server {
