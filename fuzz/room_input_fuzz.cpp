@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "client/protocol.h"
 #include "json/reader.h"
-#include "server/room_input.h"
+#include "room/room_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace callgate;

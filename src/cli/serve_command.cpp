@@ -6,7 +6,7 @@
 #include "mock/demo.h"
 #include "mock/mock.h"
 #include "mock/mock_stdio.h"
-#include "server/serve.h"
+#include "gateway/serve.h"
 
 namespace callgate::cli {
 namespace {

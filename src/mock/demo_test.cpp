@@ -11,7 +11,7 @@
 #include "callgate/dialect.h"
 #include "json/reader.h"
 #include "script/reply_encoder.h"
-#include "server/gateway_testing.h"
+#include "gateway/gateway_testing.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::server {

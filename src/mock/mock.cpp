@@ -16,7 +16,7 @@
 #include "script/qwen_web_reply.h"
 #include "script/reply_encoder.h"
 #include "script/scripted_model.h"
-#include "server/loop_choice.h"
+#include "turn/loop_choice.h"
 
 namespace callgate::server {
 namespace {

@@ -1,0 +1,61 @@
+// GET /v1/requests, /v1/requests/ID, /v1/requests/ID/capture, /v1/usage and /v1/stats.
+#include "admin/admin_routes.h"
+#include "admin/log_query.h"
+#include "admin/query_pool.h"
+#include "base/url_query.h"
+#include "net/unix_time.h"
+#include "turn/observe.h"
+
+namespace callgate::server {
+namespace {
+
+Error no_capture(std::string_view id) {
+  return {.code = ErrorCode::not_found,
+          .message = "there is no capture of \"" + std::string(id) +
+                     "\" in memory: only the latest turns that failed, lost data or look like a "
+                     "missed call stay there, see capture.recent"};
+}
+
+net::Task<> show_capture(Desk& desk, Ask& ask) {
+  std::string_view rest = ask.exchange.head().path.substr(kRequestPath.size());
+  rest.remove_suffix(kCapturePath.size());
+  const std::string id = percent_decoded(rest);
+  const std::optional<std::string> capture = desk.world.recent_captures.find(id);
+  if (!capture) {
+    const Error error = no_capture(id);
+    co_return co_await desk.refuse(ask, error);
+  }
+  ask.headers.add("content-type", "application/x-ndjson");
+  ask.headers.add("cache-control", "no-store");
+  co_await ask.exchange.respond(200, ask.headers, *capture);
+}
+
+net::Task<> answer_query(Desk& desk, Ask& ask) {
+  const net::RequestHead& head = ask.exchange.head();
+  if (head.path.starts_with(kRequestPath) && head.path.ends_with(kCapturePath)) {
+    co_return co_await show_capture(desk, ask);
+  }
+  const LogQuery query{
+      .path = std::string(head.path), .query = std::string(head.query), .now_ms = net::unix_ms()};
+  Result<std::string> answer =
+      fail(ErrorCode::unavailable, "this gateway has no request log (store.url = \"none\")");
+  if (desk.world.queries != nullptr) {
+    QueryPool::Work work = [&log = desk.world.requests, query] {
+      return answer_log_query(log, query);
+    };
+    answer = co_await desk.world.queries->run(desk.loop, std::move(work));
+  }
+  if (!answer) co_return co_await desk.refuse(ask, answer.error());
+  ask.headers.add("cache-control", "no-store");
+  co_await respond_json(ask, 200, *answer);
+}
+
+}  // namespace
+
+void add_log_routes(Routes& routes, Desk& desk) {
+  for (const std::string_view path : {"/v1/requests", "/v1/requests/*", "/v1/usage", "/v1/stats"}) {
+    routes.add({"GET", path, Guard::admin, [&desk](Ask& ask) { return answer_query(desk, ask); }});
+  }
+}
+
+}  // namespace callgate::server

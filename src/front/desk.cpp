@@ -1,0 +1,24 @@
+#include "front/desk.h"
+
+#include "client/protocol.h"
+#include "turn/observe.h"
+#include "turn/refusal.h"
+#include "turn/turn_trace.h"
+
+namespace callgate::server {
+
+net::Task<> Desk::refuse(Ask& ask, const Error& error, int status) const {
+  add_refusal_headers(ask.headers, error);
+  if (status == 0) status = client::status_of(error);
+  observe_refusal(world, ask, status, error);
+  const Milliseconds waited(loop.now() - ask.started_ms);
+  trace_refusal(world, mint, ask, status, error, waited);
+  co_await respond_json(ask, status, client::find("openai_chat")->error_body(error));
+}
+
+net::Task<> respond_json(Ask& ask, int status, std::string_view body) {
+  ask.headers.add("content-type", "application/json");
+  co_await ask.exchange.respond(status, ask.headers, body);
+}
+
+}  // namespace callgate::server

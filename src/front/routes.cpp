@@ -1,0 +1,37 @@
+#include "front/routes.h"
+
+namespace callgate::server {
+namespace {
+
+bool path_matches(std::string_view pattern, std::string_view path) {
+  if (!pattern.ends_with("/*")) return pattern == path;
+  pattern.remove_suffix(1);
+  return path.size() > pattern.size() && path.starts_with(pattern);
+}
+
+}  // namespace
+
+Result<const Route*> Routes::find(std::string_view method, std::string_view path,
+                                  std::string& allow) const {
+  for (const Route& route : routes_) {
+    if (!path_matches(route.path, path)) continue;
+    if (route.method == method || (method == "HEAD" && route.method == "GET")) return &route;
+    if (route.method == "OPTIONS") continue;
+    allow.append(route.method).append(route.method == "GET" ? ", HEAD, " : ", ");
+  }
+  if (!allow.empty()) {
+    allow += "OPTIONS";
+    return fail(ErrorCode::not_allowed, std::string(method) + " is not allowed here, use " + allow);
+  }
+  std::string known;
+  for (const Route& route : routes_) {
+    if (route.guard == Guard::open && route.path.size() < 3) continue;
+    known.append(known.empty() ? "" : ", ").append(route.method).append(" ").append(route.path);
+  }
+  return tl::unexpected(
+      Error{.code = ErrorCode::not_found,
+            .message = "there is no " + std::string(path) + "; known paths: " + known,
+            .upstream_code = "unknown_url"});
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,314 @@
+#include "gateway/gateway.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "admin/admin_routes.h"
+#include "base/url_query.h"
+#include "front/admission.h"
+#include "gateway/mcp_route.h"
+#include "gateway/metrics_page.h"
+#include "json/writer.h"
+#include "net/unix_time.h"
+#include "room/room_socket.h"
+#include "tool/host.h"
+#include "turn/answer_session.h"
+#include "turn/attempt.h"
+#include "turn/connection_audience.h"
+#include "turn/event_stream.h"
+#include "turn/loop_choice.h"
+#include "turn/loop_run.h"
+#include "turn/observe.h"
+#include "turn/request_options.h"
+#include "turn/turn_record.h"
+
+namespace callgate::server {
+
+namespace {
+
+void append_model(std::string& out, const Snapshot::Listed& listed, std::int64_t created) {
+  json::ObjectWriter object(out);
+  object.string("id", listed.name);
+  object.string("object", "model");
+  object.integer("created", created);
+  object.string("owned_by", listed.model->upstream.front());
+  object.close();
+}
+
+std::string print_models(const std::vector<Snapshot::Listed>& models, std::int64_t created) {
+  std::string body = "{\"object\":\"list\",\"data\":[";
+  for (const Snapshot::Listed& listed : models) {
+    if (body.back() == '}') body += ',';
+    append_model(body, listed, created);
+  }
+  return body + "]}";
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const UpstreamParts>> load_parts(World& world, const Config& config,
+                                                        const UpstreamParts* before) {
+  const auto health = [&world](const std::string& upstream) {
+    return observe_child(world, upstream);
+  };
+  return load_upstream_parts(config, world.children, health, before);
+}
+
+Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_seed)
+    : world_(world),
+      rooms_(rooms),
+      loop_(loop),
+      mint_(id_seed),
+      targets_(loop, world.conversations, ~id_seed) {
+  const auto add = [this](std::string_view method, std::string_view path, Guard guard,
+                          net::Task<> (Gateway::*member)(Ask&)) {
+    routes_.add({method, path, guard, [this, member](Ask& ask) { return (this->*member)(ask); }});
+  };
+  add("POST", "/v1/chat/completions", Guard::model, &Gateway::chat_completions);
+  add("GET", "/v1/models", Guard::key, &Gateway::models);
+  add("GET", "/v1/models/*", Guard::key, &Gateway::models);
+  add_log_routes(routes_, desk_);
+  add_session_routes(routes_, desk_);
+  add_loop_routes(routes_, desk_);
+  add_conversation_routes(routes_, desk_);
+  add_room_routes(routes_, desk_, rooms_);
+  add_mcp_routes(routes_, desk_);
+  add("GET", "/livez", Guard::open, &Gateway::livez);
+  add("GET", "/readyz", Guard::open, &Gateway::readyz);
+  add("GET", "/healthz", Guard::open, &Gateway::readyz);
+  add("GET", "/metrics", Guard::open, &Gateway::metrics);
+  add("GET", "/", Guard::open, &Gateway::livez);
+  add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
+}
+
+Result<Gateway::Prepared> Gateway::prepare(std::shared_ptr<const Snapshot> snapshot,
+                                           const UpstreamParts& parts) {
+  auto targets = targets_.prepare(snapshot->config.upstreams, parts);
+  if (!targets) return tl::unexpected(targets.error());
+  return Prepared{std::move(snapshot), std::move(*targets)};
+}
+
+void Gateway::use(Prepared prepared) noexcept {
+  targets_.use(std::move(prepared.targets));
+  snapshot_ = std::move(prepared.snapshot);
+}
+
+Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
+  const auto parts = load_parts(world_, snapshot->config, nullptr);
+  if (!parts) return tl::unexpected(parts.error());
+  auto prepared = prepare(std::move(snapshot), **parts);
+  if (!prepared) return tl::unexpected(prepared.error());
+  use(std::move(*prepared));
+  return {};
+}
+
+// No Error is made inside a co_await expression below: g++ 12 destroys such temporaries twice.
+net::Task<> Gateway::answer(net::Exchange& exchange) {
+  Ask ask{.exchange = exchange, .snapshot = snapshot_, .started_ms = loop_.now()};
+  const std::string_view given = exchange.head().headers.find("x-request-id").value_or("");
+  ask.id = is_acceptable_request_id(given) ? std::string(given)
+                                           : mint_.mint_timed("req_", net::unix_ms());
+  ask.headers.add("x-request-id", ask.id);
+  add_cors(ask);
+  std::string allow;
+  const auto route = routes_.find(exchange.head().method, exchange.head().path, allow);
+  if (!allow.empty()) ask.headers.add("allow", allow);
+  if (!route) co_return co_await refuse(ask, route.error());
+  const auto admitted = admit(ask, **route);
+  if (!admitted) co_return co_await refuse(ask, admitted.error());
+  co_await (*route)->answer(ask);
+}
+
+// Who can start a gateway without keys on this machine may also read its log.
+static Result<void> admit_admin(const Ask& ask) {
+  const bool allowed =
+      ask.key == nullptr ? listens_on_loopback_only(ask.snapshot->config) : ask.key->config.admin;
+  if (allowed) return {};
+  return fail(ErrorCode::forbidden,
+              std::string(ask.exchange.head().path) + " needs a key with admin = true");
+}
+
+Result<void> Gateway::admit(Ask& ask, const Route& route) {
+  if (route.guard == Guard::open) return {};
+  const net::Headers& headers = ask.exchange.head().headers;
+  const std::string offered = offered_key(headers);  // browsers cannot set headers of WebSockets
+  const auto key = ask.snapshot->access.authenticate(headers.find("authorization").value_or(""),
+                                                     headers.find("x-api-key").value_or(offered));
+  if (!key) {
+    observe_auth_failure(world_);
+    return tl::unexpected(key.error());
+  }
+  ask.key = *key;
+  if (route.guard == Guard::admin) return admit_admin(ask);
+  if (route.guard != Guard::model) return {};
+  return admit_turn(world_, *ask.snapshot, ask.key, ask.headers);
+}
+
+net::Task<> Gateway::chat_completions(Ask& ask) {
+  const TurnSlots slots(world_, ask.key);
+  const std::optional<Error> busy = slots.refusal();
+  if (busy) co_return co_await refuse(ask, *busy);
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  if (!body) co_return co_await refuse(ask, body.error());
+  auto work = read_turn(ask, *body);
+  if (!work) co_return co_await refuse(ask, work.error());
+  ask.exchange.drop_body();
+  const StreamGauge gauge(world_);
+  if ((*work)->choice.on) co_return co_await run_loop(ask, std::move(*work));
+  co_await run_plain(ask, std::move(*work));
+}
+
+Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view body) {
+  auto work = std::make_unique<LoopWork>();
+  TurnJob& job = work->job;
+  job.protocol = client::find("openai_chat");
+  job.protocol_name = job.protocol->name;
+  auto request = job.protocol->decode(body);
+  if (!request) return tl::unexpected(request.error());
+  auto model = ask.snapshot->choose_model(ask.key, request->model);
+  if (!model) return tl::unexpected(model.error());
+  const net::RequestHead& head = ask.exchange.head();
+  const std::string_view header = head.headers.find("x-callgate-dialect").value_or("");
+  Result<DialectChoice> dialect = model->dialect;
+  if (!header.empty()) dialect = choose_dialect(*model->config, header);
+  if (!dialect) return tl::unexpected(dialect.error());
+  auto options = read_options(head.headers, model->policy, head.query);
+  if (!options) return tl::unexpected(options.error());
+  const KeyConfig* key = ask.key == nullptr ? nullptr : &ask.key->config;
+  const auto catalogue = world_.tools == nullptr ? nullptr : world_.tools->catalogue();
+  auto loop = choose_loop(*request, head.headers, ask.snapshot->config, *model->config, key,
+                          catalogue.get());
+  if (!loop) return tl::unexpected(loop.error());
+  loop->apply_to(options->policy);
+  const bool logged = logs_content(ask.snapshot->config, key, *model->config);
+  const auto captured = begin_capture(ask, request->model, body, logged);
+  if (!captured) return tl::unexpected(captured.error());
+  job.snapshot = ask.snapshot;
+  job.key = ask.key;
+  job.request_id = ask.id;
+  job.session = session_of(head.headers);
+  job.peer = ask.exchange.peer();
+  job.started_ms = ask.started_ms;
+  if (logged) job.received = body;
+  job.received_bytes = body.size();
+  job.request = std::move(*request);
+  job.model = std::move(*model);
+  job.dialect = *dialect;
+  job.options = *options;
+  job.keepalive = wants_keepalive(head.headers);
+  job.capture = std::move(ask.capture);
+  work->choice = std::move(*loop);
+  return work;
+}
+
+net::Task<> Gateway::run_plain(Ask& ask, std::unique_ptr<LoopWork> work) {
+  ConnectionAudience audience(ask.exchange, std::move(ask.headers));
+  net::Task<> turn =
+      run_turn(desk_.turn_host(), std::move(work->job), ask.exchange.head().headers, audience);
+  work.reset();  // what was a loop's
+  co_await std::move(turn);
+}
+
+net::Task<> Gateway::run_loop(Ask& ask, std::unique_ptr<LoopWork> work) {
+  ConnectionAudience audience(ask.exchange, std::move(ask.headers));
+  LoopRun run(desk_.turn_host(), std::move(*work), ask.exchange.head().headers, audience,
+              LoopRun::Wants::bytes);
+  work.reset();
+  co_await run.run();
+}
+
+Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::string_view body,
+                                    bool logged) {
+  const Config& config = ask.snapshot->config;
+  const net::RequestHead& head = ask.exchange.head();
+  const auto wanted = wants_capture(config, head.headers.find(kCaptureHeader).value_or(""),
+                                    ask.key == nullptr ? nullptr : &ask.key->config, model);
+  if (!wanted) return tl::unexpected(wanted.error());
+  const bool brief = !*wanted && logged && config.capture.recent > 0;
+  if (!*wanted && !brief) return {};
+  ask.capture = Capture::make(world_.captures, config.capture,
+                              {.request_id = ask.id,
+                               .time_ms = net::unix_ms(),
+                               .model = std::string(model),
+                               .protocol = "openai_chat",
+                               .secrets = ask.snapshot->secrets,
+                               .brief = brief});
+  if (ask.capture == nullptr) return {};
+  ask.capture->client_asked(head, brief ? std::string_view{} : body);
+  if (brief) return {};
+  ask.headers.add(kCaptureHeader, ask.id);
+  return {};
+}
+
+net::Task<> Gateway::models(Ask& ask) {
+  const Snapshot& snapshot = *ask.snapshot;
+  constexpr std::string_view kPrefix = "/v1/models/";
+  const std::string_view path = ask.exchange.head().path;
+  std::string body;
+  if (path.starts_with(kPrefix)) {
+    const std::string name = percent_decoded(path.substr(kPrefix.size()));
+    const auto model = snapshot.choose_model(ask.key, name);
+    if (!model) co_return co_await refuse(ask, model.error());
+    append_model(body, {name, model->config}, snapshot.loaded_at);
+  } else {
+    body = print_models(snapshot.list_models(ask.key), snapshot.loaded_at);
+  }
+  co_await respond_json(ask, 200, body);
+}
+
+net::Task<> Gateway::livez(Ask& ask) {
+  co_await respond_json(ask, 200, "{\"status\":\"ok\",\"service\":\"callgate\"}");
+}
+
+net::Task<> Gateway::readyz(Ask& ask) {
+  const bool draining = world_.draining.load(std::memory_order_relaxed);
+  const bool maintenance = ask.snapshot->config.maintenance;
+  const store::Health health = world_.requests.health();
+  const bool closed = ask.snapshot->config.store.when_down == "closed" && !health.healthy;
+  std::string body;
+  json::ObjectWriter object(body);
+  object.string("status", draining      ? "draining"
+                          : maintenance ? "maintenance"
+                          : closed      ? "store down"
+                                        : "ready");
+  object.string("store", health.healthy ? "ok" : health.problem);
+  if (!health.notice.empty()) object.string("notice", health.notice);
+  object.integer("store_dropped", static_cast<std::int64_t>(health.dropped));
+  object.integer("store_shed", static_cast<std::int64_t>(health.shed));
+  object.integer("store_journal_bytes", static_cast<std::int64_t>(health.journal_bytes));
+  object.integer("models", static_cast<std::int64_t>(ask.snapshot->config.models.size()));
+  object.integer("streams", world_.streams.running());
+  object.close();
+  // A failing store stops requests only when it is told to; else it is shown.
+  co_await respond_json(ask, draining || maintenance || closed ? 503 : 200, body);
+}
+
+net::Task<> Gateway::metrics(Ask& ask) {
+  ask.headers.add("content-type", "text/plain; version=0.0.4; charset=utf-8");
+  co_await ask.exchange.respond(200, ask.headers, render_metrics(world_, rooms_));
+}
+
+net::Task<> Gateway::preflight(Ask& ask) {
+  ask.headers.add("access-control-allow-methods", "GET, POST, DELETE, OPTIONS");
+  const auto wanted = ask.exchange.head().headers.find("access-control-request-headers");
+  ask.headers.add("access-control-allow-headers", wanted.value_or("authorization, content-type"));
+  ask.headers.add("access-control-max-age", "600");
+  co_await ask.exchange.respond(204, ask.headers, "");
+}
+
+void Gateway::add_cors(Ask& ask) {
+  const std::string_view origin = ask.exchange.head().headers.find("origin").value_or("");
+  if (origin.empty()) return;
+  const Config& config = ask.snapshot->config;
+  const std::string_view allowed =
+      allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config));
+  if (allowed.empty()) return;
+  ask.headers.add("access-control-allow-origin", allowed);
+  ask.headers.add(
+      "access-control-expose-headers",
+      "x-request-id, x-callgate-capture, x-callgate-dialect, retry-after, retry-after-ms");
+  if (allowed != "*") ask.headers.add("vary", "origin");
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,82 @@
+// The gateway on one event loop: routes requests, checks who asks, and answers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "callgate/result.h"
+#include "dial/targets.h"
+#include "front/desk.h"
+#include "front/routes.h"
+#include "net/loop.h"
+#include "net/server.h"
+#include "net/task.h"
+#include "room/rooms.h"
+#include "turn/ask.h"
+#include "turn/snapshot.h"
+#include "turn/world.h"
+
+namespace callgate::server {
+
+struct LoopWork;
+
+// The parts of all upstreams for the gateways of this world; dial/targets.h tells more.
+Result<std::shared_ptr<const UpstreamParts>> load_parts(World& world, const Config& config,
+                                                        const UpstreamParts* before);
+
+class Gateway {
+ public:
+  // REQUIRES: the world and the rooms outlive the gateway.
+  Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_seed);
+
+  // Puts a configuration in force for requests from now on, in two steps, so that several gateways change together or
+  // not at all: prepare() fails without changing anything, use() cannot fail. Both on the loop, or before it runs.
+  struct Prepared {
+    std::shared_ptr<const Snapshot> snapshot;
+    Targets::Prepared targets;
+  };
+  Result<Prepared> prepare(std::shared_ptr<const Snapshot> snapshot, const UpstreamParts& parts);
+  void use(Prepared prepared) noexcept;
+  // All at once, for a gateway that is alone.
+  Result<void> apply(std::shared_ptr<const Snapshot> snapshot);
+
+  net::Task<> answer(net::Exchange& exchange);
+
+  net::Loop& loop() { return loop_; }
+  const Desk& desk() const { return desk_; }
+
+ private:
+  net::Task<> chat_completions(Ask& ask);
+  Result<std::unique_ptr<LoopWork>> read_turn(Ask& ask, std::string_view body);
+  // Frames of their own: a stream without a loop has no room for one.
+  net::Task<> run_plain(Ask& ask, std::unique_ptr<LoopWork> work);
+  net::Task<> run_loop(Ask& ask, std::unique_ptr<LoopWork> work);
+  net::Task<> models(Ask& ask);
+  net::Task<> livez(Ask& ask);
+  net::Task<> readyz(Ask& ask);
+  net::Task<> metrics(Ask& ask);
+  net::Task<> preflight(Ask& ask);
+
+  net::Task<> refuse(Ask& ask, const Error& error, int status = 0) {
+    return desk_.refuse(ask, error, status);
+  }
+  Result<void> admit(Ask& ask, const Route& route);
+  void add_cors(Ask& ask);
+  // Captures the request if that is configured or asked for, and briefly where its content is `logged` anyway. `body` is
+  // as received.
+  Result<void> begin_capture(Ask& ask, std::string_view model, std::string_view body, bool logged);
+
+  World& world_;
+  Rooms& rooms_;
+  net::Loop& loop_;
+  IdMint mint_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  Targets targets_;
+  Desk desk_{world_, loop_, mint_, snapshot_, targets_};
+  Routes routes_;
+};
+
+}  // namespace callgate::server

@@ -1,0 +1,114 @@
+#include "gateway/serve.h"
+
+#include <cstdio>
+#include <random>
+
+#include "base/ids.h"
+#include "config/tool_config.h"
+#include "gateway/serve_options.h"
+#include "gateway/service.h"
+#include "net/url.h"
+#include "telemetry/span_exporter.h"
+#include "tool/host.h"
+
+namespace callgate::server {
+namespace {
+
+// MCP servers may need a while to list their tools; the gateway does not wait for the slow ones.
+constexpr net::Millis kToolPatience{2'000};
+
+// nullptr when nothing is stored.
+std::unique_ptr<store::Sessions> make_sessions(const Config& config, telemetry::Logger& log) {
+  if (config.store.url == "none") return nullptr;
+  std::random_device device;
+  const std::uint64_t seed = (std::uint64_t{device()} << 32) | device();
+  return std::make_unique<store::Sessions>(config.store.url, IdMint(seed).mint("node_"),
+                                           sessions_options(config, log));
+}
+
+// nullptr when nothing is to be traced.
+Result<std::unique_ptr<telemetry::SpanExporter>> make_span_exporter(const OtlpConfig& config,
+                                                                    telemetry::Logger& log) {
+  if (config.endpoint.empty()) return std::unique_ptr<telemetry::SpanExporter>();
+  return telemetry::SpanExporter::make(span_options(config), log);
+}
+
+// Also without tools: a reload may bring some.
+Result<std::unique_ptr<tool::ToolHost>> start_tools(const Config& config, telemetry::Logger& log,
+                                                    telemetry::Metrics& metrics) {
+  const auto set = to_tool_set(config);
+  if (!set) return tl::unexpected(set.error());
+  tool::HookObserver observe = [&log, &metrics](const tool::HookNotice& notice) {
+    metrics.hook_questions.with(notice.hook, notice.when, notice.outcome).add();
+    if (notice.fault.empty()) return;
+    const std::string hook = "hook " + std::string(notice.hook);
+    const std::string asked = ", " + std::string(notice.when) + " " + std::string(notice.tool);
+    log.repeated(telemetry::LogLevel::warning, hook,
+                 hook + asked + ": " + std::string(notice.fault));
+  };
+  return tool::ToolHost::start(
+      *set, [&log](std::string_view what) { log.warning(what); }, std::move(observe));
+}
+
+void announce(const std::vector<net::Endpoint>& endpoints, bool tls, const ServeOptions& options) {
+  for (const net::Endpoint& endpoint : endpoints) {
+    const bool is_unix = !endpoint.unix_path.empty();
+    const std::string url = std::string(is_unix ? ""
+                                        : tls   ? "https://"
+                                                : "http://") +
+                            net::to_text(endpoint);
+    std::printf("listening on %s\n", url.c_str());
+    if (options.greet && !is_unix) std::printf("%s", options.greet(url).c_str());
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+Result<Config> load_serve_config(const ServeOptions& options) {
+  ConfigSource source = options.source;
+  auto config = load_config(source);
+  if (!config) return config;
+  if (!options.listen.empty()) config->listen = options.listen;
+  if (options.amend) options.amend(*config);
+  if (auto checked = check_config(*config); !checked) return tl::unexpected(checked.error());
+  return config;
+}
+
+Result<void> run_serve(const ServeOptions& options) {
+  auto config = load_serve_config(options);
+  if (!config) return tl::unexpected(config.error());
+  if (config->models.empty()) {
+    return fail(ErrorCode::invalid_request,
+                "there is no [[model]] to serve; write a configuration file (docs/config.md) or "
+                "use --demo");
+  }
+  telemetry::Logger log({.level = *telemetry::to_log_level(config->log.level),
+                         .format = *telemetry::to_log_format(config->log.format)});
+  const telemetry::LogRescue rescue(log);
+  for (const std::string& notice : deprecations(*config)) log.warning(notice);
+  telemetry::Metrics metrics;
+  auto requests = store::make_request_log(config->store.url, store_options(config->store, log));
+  if (!requests) return tl::unexpected(requests.error());
+  const std::unique_ptr<store::Sessions> sessions = make_sessions(*config, log);
+  auto spans = make_span_exporter(config->otlp, log);
+  if (!spans) return tl::unexpected(spans.error());
+  const auto tools = start_tools(*config, log, metrics);
+  if (!tools) return tl::unexpected(tools.error());
+  (void)(*tools)->wait_until_listed(kToolPatience);
+  Service service(options, *config,
+                  {.log = log,
+                   .metrics = metrics,
+                   .requests = **requests,
+                   .sessions = sessions.get(),
+                   .spans = spans->get(),
+                   .tools = tools->get()});
+  service.handle_signals();
+  if (auto started = service.start(); !started) return started;
+  announce(service.endpoints(), !config->tls.cert.empty(), options);
+  service.join();
+  log.info("stopped");
+  return {};
+}
+
+}  // namespace callgate::server

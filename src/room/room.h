@@ -1,0 +1,178 @@
+// A room: one conversation that several connections follow, and the turn that runs in it. Frames are numbered, kept for
+// those who come back, and handed to every subscriber; nobody waits for anybody. Any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "callgate/error.h"
+#include "callgate/loop.h"
+#include "callgate/request.h"
+#include "config/config.h"
+#include "room/room_frame.h"
+#include "room/room_sentences.h"
+#include "room/room_subscriber.h"
+
+namespace callgate::server {
+
+struct LoopWork;
+struct RoomCounters;
+
+// A message of a user that waits for its turn.
+struct RoomAsk {
+  RoomAsk(std::string id_in, RawJson content_in, std::unique_ptr<LoopWork> work_in);
+  RoomAsk(RoomAsk&&) noexcept;
+  RoomAsk& operator=(RoomAsk&&) noexcept;
+  ~RoomAsk();
+
+  std::string id;
+  RawJson content;
+  std::unique_ptr<LoopWork> work;  // its request lacks the conversation
+};
+
+// What stream_start says.
+struct RoomStream {
+  std::string stream;
+  std::string model;
+  std::string loop;
+  std::string request;
+  std::string reply_to;  // the user's message
+};
+
+// What stream_end says beside the message.
+struct RoomStreamEnd {
+  std::optional<Usage> usage;
+  std::optional<Usage> estimate;  // where the upstream told none
+  FinishReason reason = FinishReason::stop;
+  std::optional<loop::End> end;
+  std::uint32_t rounds = 0;
+  std::uint32_t calls = 0;
+};
+
+class Room {
+ public:
+  // Numbers begin behind `first_seq`. REQUIRES: the counters outlive the room.
+  Room(std::string name, const RoomsConfig& limits, std::uint64_t first_seq,
+       RoomCounters& counters);
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  // Gives the subscriber what came after `last_seq` if all of it is kept, else a snapshot. False when the room is full.
+  bool join(const std::shared_ptr<RoomSubscriber>& subscriber,
+            std::optional<std::uint64_t> last_seq);
+  void leave(const RoomSubscriber& subscriber);
+  // Since when nobody is there and nothing runs.
+  std::optional<std::chrono::steady_clock::time_point> empty_since() const;
+  void close_all();
+
+  struct Mail {
+    std::vector<RoomFramePtr> frames;
+    RoomSubscriber::State state = RoomSubscriber::State::open;
+  };
+  // What waits for it, about so many bytes.
+  Mail take(RoomSubscriber& subscriber, std::size_t bytes);
+  RoomSubscriber::State state_of(const RoomSubscriber& subscriber) const;
+  // A frame for this one alone.
+  void tell(const std::shared_ptr<RoomSubscriber>& subscriber, std::string_view json);
+
+  enum class Place : std::uint8_t { first, queued, refused };
+  // Tells everybody of the message, and queues it. first: nothing runs, so the caller runs what next() gives, until it
+  // gives nothing.
+  Place post(RoomAsk ask);
+  std::optional<RoomAsk> next();
+  // The running loop, empty when there is none.
+  std::string loop_id() const;
+  // What was said, the message of the running turn included, for the model.
+  std::vector<Message> conversation() const;
+  // A message into the running turn.
+  void inject(std::string_view id, std::string_view text);
+
+  // The running turn. Whoever runs it calls these, in the order that a turn has.
+  void begin_stream(RoomStream stream);
+  void add_text(std::string_view delta);
+  void end_text();
+  void begin_thinking();
+  void add_thinking(std::string_view text);
+  void end_thinking();
+  void begin_call(const loop::ToolCallNotice& call);
+  void end_call(const loop::ToolResultNotice& result);
+  void ask_approval(const loop::WaitForApproval& wait);
+  void end_stream(const RoomStreamEnd& end);
+  void fail_stream(const Error& error);  // nothing happens when no turn has begun
+  // Bytes of frames so far, each counted once.
+  std::uint64_t bytes() const;
+
+ private:
+  struct Said {  // a message of the conversation
+    Role role = Role::user;
+    std::string id;  // the message's or the stream's
+    RawJson content;
+  };
+  struct Call {
+    std::string id;
+    std::string json;  // as tool_call_start says it
+  };
+  struct Live {
+    RoomStream about;
+    std::string prefix;  // of its frames: "stream":"..."
+    std::string text;
+    std::string thinking;
+    std::vector<Call> calls;  // in progress
+    bool text_open = false;
+    bool thinking_open = false;
+    RoomSentences sentences;
+  };
+
+  RoomFramePtr make_frame(RoomFrame::Kind kind, std::string_view type, std::string_view members,
+                          std::uint64_t seq) const;
+  // Numbers a frame, keeps it and hands it out. `members` are JSON without the braces.
+  RoomFramePtr publish(RoomFrame::Kind kind, std::string_view type, std::string_view members);
+  void hand_out(const RoomFramePtr& frame, bool to_sentences);
+  // To those who want sentences; without any, `otherwise`, which may be nullptr.
+  void hand_out_sentences(std::uint64_t seq, const std::vector<std::string>& sentences,
+                          const RoomFramePtr& otherwise);
+  // What a frame counts in a backlog.
+  std::size_t cost_of(const RoomFrame& frame) const;
+  void put(const std::shared_ptr<RoomSubscriber>& subscriber, const RoomFramePtr& frame);
+  void wake(const std::shared_ptr<RoomSubscriber>& subscriber);
+  bool resume(const std::shared_ptr<RoomSubscriber>& subscriber, std::uint64_t last_seq);
+  bool resume_sentences(const std::shared_ptr<RoomSubscriber>& subscriber, std::uint64_t last_seq);
+  RoomFramePtr snapshot(bool sentences) const;
+  void append_live(std::string& out, bool sentences) const;
+  void remember(Role role, std::string id, RawJson content);
+  // What every frame of the running turn begins with.
+  std::string& members();
+  void finish_stream();
+  bool wants_sentences() const;
+
+  const std::string name_;
+  const RoomsConfig limits_;
+  RoomCounters& counters_;
+
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<RoomSubscriber>> subscribers_;
+  std::deque<RoomFramePtr> history_;
+  std::size_t history_bytes_ = 0;
+  std::uint64_t seq_;
+  std::uint64_t bytes_ = 0;
+  std::deque<Said> said_;
+  std::size_t said_bytes_ = 0;
+  std::deque<RoomAsk> queue_;
+  bool running_ = false;
+  std::optional<Live> live_;
+  std::chrono::steady_clock::time_point empty_since_;
+  // Reused, so that a frame costs no more than itself.
+  std::string members_;
+  mutable std::string json_;
+};
+
+}  // namespace callgate::server

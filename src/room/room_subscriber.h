@@ -1,0 +1,34 @@
+// One connection that hears a room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+#include "net/loop.h"
+#include "room/room_frame.h"
+
+namespace callgate::server {
+
+struct RoomSubscriber {
+  explicit RoomSubscriber(net::Loop& own_loop) : loop(own_loop) {}
+
+  net::Loop& loop;
+  bool sentences = false;  // text comes as whole sentences
+  bool deflates = false;
+  // Called on its loop when there is something to do. The connection empties it when it goes.
+  std::function<void()> wake;
+
+  // Whether it may go on.
+  enum class State : std::uint8_t { open, too_slow, going_away };
+
+  // The room's, under its lock.
+  std::deque<RoomFramePtr> outbox;
+  std::size_t outbox_bytes = 0;
+  std::size_t joined_with = 0;  // bytes of the outbox that joining gave; they count for no backlog
+  bool woken = false;
+  State state = State::open;
+};
+
+}  // namespace callgate::server

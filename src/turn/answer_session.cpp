@@ -1,0 +1,298 @@
+#include "turn/answer_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "net/unix_time.h"
+#include "turn/event_stream.h"
+#include "turn/loop_news.h"
+#include "turn/observe.h"
+#include "turn/refusal.h"
+
+namespace callgate::server {
+namespace {
+
+// What an encoder asks of a request.
+Request shape_of(const Request& request) {
+  Request shape;
+  shape.model = request.model;
+  shape.stream = request.stream;
+  shape.include_usage = request.include_usage;
+  shape.legacy_functions = request.legacy_functions;
+  return shape;
+}
+
+std::string joined(const std::string& first, const std::string& second) {
+  return first.empty() || second.empty() ? first + second : first + ", " + second;
+}
+
+}  // namespace
+
+AnswerSession::AnswerSession(const TurnHost& host, TurnJob& job, TurnLog& log, Audience& audience,
+                             Wants wants)
+    : host_(host),
+      job_(job),
+      log_(log),
+      audience_(audience),
+      wants_(wants),
+      stream_(wants == Wants::bytes && job.request.stream),
+      coalescing_(job.config().reasoning_coalesce) {}
+
+void AnswerSession::add_elapsed(PipelineOptions& options) const {
+  if (!job_.options.timing) return;
+  options.elapsed_ms = [this] { return static_cast<std::int64_t>(log_.elapsed_ms()); };
+}
+
+std::shared_ptr<engine::TurnOutlet> AnswerSession::begin_answer(const Request& request,
+                                                                PipelineOptions& options) {
+  options.keep = log_.record().max_answer();
+  add_elapsed(options);
+  if (job_.capture) job_.capture->made_pipeline(options);
+  out_.clear();
+  encoded_ = std::make_shared<Encoded>(request, *job_.protocol, options, engine::AnswerOf::one_turn,
+                                       log_.observer());
+  encoded_->answer.bind(out_);
+  return {encoded_, &encoded_->answer};
+}
+
+Request AnswerSession::begin_loop(std::string loop_id) {
+  loop_id_ = std::move(loop_id);
+  Request whole = std::exchange(job_.request, shape_of(job_.request));
+  job_.request.stream = stream_;
+  if (wants_ == Wants::words && !log_.record().keeps_content()) return whole;
+  PipelineOptions options;
+  if (wants_ == Wants::bytes) options.policy = job_.options.policy;
+  options.created = net::unix_ms() / 1000;
+  options.id_seed = host_.mint.next();
+  options.max_held_back = job_.snapshot->config.limits.max_held_back.count;
+  options.keep = log_.record().max_answer();
+  add_elapsed(options);
+  using engine::AnswerOf;
+  encoded_ = std::make_shared<Encoded>(
+      job_.request, *job_.protocol, options,
+      whole.tools.empty() ? AnswerOf::many_turns : AnswerOf::many_turns_with_calls, nullptr);
+  encoded_->answer.bind(out_);
+  return whole;
+}
+
+// A client that left does not see how the loop is ended for want of it.
+void AnswerSession::accept(const Event& event) {
+  if (audience_.is_gone()) return;
+  audience_.hear(event);
+  if (encoded_) encoded_->answer.choice(0).accept(event);
+}
+
+void AnswerSession::notice(const loop::Notice& notice) {
+  if (audience_.is_gone()) return;
+  audience_.hear(notice);
+  if (!encoded_) return;
+  std::visit(Overloaded{
+                 [&](const loop::ToolCallNotice& call) { note(print_news(call)); },
+                 [&](const loop::ToolResultNotice& result) { note(print_news(result)); },
+                 [&](const loop::TextPaused&) { encoded_->answer.release_text(); },
+                 [&](const loop::LoopEnded& ended) {
+                   const std::string json = print_news(ended, loop_id_, notes_);
+                   encoded_->answer.choice(0).accept(
+                       FieldReported{FieldReported::Scope::turn, "callgate", json});
+                 },
+             },
+             notice);
+}
+
+void AnswerSession::note(std::string json) {
+  if (stream_) return encoded_->answer.note("callgate", json);
+  notes_.append(notes_.empty() ? "" : ",").append(json);
+}
+
+void AnswerSession::begin_frame() {
+  if (encoded_) encoded_->answer.begin_frame();
+}
+
+void AnswerSession::end_frame() {
+  if (encoded_) encoded_->answer.end_frame();
+}
+
+void AnswerSession::open() { open_ = true; }
+
+void AnswerSession::after_read() {
+  if (stream_ && encoded_ && encoded_->tally.visible) log_.heard_token();
+  if (!is_committed()) return;
+  // The request has done its work: an answer that streams for long should not hold it.
+  job_.request.messages = {};
+  job_.request.extra = {};
+}
+
+bool AnswerSession::is_committed() const {
+  return audience_.has_started() || (stream_ && !out_.empty());
+}
+
+bool AnswerSession::waits() const {
+  return stream_ && (!out_.empty() || (open_ && !audience_.has_started()));
+}
+
+net::Task<bool> AnswerSession::send() {
+  begin_stream();
+  const std::string_view bytes = take_out();
+  const auto written = co_await audience_.write(bytes);
+  last_write_ = host_.loop.now();
+  co_return written.has_value();
+}
+
+void AnswerSession::begin_stream() {
+  if (audience_.has_started()) return;
+  add_event_stream_headers(audience_.headers());
+  add_notices();
+  status_ = 200;
+  if (job_.capture) job_.capture->client_got(200, audience_.headers(), "");
+}
+
+void AnswerSession::add_notices() {
+  net::Headers& headers = audience_.headers();
+  const AttemptFacts& facts = log_.facts();
+  headers.add("x-callgate-dialect", facts.settled_on.empty() ? facts.read_as : facts.settled_on);
+  // Of the answer only what was dropped before its head is sent can be named: for a whole one that is all.
+  const std::string dropped = joined(facts.dropped, facts.unsaid);
+  if (!dropped.empty()) headers.add("x-callgate-dropped", dropped);
+  if (!facts.conversation.empty()) headers.add(kConversationHeader, facts.conversation);
+  if (!facts.session.empty()) headers.add(kSessionHeader, facts.session);
+  if (facts.lacks_call) {
+    headers.add("x-callgate-warning", "the model made no call although tool_choice asks for one");
+  }
+}
+
+std::string_view AnswerSession::take_out() {
+  sending_.clear();
+  std::swap(sending_, out_);
+  bytes_out_ += sending_.size();
+  if (sending_.empty()) return sending_;
+  log_.trace().wrote();
+  if (job_.capture) job_.capture->client_got(sending_);
+  return sending_;
+}
+
+std::optional<net::Millis> AnswerSession::patience(std::uint64_t now) {
+  std::optional<net::Millis> least = audience_.patience(now);
+  const auto add = [&](net::Millis wait) { least = std::min(least.value_or(wait), wait); };
+  if (encoded_ && job_.config().reasoning_coalesce.count() > 0) {
+    if (const auto left = coalescing_.left(encoded_->answer.held_reasoning(), now)) add(*left);
+  }
+  if (keepalive() > 0 && audience_.has_started()) {
+    const std::uint64_t due = last_write_ + keepalive();
+    add(net::Millis(due > now ? due - now : 0));
+  }
+  return least;
+}
+
+net::Task<bool> AnswerSession::on_time() {
+  const std::uint64_t now = host_.loop.now();
+  audience_.on_time(now);
+  if (encoded_ && job_.config().reasoning_coalesce.count() > 0) {
+    const auto left = coalescing_.left(encoded_->answer.held_reasoning(), now);
+    if (left && left->count() == 0) {
+      encoded_->answer.release_reasoning();
+      if (job_.capture) job_.capture->release_reasoning();
+    }
+  }
+  const bool silent = keepalive() > 0 && audience_.has_started() &&
+                      now >= last_write_ + keepalive() && out_.empty();
+  if (!silent) co_return true;
+  last_write_ = now;
+  if (job_.capture) job_.capture->client_got_comment(kKeepAlive);
+  const auto written = co_await audience_.write(kKeepAlive);
+  co_return written.has_value();
+}
+
+std::uint64_t AnswerSession::keepalive() const {
+  if (!job_.keepalive || !stream_) return 0;
+  return static_cast<std::uint64_t>(job_.snapshot->config.limits.keepalive_comment.count());
+}
+
+net::Task<> AnswerSession::end(Round::End end, const Error& error) {
+  if (end == Round::End::failed) {
+    co_await refuse(error);
+  } else if (end != Round::End::gone) {
+    co_await deliver();
+  }
+  const TurnSummary summary = encoded_ ? encoded_->tally.summary : TurnSummary();
+  record(error, summary, summary.cut_by);
+}
+
+net::Task<> AnswerSession::end_loop(Round::End end, const Error& error, LoopEnd loop) {
+  const bool failed = end == Round::End::failed || end == Round::End::broken;
+  // Before anything was seen a failure has a status of its own.
+  const bool seen =
+      stream_ && (audience_.has_started() || (encoded_ && encoded_->answer.started()));
+  if (failed && !seen) {
+    co_await refuse(error);
+  } else if (end != Round::End::gone) {
+    if (encoded_ && failed) encoded_->answer.fail(error);
+    if (encoded_ && !failed) encoded_->answer.finish(loop.estimate);
+    co_await deliver();
+  }
+  if (encoded_) {
+    loop.summary.reason = encoded_->tally.summary.reason;
+    loop.summary.known_reason = encoded_->tally.summary.known_reason;
+  }
+  record(error, loop.summary, loop.cut);
+}
+
+net::Task<> AnswerSession::deliver() {
+  Result<void> written;
+  if (stream_) {
+    begin_stream();
+    const std::string_view bytes = take_out();
+    written = co_await audience_.end(bytes);
+  } else {
+    net::Headers& headers = audience_.headers();
+    headers.add("content-type", "application/json");
+    add_notices();
+    if (encoded_) add_counters(headers, encoded_->tally.summary, job_.options.policy);
+    status_ = 200;
+    bytes_out_ += out_.size();
+    if (job_.capture) job_.capture->client_got(200, headers, out_);
+    log_.record().responded(out_);
+    written = co_await audience_.respond(200, out_);
+  }
+  if (written) how_ = TurnEnd::How::answered;
+}
+
+net::Task<> AnswerSession::refuse(const Error& error) {
+  how_ = audience_.has_started() ? TurnEnd::How::answered : TurnEnd::How::failed;
+  status_ = client::status_of(error);
+  net::Headers& headers = audience_.headers();
+  add_refusal_headers(headers, error);
+  headers.add("content-type", "application/json");
+  const std::string body = job_.protocol->error_body(error);
+  if (job_.capture) job_.capture->client_got(status_, headers, body);
+  log_.record().responded(body);
+  audience_.fail(error);
+  (void)co_await audience_.respond(status_, body);
+}
+
+void AnswerSession::record(const Error& error, const TurnSummary& summary, std::string_view cut) {
+  TurnRecord& row = log_.record();
+  if (encoded_ && row.keeps_content() && how_ != TurnEnd::How::failed) {
+    row.ended(encoded_->answer.kept());
+  }
+  TurnLog::End end;
+  end.how = how_;
+  end.status = status_;
+  end.bytes_out = audience_.bytes_out().value_or(bytes_out_);
+  end.error = error;
+  end.cut = cut;
+  if (loop_id_.empty()) end.replayed = &job_.request;
+  log_.end(end, summary);
+}
+
+net::Task<> run_turn(TurnHost host, TurnJob job, const net::Headers& asked, Audience& audience) {
+  TurnLog log(host, job, asked);
+  AnswerSession session(host, job, log, audience, AnswerSession::Wants::bytes);
+  Round round(host, job, log, job.request, job.options.policy, session);
+  log.begin(job.session);
+  audience.on_gone([&round] { round.cancel(); });
+  const Round::End end = co_await round.run();
+  audience.on_gone({});
+  co_await session.end(end, round.error());
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,24 @@
+// One request on its way through the gateway.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "net/server.h"
+#include "recorder/capture.h"
+#include "turn/snapshot.h"
+
+namespace callgate::server {
+
+struct Ask {
+  net::Exchange& exchange;
+  std::shared_ptr<const Snapshot> snapshot;
+  std::string id;
+  KeyState* key = nullptr;  // nullptr on an open gateway
+  net::Headers headers;     // of the answer, whatever it will be
+  std::uint64_t started_ms = 0;
+  std::unique_ptr<Capture> capture;  // nullptr: it is not captured
+};
+
+}  // namespace callgate::server

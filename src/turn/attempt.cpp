@@ -1,0 +1,153 @@
+#include "turn/attempt.h"
+
+#include <chrono>
+
+#include "config/server_kind.h"
+#include "dial/text_tools.h"
+#include "net/url.h"
+#include "turn/snapshot.h"
+#include "turn/world.h"
+#include "upstream/wire_format.h"
+
+namespace callgate::server {
+namespace {
+
+constexpr net::Millis kTailPatience{50};
+constexpr std::size_t kSearchedText = std::size_t{32} << 10;  // for a call that was missed
+constexpr int kTailPieces = 64;
+
+// ` (upstream "main", POST http://localhost:8000/chat/completions; its URL may lack /v1)`, without credentials.
+std::string where_asked(const UpstreamConfig& upstream, std::string_view path) {
+  const auto target = net::parse_url(upstream.url);
+  if (!target) return {};
+  std::string text = " (upstream \"" + upstream.name + "\", POST ";
+  text += target->tls ? "https://" : "http://";
+  text += net::to_text(*target) + target->path_prefix;
+  text += path.substr(0, path.find('?'));
+  const bool has_version = target->path_prefix.find("/v") != std::string::npos;
+  if (upstream.wire == "ollama" && has_version) text += "; its URL should end before /v1";
+  if (upstream.wire.starts_with("openai_") && !has_version) text += "; its URL may lack /v1";
+  return text + ")";
+}
+
+// Sees events go by.
+class Watch final : public Stage {
+ public:
+  explicit Watch(EventSink& observer) : observer_(observer) {}
+  void push(const Event& event, EventSink& next) override {
+    observer_.accept(event);
+    next.accept(event);
+  }
+
+ private:
+  EventSink& observer_;
+};
+
+}  // namespace
+
+std::string_view session_of(const net::Headers& headers) {
+  for (const std::string_view name : {"x-callgate-session", "x-session-id", "x-session-affinity",
+                                      "x-claude-code-session-id", "session-id"}) {
+    const std::string_view session = headers.find(name).value_or("");
+    if (!session.empty()) return session;
+  }
+  return {};
+}
+
+const WireFormat& wire_of(const UpstreamConfig& upstream) {
+  return *upstream::find(upstream.wire == "script" ? "openai_chat" : upstream.wire);
+}
+
+Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelConfig& model,
+                                  const engine::RequestRules& rules,
+                                  const std::optional<engine::TextTools>& text,
+                                  const Request& request) {
+  EncodedRequest made;
+  if (rules.change_anything() || text) {
+    made.prepared = engine::prepare_request(request, rules, text);
+  }
+  auto encoded = wire_of(upstream).encode(made.prepared ? *made.prepared : request,
+                                          {.model = model.id.empty() ? model.name : model.id,
+                                           .key = upstream.key.reveal(),
+                                           .auth = upstream.auth,
+                                           .stream = request.stream && upstream.stream});
+  if (!encoded) return tl::unexpected(encoded.error());
+  made.request = std::move(*encoded);
+  // Fields that the wire format cannot carry are told to the client, or refused.
+  for (const DroppedField& field : made.request.dropped) {
+    if (field.changes_meaning && upstream.dropped_fields == "refuse") {
+      return fail(ErrorCode::invalid_request,
+                  field.name + ": upstream \"" + upstream.name + "\" speaks " + upstream.wire +
+                      ", which has no such field; leave it out",
+                  field.name);
+    }
+    made.dropped.append(made.dropped.empty() ? "" : ", ").append(field.name);
+  }
+  return made;
+}
+
+bool learn_text_only(World& world, const Snapshot& snapshot, const Asked& asked,
+                     const Error& refusal) {
+  const bool can_help = !asked.as_text && asked.dialect != "native" &&
+                        asked.model.tools == "native" &&
+                        can_leave_calls_in_text(asked.upstream.wire);
+  if (!can_help || !lacks_call_parser(refusal)) return false;
+  if (snapshot.text_only.add(asked.upstream.name, asked.model.name)) {
+    world.log.warning(
+        "the upstream has no parser for tool calls, so they are read from its text from now on; "
+        "to settle this, add `tools = \"text\"` and a `dialect` to the [[model]], or start the "
+        "server with a parser",
+        {{"upstream", asked.upstream.name},
+         {"model", asked.model.name},
+         {"dialect", asked.dialect},
+         {"refusal", refusal.message}});
+  }
+  return true;
+}
+
+net::Task<Error> read_refusal(UpstreamCall& call, const UpstreamConfig& upstream,
+                              std::string_view path) {
+  std::string body;
+  while (body.size() < kMaxErrorBody) {
+    auto piece = co_await call.read(net::kNever);
+    if (!piece || piece->bytes.empty()) break;
+    body.append(piece->bytes.substr(0, kMaxErrorBody - body.size()));
+  }
+  Error error = wire_of(upstream).decode_error(call.status(), body);
+  if (call.status() == 404) error.message += where_asked(upstream, path);
+  if (const std::string_view after = call.header("retry-after"); !after.empty()) {
+    error.retry_after = after;
+  }
+  co_return error;
+}
+
+PipelineOptions reading_options(const ModelConfig& model, const LimitsConfig& limits,
+                                UpstreamCall& call, IdMint& mint) {
+  PipelineOptions options;
+  if (!model.commit.empty()) {
+    options.commit = model.commit == "eager" ? Commit::eager : Commit::whole_call;
+  }
+  options.reasoning_open = model.reasoning_open;
+  options.created = std::chrono::duration_cast<std::chrono::seconds>(
+                        std::chrono::system_clock::now().time_since_epoch())
+                        .count();
+  options.id_seed = mint.next();
+  options.max_frame = limits.max_upstream_frame.count;
+  options.max_body = limits.max_upstream_body.count;
+  options.max_held_back = limits.max_held_back.count;
+  options.search_missed = kSearchedText;
+  if (EventSink* observer = call.observer(); observer != nullptr) {
+    options.policies.push_back([observer] { return std::make_unique<Watch>(*observer); });
+  }
+  return options;
+}
+
+net::Task<> read_away(std::shared_ptr<UpstreamTarget> target, std::unique_ptr<UpstreamCall> call) {
+  for (int i = 0; i < kTailPieces; ++i) {
+    const auto piece = co_await call->read(kTailPatience);
+    if (!piece || piece->waiting || piece->bytes.empty()) break;
+  }
+  call.reset();  // before its target
+  target.reset();
+}
+}  // namespace callgate::server

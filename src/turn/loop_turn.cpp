@@ -1,0 +1,169 @@
+#include "turn/loop_turn.h"
+
+#include <algorithm>
+
+#include "chat/usage.h"
+#include "engine/answer_notes.h"
+#include "tool/host.h"
+#include "turn/observe.h"
+
+namespace callgate::server {
+namespace {
+
+void add_round(TurnSummary& all, const TurnSummary& round) {
+  all.calls += round.calls;
+  for (std::size_t i = 0; i < all.outcomes.size(); ++i) all.outcomes[i] += round.outcomes[i];
+  all.text_bytes += round.text_bytes;
+  all.reasoning_bytes += round.reasoning_bytes;
+  all.argument_bytes += round.argument_bytes;
+  all.deltas += round.deltas;
+  all.frames_in += round.frames_in;
+  all.text_calls += round.text_calls;
+  if (!round.settled_on.empty()) all.settled_on = round.settled_on;
+  all.missed_in = round.missed_in;
+  all.held_back_deltas += round.held_back_deltas;
+  all.held_back_bytes += round.held_back_bytes;
+  for (std::size_t i = 0; i < all.repairs.size(); ++i) all.repairs[i] += round.repairs[i];
+  all.withheld_calls += round.withheld_calls;
+  all.withheld_bytes += round.withheld_bytes;
+  all.mended_calls += round.mended_calls;
+}
+
+}  // namespace
+
+void LoopRun::call_model(loop::CallModel& call) {
+  if (memory_ != nullptr) memory_->take(call);
+  if (call.retry && given_up_) return tool_loop_->fail_turn(call.turn, *given_up_, now());
+  drop_turn();
+  if (memory_ == nullptr || !memory_->unsaved()) return start_turn(std::move(call));
+  next_call_ = std::move(call);
+}
+
+void LoopRun::start_turn(loop::CallModel call) {
+  heard_ = false;
+  said_ = false;
+  turn_ = std::make_shared<Turn>(*this, std::move(call));
+  host_.loop.spawn(play_turn(turn_));
+}
+
+net::Task<> LoopRun::play_turn(std::shared_ptr<Turn> turn) {
+  const Round::End end = co_await turn->round.run();
+  if (turn->run != nullptr) turn->run->end_turn(*turn, end);
+}
+
+void LoopRun::end_turn(const Turn& turn, Round::End end) {
+  if (end == Round::End::failed) given_up_ = turn.round.error();
+  if (end == Round::End::failed || end == Round::End::broken) {
+    tool_loop_->fail_turn(turn.asked.turn, turn.round.error(), now());
+  }
+  news_.notify();
+}
+
+void LoopRun::drop_turn() {
+  next_call_.reset();
+  if (turn_ == nullptr) return;
+  turn_->run = nullptr;
+  turn_->round.drop();
+  turn_->go.notify();
+  turn_.reset();
+}
+
+std::shared_ptr<engine::TurnOutlet> LoopRun::begin_answer(const Request& request,
+                                                          PipelineOptions& options) {
+  if (job_.capture) job_.capture->begin_round(request, options);
+  return std::make_shared<Outlet>(*this, request, options);
+}
+
+void LoopRun::after_read() {
+  session_.after_read();
+  news_.notify();
+}
+
+void LoopRun::end_answer(const TurnSummary& summary) { add_round(rounds_, summary); }
+
+// The task of the loop sends; the round waits for it.
+net::Task<bool> LoopRun::send() {
+  const std::shared_ptr<Turn> turn = turn_;
+  (void)co_await turn->go.wait();
+  co_return true;
+}
+
+void LoopRun::take(const Event& event) {
+  heard_ = true;
+  const bool words =
+      std::holds_alternative<TextDelta>(event) || std::holds_alternative<ReasoningDelta>(event);
+  // After a failure only words that were held back are of use, and only where the client has others of the turn.
+  if (turn_->round.is_failing() && !(words && said_)) return;
+  said_ = said_ || words;
+  if (const auto* end = std::get_if<TurnFinished>(&event)) {
+    if (end->reason == FinishReason::upstream_error) return;  // end_turn() has the error
+    count_usage(turn_->round.summary());
+  }
+  tool_loop_->accept(event);
+}
+
+// Before the loop hears of the turn's end: it may be the end of the answer.
+void LoopRun::count_usage(const TurnSummary& summary) {
+  const bool estimated = !engine::is_stated(summary.usage) && job_.options.policy.estimate_usage;
+  if (estimated) {
+    const std::uint64_t prompt = engine::prompt_bytes(turn_->asked.request);
+    add_usage(usage_, engine::complete_usage(prompt, summary));
+  } else if (summary.usage) {
+    add_usage(usage_, *summary.usage);
+  }
+  if (estimated || usage_estimate_) usage_estimate_ = usage_;
+}
+
+void LoopRun::run_tool(loop::RunTool& asked) {
+  tool::ToolCall call;
+  call.id = std::move(asked.call_id);
+  call.name = std::move(asked.name);
+  call.arguments = std::move(asked.arguments);
+  call.context = {.request_id = job_.request_id,
+                  .key_name = std::string(job_.key_name()),
+                  .model = model().name,
+                  .session = session()};
+  const auto run = std::make_shared<ToolRun>();
+  run->run = this;
+  run->id = asked.run;
+  run->name = call.name;
+  run->call = call.id;
+  run->round = tool_loop_->rounds();
+  runs_[asked.run] = run;
+  const net::Millis timeout(std::max<loop::Millis>(1, asked.deadline - now()));
+  host_.loop.spawn(play_tool(run, *host_.world.tools, host_.loop, std::move(call), timeout));
+}
+
+net::Task<> LoopRun::play_tool(std::shared_ptr<ToolRun> run, tool::ToolHost& host, net::Loop& loop,
+                               tool::ToolCall call, net::Millis timeout) {
+  tool::ToolResult result = co_await host.run(loop, std::move(call), timeout, run->cancel);
+  if (run->run != nullptr) run->run->finish_tool(*run, std::move(result));
+}
+
+void LoopRun::cancel_tool(loop::RunId id) {
+  const auto found = runs_.find(id);
+  if (found == runs_.end()) return;
+  const std::shared_ptr<ToolRun> run = found->second;
+  runs_.erase(found);
+  run->run = nullptr;
+  run->cancel.cancel();
+  observe_tool_run(host_.world, run->name, "cancelled", std::nullopt);
+}
+
+void LoopRun::finish_tool(ToolRun& run, tool::ToolResult result) {
+  observe_tool_run(host_.world, run.name, result.is_error ? "error" : "ok", result.duration);
+  log_.record().call_result(run.call, run.name,
+                            {.round = run.round,
+                             .is_error = result.is_error,
+                             .duration_ms = result.duration.count(),
+                             .bytes = static_cast<std::int64_t>(result.text.size()),
+                             .text = result.text});
+  loop::ToolResult given{
+      .text = std::move(result.text), .is_error = result.is_error, .truncated = result.truncated};
+  const loop::RunId id = run.id;
+  runs_.erase(id);
+  tool_loop_->finish_run(id, std::move(given), now());
+  news_.notify();
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,285 @@
+#include "turn/round.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dial/call_habits.h"
+#include "dial/text_tools.h"
+#include "turn/attempt.h"
+
+// After every wait the round may have been dropped: then neither job, log nor listener is touched.
+namespace callgate::server {
+namespace {
+
+bool is_due(const std::optional<net::Millis>& wait) { return wait && wait->count() == 0; }
+
+// The shortest of them; kNever when there is none.
+net::Millis least(std::initializer_list<std::optional<net::Millis>> waits) {
+  std::optional<net::Millis> found;
+  for (const auto& wait : waits) {
+    if (wait) found = std::min(found.value_or(*wait), *wait);
+  }
+  return found.value_or(net::kNever);
+}
+
+}  // namespace
+
+Round::Round(const TurnHost& host, const TurnJob& job, TurnLog& log, const Request& request,
+             const PolicyOptions& policy, RoundListener& listener, std::size_t first)
+    : host_(host),
+      job_(job),
+      log_(log),
+      request_(request),
+      policy_(policy),
+      listener_(&listener),
+      snapshot_(job.snapshot),
+      capture_(job.capture),
+      model_(job.config()),
+      plan_(job.config(), first),
+      insist_(request.tool_choice) {}
+
+net::Task<Round::End> Round::run() {
+  for (;;) {
+    const std::string& name = model_.upstream[plan_.upstream()];
+    const UpstreamConfig& upstream = *snapshot_->config.find_upstream(name);
+    const Step step = co_await attempt(upstream);
+    switch (step) {
+      case Step::ended:
+        co_return End::ended;
+      case Step::broken:
+        co_return End::broken;
+      case Step::gone:
+        co_return End::gone;
+      case Step::no_call:
+        insist_.insist();
+        break;
+      case Step::failed: {
+        const auto pause = pause_after(upstream);
+        if (!pause) co_return End::failed;
+        if (pause->count() > 0) co_await host_.loop.sleep(net::Millis(pause->count()));
+        if (is_gone()) co_return End::gone;
+        break;
+      }
+    }
+  }
+}
+
+void Round::cancel() {
+  if (call_ != nullptr) call_->cancel();
+}
+
+void Round::drop() {
+  listener_ = nullptr;
+  cancel();
+}
+
+std::optional<Milliseconds> Round::pause_after(const UpstreamConfig& upstream) {
+  std::optional<Milliseconds> pause;
+  const Asked asked{upstream, model_, job_.dialect_name(), text_.has_value()};
+  if (learn_text_only(host_.world, *snapshot_, asked, error_)) {
+    pause = Milliseconds(0);  // the same one once more
+  } else {
+    pause = plan_.after({.error = error_, .asked = asked_}, host_.loop.now(), host_.mint);
+  }
+  if (pause) log_.will_retry(upstream.name, error_);
+  return pause;
+}
+
+net::Task<Round::Step> Round::attempt(const UpstreamConfig& upstream) {
+  log_.begin_attempt(upstream);
+  asked_ = prepare(upstream);
+  if (!asked_ || !open_call(upstream)) co_return Step::failed;
+  const Step step = co_await ask(upstream);
+  if (listener_ == nullptr) co_return Step::gone;
+  forget_encoded();
+  if (std::string own = call_->take_sent(); !own.empty()) log_.record().sent(std::move(own));
+  const bool failed = step == Step::failed || step == Step::broken;
+  log_.end_attempt(status_, failed ? &error_ : nullptr);
+  if (step == Step::ended) {
+    captured_.reset();
+    host_.loop.spawn(read_away(std::move(target_), std::move(call_)));
+  }
+  co_return step;
+}
+
+bool Round::prepare(const UpstreamConfig& upstream) {
+  text_.reset();
+  if (!request_.tools.empty()) {
+    text_ = text_tools_for(upstream, model_, job_.dialect_name(), snapshot_->text_only);
+  }
+  auto encoded = encode_for(upstream, model_, job_.model.rules, text_, request_);
+  if (!encoded) {
+    error_ = encoded.error();
+    return false;
+  }
+  prepared_ = std::move(encoded->prepared);
+  encoded_ = std::move(encoded->request);
+  log_.facts().dropped = std::move(encoded->dropped);
+  return true;
+}
+
+bool Round::open_call(const UpstreamConfig& upstream) {
+  captured_.reset();
+  call_.reset();
+  status_ = 0;
+  target_ = host_.targets.find(upstream.name);
+  if (target_ == nullptr) {
+    error_ = {.code = ErrorCode::unavailable,
+              .message = "upstream \"" + upstream.name + "\" is not configured any more"};
+    return false;
+  }
+  log_.will_send(upstream, *encoded_);
+  call_ = target_->call(model_);
+  const Origin origin{.prompt = prepared_ ? *prepared_ : request_,
+                      .key_name = job_.key_name(),
+                      .session = job_.session,
+                      .request = job_.request_id};
+  call_->set_origin(origin);
+  if (capture_ != nullptr) captured_.emplace(*call_, *capture_, upstream);
+  return true;
+}
+
+net::Task<Round::Step> Round::ask(const UpstreamConfig& upstream) {
+  const auto sent = co_await wire().send(request_, *encoded_);
+  prepared_.reset();
+  if (listener_ == nullptr) co_return Step::gone;
+  if (sent) status_ = call_->status();
+  if (!sent) {
+    error_ = sent.error();
+  } else if (status_ >= 300 || status_ < 200) {
+    error_ = co_await read_refusal(wire(), upstream, encoded_->path);
+  } else {
+    co_return co_await read(upstream);
+  }
+  co_return is_gone() ? Step::gone : Step::failed;
+}
+
+PipelineOptions Round::reading_options(const UpstreamConfig& upstream) {
+  PipelineOptions options =
+      server::reading_options(model_, snapshot_->config.limits, *call_, host_.mint);
+  options.dialect = job_.dialect.dialect;
+  options.dialect_is_default = job_.dialect.is_default;
+  options.text_calls = may_write_calls(options.dialect, snapshot_->habits, upstream.name,
+                                       model_.name, text_.has_value());
+  options.policy = policy_;
+  if (ExplainLog::is_wanted(host_.world)) {
+    options.explain = &explain_.emplace(host_.world, log_.labels());
+  }
+  if (capture_ == nullptr) return options;
+  options.wire = wire_of(upstream).name;
+  options.protocol = job_.protocol->name;
+  return options;
+}
+
+void Round::open_reader(const UpstreamConfig& upstream) {
+  AttemptFacts& facts = log_.facts();
+  facts.conversation = call_->header(kConversationHeader);
+  facts.session = call_->header(kSessionHeader);
+  facts.read_as = job_.dialect_name();
+  reader_.reset();
+  hold_.reset();
+  PipelineOptions options = reading_options(upstream);
+  outlet_ = listener_->begin_answer(request_, options);
+  if (insist_.holds(text_ || !job_.model.rules.prompt_dialect.empty())) {
+    using NoCall = engine::CallHold::NoCall;
+    hold_ = std::make_unique<engine::CallHold>(
+        *outlet_, request_.choices, insist_.insisted() ? NoCall::let_go : NoCall::keep_back);
+  }
+  engine::TurnOutlet& to = hold_ ? static_cast<engine::TurnOutlet&>(*hold_) : *outlet_;
+  reader_ = std::make_unique<engine::TurnReader>(request_, wire_of(upstream), options, to);
+  gave_up_ = false;
+}
+
+net::Task<Round::Step> Round::read(const UpstreamConfig& upstream) {
+  open_reader(upstream);
+  const bool stayed = co_await pump(upstream);
+  if (listener_ == nullptr) co_return Step::gone;
+  listener_->end_answer(summary());
+  learn_calls(job_.dialect.dialect, summary(), upstream.name, model_.name, snapshot_->habits,
+              host_.world.log);
+  settling_ = true;
+  co_await wire().settle();
+  settling_ = false;
+  if (!stayed || listener_ == nullptr) co_return Step::gone;
+  if (hold_ != nullptr && hold_->missed()) co_return Step::no_call;
+  // Nobody wants what the upstream is still writing.
+  if (reader_->cut_short() || gave_up_) wire().cancel();
+  if (!reader_->error()) co_return Step::ended;
+  error_ = *reader_->error();
+  co_return listener_->is_committed() ? Step::broken : Step::failed;
+}
+
+net::Task<bool> Round::pump(const UpstreamConfig& upstream) {
+  Silence silence(upstream);
+  GraceTimer grace(model_.stop_after_tools_grace);
+  while (!reader_->finished()) {
+    const std::uint64_t now = host_.loop.now();
+    const auto wait = listener_->patience(now);
+    const auto left = grace.left(reader_->grace(), now);
+    const auto silent = silence.left(reader_->progress(), reader_->complete());
+    if (is_due(left)) {
+      cut();
+    } else if (is_due(silent)) {
+      give_up(silence.error());
+    } else if (is_due(wait)) {
+      const bool stays = co_await listener_->on_time();
+      if (!stays || is_gone()) co_return false;
+    } else {
+      const net::Millis patience = least({wait, left, silent});
+      const auto piece = co_await wire().read(patience);
+      if (is_gone()) co_return false;
+      silence.add(host_.loop.now() - now, piece && !piece->bytes.empty());
+      take(piece);
+    }
+    // Nothing is read that cannot leave yet.
+    if (reader_->finished() || !listener_->waits()) continue;
+    const bool sent = co_await listener_->send();
+    if (!sent || is_gone()) co_return false;
+    if (listener_->is_committed()) forget_encoded();
+  }
+  co_return true;
+}
+
+void Round::take(const Result<UpstreamCall::Piece>& piece) {
+  if (!piece) {
+    reader_->fail(piece.error());
+  } else if (piece->waiting) {
+    return;
+  } else if (piece->bytes.empty()) {
+    reader_->finish();
+  } else {
+    log_.heard_byte();
+    reader_->push(piece->bytes);
+  }
+  announce();
+}
+
+void Round::cut() {
+  reader_->cut();
+  if (capture_ != nullptr) capture_->cut();
+  announce();
+}
+
+void Round::give_up(const Error& error) {
+  gave_up_ = true;
+  reader_->fail(error);
+  if (capture_ != nullptr) capture_->gave_up(error);
+  announce();
+}
+
+void Round::announce() {
+  AttemptFacts& facts = log_.facts();
+  facts.settled_on = summary().settled_on;
+  if (reader_->finished()) facts.unsaid = summary().dropped;
+  if (hold_ != nullptr) facts.lacks_call = insist_.insisted() && !hold_->has_call();
+  listener_->after_read();
+}
+
+// What was sent has done its work: an answer that streams for long should not hold it.
+void Round::forget_encoded() {
+  if (!encoded_) return;
+  log_.record().sent(std::move(encoded_->body));
+  encoded_.reset();
+}
+
+}  // namespace callgate::server

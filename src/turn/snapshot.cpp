@@ -1,0 +1,124 @@
+#include "turn/snapshot.h"
+
+#include <chrono>
+
+#include "config/config_text.h"
+#include "config/secrets.h"
+#include "dialect/models.h"
+#include "dialect/render.h"
+
+namespace callgate::server {
+namespace {
+
+Error unknown_model(const Snapshot& snapshot, const KeyState* key, std::string_view name) {
+  std::string message = "model \"" + std::string(name) + "\" does not exist";
+  std::vector<std::string_view> names;
+  for (const Snapshot::Listed& listed : snapshot.list_models(key)) names.push_back(listed.name);
+  if (snapshot.config.models.empty()) {
+    message += "; no [[model]] is configured";
+  } else if (names.empty()) {
+    message += "; this key may use no model";
+  } else {
+    message +=
+        ", did you mean \"" + std::string(nearest(name, names)) + "\"? GET /v1/models lists all";
+  }
+  return {.code = ErrorCode::not_found,
+          .message = std::move(message),
+          .param = "model",
+          .upstream_code = "model_not_found"};
+}
+
+engine::CallIdForm call_ids_of(const ModelConfig& model, std::string_view dialect) {
+  if (model.upstream_call_ids.empty()) return engine::call_ids_of(dialect);
+  if (model.upstream_call_ids == "kimi") return engine::CallIdForm::kimi;
+  if (model.upstream_call_ids == "mistral") return engine::CallIdForm::mistral;
+  return engine::CallIdForm::any;
+}
+
+// What the model's requests become on their way to the upstream.
+engine::RequestRules rules_of(const ModelConfig& model, const DialectChoice& choice) {
+  const std::string_view dialect = choice.dialect == nullptr ? "native" : choice.dialect->name;
+  engine::RequestRules rules;
+  if (model.system == "drop") rules.system = engine::SystemPrompts::drop;
+  if (model.system == "first") rules.system = engine::SystemPrompts::first;
+  rules.call_ids = call_ids_of(model, dialect);
+  rules.params = model.params.members;
+  // A model of which nothing is known is shown the form that most models know; `auto` reads it.
+  if (model.tools == "prompt") {
+    rules.prompt_dialect = dialect::writes_calls_as_text(dialect) ? dialect : "hermes";
+  }
+  return rules;
+}
+
+// Keys such as `EMPTY` are no secrets: a mask of them would spoil what is logged.
+std::vector<std::string> long_enough(std::vector<std::string> secrets) {
+  std::erase_if(secrets, [](const auto& secret) { return !is_long_enough_for_a_secret(secret); });
+  return secrets;
+}
+
+}  // namespace
+
+Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header) {
+  const std::string_view name = header.empty() ? std::string_view(model.dialect) : header;
+  DialectChoice choice;
+  if (name.empty()) {
+    choice.is_default = true;
+    choice.dialect = dialect::default_for(model.id.empty() ? model.name : model.id);
+    if (choice.dialect == nullptr) choice.dialect = dialect::find("auto");
+  } else {
+    choice.dialect = dialect::find(name);
+    if (choice.dialect == nullptr) {
+      return fail(ErrorCode::invalid_request, "header x-callgate-dialect: there is no dialect \"" +
+                                                  std::string(name) +
+                                                  "\", `callgate dialects` lists all");
+    }
+  }
+  if (choice.dialect->name == "native") choice.dialect = nullptr;
+  return choice;
+}
+
+Snapshot::Snapshot(Config given, Access keys)
+    : config(std::move(given)),
+      access(std::move(keys)),
+      loaded_at(std::chrono::duration_cast<std::chrono::seconds>(
+                    std::chrono::system_clock::now().time_since_epoch())
+                    .count()),
+      secrets(std::make_shared<const std::vector<std::string>>(secrets_of(config))),
+      mask(long_enough(*secrets)) {
+  for (const ModelConfig& model : config.models) {
+    const DialectChoice dialect = *choose_dialect(model, "");
+    const Model known{.config = &model,
+                      .dialect = dialect,
+                      .policy = *to_policy(model),
+                      .rules = rules_of(model, dialect)};
+    models[model.name] = known;
+    for (const std::string& alias : model.aliases) models[alias] = known;
+  }
+}
+
+std::vector<Snapshot::Listed> Snapshot::list_models(const KeyState* key) const {
+  std::vector<Listed> all;
+  const auto add = [&](std::string_view name, const ModelConfig& model) {
+    if (key == nullptr || key->may_use(name)) all.push_back({name, &model});
+  };
+  for (const ModelConfig& model : config.models) {
+    add(model.name, model);
+    for (const std::string& alias : model.aliases) add(alias, model);
+  }
+  return all;
+}
+
+Result<Snapshot::Model> Snapshot::choose_model(const KeyState* key, std::string_view name) const {
+  const auto found = models.find(name);
+  if (found == models.end()) {
+    return tl::unexpected(unknown_model(*this, key, name));
+  }
+  if (key != nullptr && !key->may_use(name)) {
+    return fail(ErrorCode::forbidden,
+                "key \"" + key->config.name + "\" may not use model \"" + std::string(name) + "\"",
+                "model");
+  }
+  return found->second;
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,96 @@
+#include "turn/turn_log.h"
+
+#include <utility>
+
+namespace callgate::server {
+
+TurnLog::TurnLog(const TurnHost& host, TurnJob& job, const net::Headers& asked)
+    : world_(host.world),
+      loop_(host.loop),
+      job_(job),
+      stream_(job.request.stream),
+      trace_(host.world, host.mint, asked, subject()),
+      record_(job.snapshot->mask, max_logged(*job.snapshot, job.key, job.config())) {
+  record_.observer(trace_.observer());
+}
+
+void TurnLog::begin(std::string_view session) {
+  store::RequestRecord record = make_record(subject(), job_.config(), job_.protocol_name);
+  record.client_address = job_.peer;
+  record.session = session;
+  record.trace_id = trace_.trace_text();
+  record_.begin(record, std::move(job_.received), job_.request);
+  observe_begin(world_, std::move(record));
+}
+
+TurnSubject TurnLog::subject() const {
+  const ModelConfig& model = job_.config();
+  return {.request = job_.request_id,
+          .key = job_.key_name(),
+          .model = model.name,
+          .model_id = model.id.empty() ? model.name : model.id,
+          .dialect = job_.dialect_name(),
+          .stream = stream_,
+          .waited = Milliseconds(elapsed_ms())};
+}
+
+TurnLabels TurnLog::labels() const {
+  return {.request = job_.request_id,
+          .trace = trace_.trace_text(),
+          .model = job_.config().name,
+          .dialect = job_.dialect_name()};
+}
+
+void TurnLog::begin_attempt(const UpstreamConfig& upstream) {
+  ++attempts_;
+  facts_ = {.upstream = upstream.name};
+}
+
+void TurnLog::will_send(const UpstreamConfig& upstream, UpstreamRequest& request) {
+  trace_.begin_attempt(upstream, request.headers);
+}
+
+void TurnLog::end_attempt(int status, const Error* error) {
+  trace_.end_attempt(status, error);
+  observe_upstream(world_, facts_.upstream, error);
+}
+
+void TurnLog::will_retry(std::string_view upstream, const Error& error) {
+  observe_retry(world_, labels(), upstream, error);
+}
+
+void TurnLog::heard_byte() {
+  if (!first_byte_ms_) first_byte_ms_ = elapsed_ms();
+}
+
+void TurnLog::heard_token() {
+  if (!first_token_ms_) first_token_ms_ = elapsed_ms();
+}
+
+void TurnLog::end(const End& end, const TurnSummary& summary) {
+  TurnEnd told;
+  told.request = job_.request_id;
+  told.bytes_in = job_.received_bytes;
+  told.how = end.how;
+  told.error = &end.error;
+  told.status = end.status;
+  told.upstream = facts_.upstream;
+  told.session = facts_.session;
+  told.attempts = attempts_;
+  told.bytes_out = end.bytes_out;
+  told.first_byte_ms = first_byte_ms_;
+  told.first_token_ms = first_token_ms_;
+  told.total_ms = elapsed_ms();
+  told.cut = end.cut;
+  store::RequestOutcome outcome = make_outcome(told, summary);
+  if (job_.capture) {
+    const bool keep = is_suspicious(outcome, summary);
+    if (keep && end.replayed != nullptr) job_.capture->keep_request(*end.replayed);
+    job_.capture->finish(store::to_string(outcome.state), keep ? &world_.recent_captures : nullptr);
+  }
+  record_.complete(outcome);
+  trace_.end(outcome, summary);
+  observe_end(world_, labels(), std::move(outcome), summary);
+}
+
+}  // namespace callgate::server

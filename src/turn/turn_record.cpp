@@ -1,0 +1,135 @@
+#include "turn/turn_record.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/utf8.h"
+#include "chat/content.h"
+
+namespace callgate::server {
+namespace {
+
+constexpr std::size_t kMostCalls = 1000;  // rows of one turn
+constexpr std::size_t kMostQuestion = store::kLongestText / 2;
+
+std::string last_question(const Request& request) {
+  for (auto message = request.messages.rbegin(); message != request.messages.rend(); ++message) {
+    if (message->role != Role::user) continue;
+    return std::string(cut_to(text_of(message->content), kMostQuestion));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view cut_to(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  text = text.substr(0, bytes);
+  return text.substr(0, text.size() - utf8::incomplete_tail(text));
+}
+
+bool logs_content(const Config& config, const KeyConfig* key, const ModelConfig& model) {
+  return config.store.content && config.store.url != "none" && model.log_content &&
+         (key == nullptr || key->log_content);
+}
+
+void TurnRecord::begin(store::RequestRecord& record, std::string body, const Request& request) {
+  mask_.apply(record.session);
+  if (!keeps_content()) return;
+  question_ = last_question(request);
+  record.received = std::move(body);
+  mask_.apply(record.received);
+}
+
+void TurnRecord::sent(std::string body) {
+  if (keeps_content()) sent_ = std::move(body);
+}
+
+TurnObserver* TurnRecord::observer(TurnObserver* next) {
+  next_ = next;
+  return this;
+}
+
+void TurnRecord::responded(std::string_view body) {
+  if (keeps_content()) response_ = body;
+}
+
+void TurnRecord::ended(KeptTurn kept) {
+  if (!kept.response.empty()) response_ = std::move(kept.response);
+  if (kept.too_long) response_.clear();
+  if (kept.reason == FinishReason::tool_calls) {
+    for (Call& call : calls_) {
+      if (call.open && call.choice == 0) call.row.outcome = CallOutcome::complete;
+    }
+  }
+  kept_ = std::move(kept);
+}
+
+// A loop gives a call another id where the model's own was taken: then it is the first one of that name without a result.
+void TurnRecord::call_result(std::string_view id, std::string_view name, store::CallResult result) {
+  const auto find = [&](auto same) {
+    return std::find_if(calls_.begin(), calls_.end(), [&](const Call& call) {
+      return !call.row.result && call.row.name == name && same(call);
+    });
+  };
+  auto call = find([&](const Call& each) { return each.row.id == id; });
+  if (call == calls_.end()) call = find([](const Call&) { return true; });
+  if (call == calls_.end()) return;
+  call->row.id = id;
+  if (keeps_content()) {
+    // A secret that the end cuts in two is masked first.
+    result.text = cut_to(result.text, 2 * store::kLongestText);
+    mask_.apply(result.text);
+    result.text = cut_to(result.text, store::kLongestText);
+  } else {
+    result.text.clear();
+  }
+  call->row.result = std::move(result);
+}
+
+void TurnRecord::complete(store::RequestOutcome& outcome) {
+  for (Call& call : calls_) outcome.call_rows.push_back(std::move(call.row));
+  mask_.apply(outcome.error_message);
+  if (!keeps_content()) return;
+  if (!outcome.finish_reason) outcome.finish_reason = kept_.reason;
+  outcome.sent = std::move(sent_);
+  outcome.response = std::move(response_);
+  outcome.events = std::move(kept_.events);
+  outcome.search = std::move(question_);
+  if (!outcome.search.empty() && !kept_.search.empty()) outcome.search.push_back('\n');
+  outcome.search.append(cut_to(kept_.search, store::kLongestText - outcome.search.size()));
+  for (std::string* text : {&outcome.sent, &outcome.response, &outcome.events, &outcome.search}) {
+    mask_.apply(*text);
+  }
+}
+
+void TurnRecord::turn_started(std::string_view response_id) {
+  calls_.clear();
+  kept_ = {};
+  if (next_ != nullptr) next_->turn_started(response_id);
+}
+
+// A call that is never finished was cut off.
+void TurnRecord::call_started(const CallStart& start) {
+  if (calls_.size() < kMostCalls) {
+    calls_.push_back({.choice = start.choice,
+                      .call = start.call,
+                      .row = {.id = std::string(start.id),
+                              .name = std::string(start.name),
+                              .outcome = CallOutcome::truncated}});
+  }
+  if (next_ != nullptr) next_->call_started(start);
+}
+
+void TurnRecord::call_finished(const CallEnd& end) {
+  const auto call = std::find_if(calls_.rbegin(), calls_.rend(), [&](const Call& open) {
+    return open.choice == end.choice && open.call == end.call;
+  });
+  if (call != calls_.rend()) {
+    call->row.outcome = end.outcome;
+    call->open = false;
+  }
+  if (next_ != nullptr) next_->call_finished(end);
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,65 @@
+// What the event loops of a gateway share. Everything in it may be used from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "access/limits.h"
+#include "dial/child_host.h"
+#include "dial/qwen_web_upstream.h"
+#include "recorder/capture_writer.h"
+#include "recorder/recent_captures.h"
+#include "store/request_log.h"
+#include "telemetry/log.h"
+#include "telemetry/metrics.h"
+#include "turn/loop_memories.h"
+#include "turn/loop_states.h"
+#include "turn/running_loops.h"
+
+namespace callgate::telemetry {
+class SpanExporter;
+}
+namespace callgate::tool {
+class ToolHost;
+}
+
+namespace callgate::server {
+
+class QueryPool;
+class SharedLimits;
+
+struct World {
+  World(telemetry::Logger& logger, telemetry::Metrics& all_metrics, store::RequestLog& request_log,
+        std::int64_t max_streams)
+      : log(logger),
+        metrics(all_metrics),
+        requests(request_log),
+        captures(logger, all_metrics),
+        streams(max_streams) {
+    loop_states.set_loss_report([this](std::string_view why) {
+      metrics.loop_states_lost.with(why).add();
+      log.repeated(telemetry::LogLevel::warning, "loop state",
+                   "the state of a tool loop is lost, its client cannot go on", {{"why", why}});
+    });
+  }
+  telemetry::Logger& log;
+  telemetry::Metrics& metrics;
+  store::RequestLog& requests;
+  CaptureWriter captures;
+  RecentCaptures recent_captures;
+  telemetry::SpanExporter* spans = nullptr;  // nullptr: nothing is traced
+  ConcurrencyLimit streams;
+  std::atomic<std::int64_t> connections{0};
+  std::atomic<bool> draining{false};
+  ConversationMemory conversations;
+  SharedLimits* limits = nullptr;  // nullptr: limits are this gateway's own
+  ChildHosts children;
+  QueryPool* queries = nullptr;     // nullptr: the request log cannot be queried
+  tool::ToolHost* tools = nullptr;  // nullptr: there are none
+  LoopStates loop_states;
+  LoopMemories memories;
+  RunningLoops loops;
+};
+
+}  // namespace callgate::server
