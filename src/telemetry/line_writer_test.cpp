@@ -122,7 +122,7 @@ TEST(LineWriter, writes_what_waits_before_it_goes) {
 
 TEST(LineWriter, does_not_wait_for_a_stuck_descriptor_forever) {
   // The thread that is stuck goes on to use it.
-  TestPipe& pipe = *new TestPipe;
+  static TestPipe& pipe = *new TestPipe;
   pipe.fill();
   LineWriterOptions options = to(pipe);
   options.close_timeout = milliseconds(5);
