@@ -261,7 +261,7 @@ test('tools that misbehave harm only their own calls', async () => {
     babbles: ['printf', 'ok \\377\\376'],
     clings: ['sh', '-c', 'sleep 60 & printf held'],
   };
-  const timeout = '400ms';
+  const timeout = '3s'; // what only a tool that hangs takes, also on a busy machine
   const tool = [cat('quick')];
   const server = { kind: 'mcp', timeout, start_timeout: '5s' };
   const stdio = [process.execPath, 'bad_tools.mjs', 'stdio'];
@@ -305,7 +305,7 @@ test('tools that misbehave harm only their own calls', async () => {
   over = true;
   await bystander;
 
-  const late = /no result within 400 ms|timed out after/;
+  const late = /no result within 3000 ms|timed out after/;
   const gone = /the connection closed before/;
   const cut = /^(y\n?)+/;
   const bad_text = /^ok \ufffd\ufffd$/;
@@ -322,10 +322,11 @@ test('tools that misbehave harm only their own calls', async () => {
       const { preview, is_error, duration_ms } = seen[kinds[i] + fault];
       assert.match(preview, pattern, kinds[i] + fault);
       assert.equal(is_error, ![cut, bad_text, held].includes(pattern), kinds[i] + fault);
-      assert.ok(duration_ms < 1000, `${kinds[i]}${fault}: ${duration_ms} ms`);
+      assert.ok(duration_ms < 10_000, `${kinds[i]}${fault}: ${duration_ms} ms`);
     }
   }
+  // A bystander that waited for a tool that hangs would take as long as its timeout.
   const worst = Math.max(...times);
-  assert.ok(times.length > 20 && worst < 400, `${times.length} bystanders, ${worst} ms at worst`);
+  assert.ok(times.length > 20 && worst < 2500, `${times.length} bystanders, ${worst} ms at worst`);
   assert.ok(grown < 64, `four floods of 1 GB: memory grew by ${grown} MB`);
 });
