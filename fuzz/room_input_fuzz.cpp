@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   json::Reader check(input->body);
   check.skip();
   CALLGATE_CHECK(check.finish());
-  const auto request = client::find("openai_chat")->decode(input->body);
+  const auto request = client::find("openai_chat")->decode({.body = input->body});
   if (!request) {
     CALLGATE_CHECK(!server::as_room_error(request.error()).message.empty());
     return 0;

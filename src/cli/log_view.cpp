@@ -126,7 +126,7 @@ std::string message_of(const Message& message, const Style& style) {
 std::string conversation_of(const LoggedRequest& logged, const Style& style) {
   const Protocol* protocol = client::find(logged.protocol);
   if (logged.received.empty() || protocol == nullptr) return "";
-  const auto request = protocol->decode(logged.received);
+  const auto request = protocol->decode({.body = logged.received});
   if (!request) return "";
   const std::size_t count = request->messages.size();
   const std::size_t first = count - std::min(count, kLastMessages);
@@ -183,7 +183,7 @@ std::string reasons_of(const LoggedRequest& logged, const Style& style) {
   if (logged.calls > 0 || logged.received.empty() || protocol == nullptr || dialect == nullptr) {
     return "";
   }
-  const auto request = protocol->decode(logged.received);
+  const auto request = protocol->decode({.body = logged.received});
   if (!request) return "";
   Explanation explanation(dialect->name);
   EventLog nowhere;

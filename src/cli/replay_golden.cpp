@@ -106,13 +106,13 @@ Result<std::vector<GoldenFile>> to_golden(const ReplayCase& input) {
   }
   const std::string bytes = upstream_bytes(input);
   std::vector<GoldenFile> files{{is_whole_body(bytes) ? ".body" : ".sse", bytes}};
-  const auto usual = client::find("openai_chat")->decode(engine::usual_golden_request());
+  const auto usual = client::find("openai_chat")->decode({.body = engine::usual_golden_request()});
   const std::string body = request_of(input.request);
   if (body != request_of(*usual)) files.push_back({".request.json", body});
   const std::string policy = policy_of(input.options);
   if (!policy.empty()) files.push_back({".policy", policy});
   // The request is read back, so that the case is run with what its file says.
-  auto request = client::find("openai_chat")->decode(body);
+  auto request = client::find("openai_chat")->decode({.body = body});
   if (!request) return tl::unexpected(request.error());
   for (const Protocol* protocol : client::all()) {
     PipelineOptions options = engine::golden_options(input.options.wire, protocol->name);

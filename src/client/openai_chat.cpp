@@ -72,11 +72,53 @@ std::string openai_error_body(const Error& error) {
   return body;
 }
 
+namespace {
+
+constexpr Endpoint kEndpoints[] = {
+    {"POST", "/v1/chat/completions", Endpoint::Kind::turn},
+    {"GET", "/v1/models", Endpoint::Kind::models},
+    {"GET", "/v1/models/*", Endpoint::Kind::model},
+};
+
+Result<Request> decode(const ClientRequest& request) { return decode_openai_chat(request.body); }
+
+void append_model(std::string& out, const ModelEntry& model) {
+  json::ObjectWriter object(out);
+  object.string("id", model.id);
+  object.string("object", "model");
+  object.integer("created", model.created);
+  object.string("owned_by", model.owner);
+  object.close();
+}
+
+std::string print_model(const ModelEntry& model) {
+  std::string body;
+  append_model(body, model);
+  return body;
+}
+
+std::string print_models(std::span<const ModelEntry> models) {
+  std::string body = "{\"object\":\"list\",\"data\":[";
+  for (const ModelEntry& model : models) {
+    if (body.back() == '}') body += ',';
+    append_model(body, model);
+  }
+  return body + "]}";
+}
+
+}  // namespace
+
 const Protocol kOpenaiChat = {
     .name = "openai_chat",
-    .decode = decode_openai_chat,
+    .endpoints = kEndpoints,
+    .id_prefix = "chatcmpl-",
+    .stream_type = "text/event-stream; charset=utf-8",
+    .keep_alive = ": keep-alive\n\n",
+    .decode = decode,
     .make_encoder = make_encoder,
     .error_body = openai_error_body,
+    .print_models = print_models,
+    .print_model = print_model,
 };
 
 }  // namespace callgate::client

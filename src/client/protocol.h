@@ -1,4 +1,9 @@
-// A protocol is the HTTP and JSON that a client speaks: one file per protocol, one row in the registry.
+// A protocol is the HTTP and JSON that a client speaks: one file per protocol, one row in the registry. The rest of callgate
+// knows no protocol by name: which one a request speaks follows from its path.
+//
+//   const Protocol& protocol = client::for_path("/v1/chat/completions");
+//   auto request = protocol.decode({.body = body});
+//   if (!request) respond(client::status_of(request.error()), protocol.error_body(request.error()));
 #pragma once
 
 #include <cstdint>
@@ -53,19 +58,54 @@ class ResponseEncoder {
   virtual void fail(const Error& error) = 0;
 };
 
+// What a client sent. Views into the request, valid during decode().
+struct ClientRequest {
+  std::string_view body;
+  std::string_view path = {};
+  std::string_view query = {};  // after the question mark
+  // The value of a header, empty: there is none. `headers` is handed back to it. nullptr: there are no headers.
+  std::string_view (*header)(const void* headers, std::string_view name) = nullptr;
+  const void* headers = nullptr;
+};
+
+struct Endpoint {
+  enum class Kind : std::uint8_t {
+    turn,    // asks a model
+    models,  // lists the models
+    model,   // shows one; its name is what `*` stands for
+  };
+  std::string_view method;
+  std::string_view path;  // a final `/*` matches one or more segments
+  Kind kind = Kind::turn;
+};
+
+struct ModelEntry {
+  std::string_view id;
+  std::string_view owner;
+  std::int64_t created = 0;  // Unix seconds
+};
+
 struct Protocol {
   std::string_view name;
-  // A request body -> Request, or what is wrong with it, naming the field.
-  Result<Request> (*decode)(std::string_view body) = nullptr;
+  std::span<const Endpoint> endpoints;
+  std::string_view id_prefix;    // of the answers' ids
+  std::string_view stream_type;  // content type of a stream
+  std::string_view keep_alive;   // what a silent stream may carry; clients pass over it
+  // A request -> Request, or what is wrong with it, naming the field.
+  Result<Request> (*decode)(const ClientRequest& request) = nullptr;
   std::unique_ptr<ResponseEncoder> (*make_encoder)(const Request& request,
                                                    const ResponseIdentity& identity) = nullptr;
   // The body that goes with status_of(error).
   std::string (*error_body)(const Error& error) = nullptr;
+  std::string (*print_models)(std::span<const ModelEntry> models) = nullptr;
+  std::string (*print_model)(const ModelEntry& model) = nullptr;
 };
 
 namespace client {
 std::span<const Protocol* const> all();
 const Protocol* find(std::string_view name);
+// The protocol whose endpoint that path is, for whatever method; for other paths the first one.
+const Protocol& for_path(std::string_view path);
 // The HTTP status for an error; the upstream's own status is kept where a client can act on it.
 int status_of(const Error& error);
 }  // namespace client

@@ -13,8 +13,8 @@
 namespace callgate::server {
 
 inline Request request_of(const std::string& messages) {
-  auto request =
-      client::find("openai_chat")->decode(R"({"model":"m","messages":)" + messages + "}");
+  const std::string body = R"({"model":"m","messages":)" + messages + "}";
+  auto request = client::find("openai_chat")->decode({.body = body});
   EXPECT_TRUE(request) << (request ? "" : request.error().message);
   return *request;
 }

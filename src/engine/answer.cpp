@@ -5,14 +5,15 @@
 namespace callgate::engine {
 namespace {
 
-ResponseIdentity make_identity(const Request& request, const PipelineOptions& options,
-                               TurnTally& tally) {
-  ResponseIdentity made{
-      .id = options.response_id.empty() ? tally.mint.mint("chatcmpl-", 29) : options.response_id,
-      .model = options.model.empty() ? request.model : options.model,
-      .created = options.created,
-      .reasoning_field =
-          options.policy.reasoning == ReasoningForm::reasoning ? "reasoning" : "reasoning_content"};
+ResponseIdentity make_identity(const Request& request, const Protocol& protocol,
+                               const PipelineOptions& options, TurnTally& tally) {
+  ResponseIdentity made{.id = options.response_id.empty() ? tally.mint.mint(protocol.id_prefix, 29)
+                                                          : options.response_id,
+                        .model = options.model.empty() ? request.model : options.model,
+                        .created = options.created,
+                        .reasoning_field = options.policy.reasoning == ReasoningForm::reasoning
+                                               ? "reasoning"
+                                               : "reasoning_content"};
   if (tally.observer != nullptr) tally.observer->turn_started(made.id);
   return made;
 }
@@ -26,7 +27,7 @@ Answer::Answer(const Request& request, const Protocol& protocol, const PipelineO
       tally_(tally),
       policy_(options.policy),
       elapsed_ms_(options.elapsed_ms),
-      identity_(make_identity(request, options, tally)),
+      identity_(make_identity(request, protocol, options, tally)),
       prompt_bytes_(policy_.estimate_usage ? prompt_bytes(request) : 0),
       encoder_(protocol.make_encoder(request, identity_)),
       keeper_(options.keep > 0

@@ -17,7 +17,7 @@ TEST(FieldReturn, of_a_call_and_a_message_is_unchanged) {
       std::string(kDetails) + R"(,"tool_calls":[{"id":"c1","type":"function",)" +
       std::string(kSignature) +
       R"(,"function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}]})";
-  const Result<Request> request = client::find("openai_chat")->decode(body);
+  const Result<Request> request = client::find("openai_chat")->decode({.body = body});
   ASSERT_TRUE(request.has_value());
   const auto sent = upstream::find("openai_chat")->encode(*request, {.model = "m"});
   ASSERT_TRUE(sent.has_value());

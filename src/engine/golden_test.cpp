@@ -60,7 +60,7 @@ Request request_of(const Case& golden, bool stream) {
   const fs::path path = fs::path(golden.input).replace_extension(".request.json");
   const std::string body =
       fs::exists(path) ? read_file(path) : std::string(engine::usual_golden_request());
-  Result<Request> request = client::find("openai_chat")->decode(body);
+  Result<Request> request = client::find("openai_chat")->decode({.body = body});
   EXPECT_TRUE(request.has_value()) << (request ? "" : request.error().message);
   request->stream = stream;
   return *request;

@@ -17,7 +17,7 @@ struct Pipeline::Parts {
       : request(asked), tally(options.id_seed) {
     tally.observer = options.observer;
     if (options.sink != nullptr) {
-      sink.emplace(request, options, tally);
+      sink.emplace(request, protocol, options, tally);
     } else {
       answer.emplace(request, protocol, options, engine::AnswerOf::one_turn, tally);
     }

@@ -25,7 +25,7 @@ constexpr std::string_view kConversation = R"({"model":"m","messages":[
      "days":{"type":"integer","default":1},"unit":{"type":"string","enum":["C","F"]}},"required":["city"]}}}],
   "temperature":1.5,"max_completion_tokens":7})";
 
-Request conversation() { return *client::find("openai_chat")->decode(kConversation); }
+Request conversation() { return *client::find("openai_chat")->decode({.body = kConversation}); }
 
 std::string text_at(const Request& request, std::size_t index) {
   return text_of(request.messages.at(index).content);

@@ -12,9 +12,10 @@ namespace callgate::engine {
 class SinkOutlet : public TurnOutlet {
  public:
   // REQUIRES: options.sink is set; what it refers to and the tally outlive the outlet.
-  SinkOutlet(const Request& request, const PipelineOptions& options, TurnTally& tally)
+  SinkOutlet(const Request& request, const Protocol& protocol, const PipelineOptions& options,
+             TurnTally& tally)
       : tally_(tally),
-        choices_(begin(request, options), options, AnswerOf::one_turn, tally,
+        choices_(begin(request, protocol, options), options, AnswerOf::one_turn, tally,
                  [&](std::uint32_t choice) {
                    EventSink& next = choice == 0 ? *options.sink : nowhere_;
                    return ClientChoices::Ends{.next = next};
@@ -29,9 +30,10 @@ class SinkOutlet : public TurnOutlet {
   };
 
   // The turn has an id, as an answer would have.
-  const Request& begin(const Request& request, const PipelineOptions& options) {
-    const std::string id =
-        options.response_id.empty() ? tally_.mint.mint("chatcmpl-", 29) : options.response_id;
+  const Request& begin(const Request& request, const Protocol& protocol,
+                       const PipelineOptions& options) {
+    const std::string id = options.response_id.empty() ? tally_.mint.mint(protocol.id_prefix, 29)
+                                                       : options.response_id;
     if (tally_.observer != nullptr) tally_.observer->turn_started(id);
     return request;
   }

@@ -13,7 +13,7 @@ net::Task<> Desk::refuse(Ask& ask, const Error& error, int status) const {
   observe_refusal(world, ask, status, error);
   const Milliseconds waited(loop.now() - ask.started_ms);
   trace_refusal(world, mint, ask, status, error, waited);
-  co_await respond_json(ask, status, client::find("openai_chat")->error_body(error));
+  co_await respond_json(ask, status, ask.protocol->error_body(error));
 }
 
 net::Task<> respond_json(Ask& ask, int status, std::string_view body) {

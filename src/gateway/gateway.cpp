@@ -27,22 +27,25 @@ namespace callgate::server {
 
 namespace {
 
-void append_model(std::string& out, const Snapshot::Listed& listed, std::int64_t created) {
-  json::ObjectWriter object(out);
-  object.string("id", listed.name);
-  object.string("object", "model");
-  object.integer("created", created);
-  object.string("owned_by", listed.model->upstream.front());
-  object.close();
+std::string_view find_header(const void* headers, std::string_view name) {
+  return static_cast<const net::Headers*>(headers)->find(name).value_or("");
 }
 
-std::string print_models(const std::vector<Snapshot::Listed>& models, std::int64_t created) {
-  std::string body = "{\"object\":\"list\",\"data\":[";
-  for (const Snapshot::Listed& listed : models) {
-    if (body.back() == '}') body += ',';
-    append_model(body, listed, created);
+ClientRequest to_client_request(const net::RequestHead& head, std::string_view body) {
+  return {.body = body,
+          .path = head.path,
+          .query = head.query,
+          .header = find_header,
+          .headers = &head.headers};
+}
+
+// What stands before the name of a model in a path.
+std::string_view model_prefix(const Protocol& protocol) {
+  for (const Endpoint& endpoint : protocol.endpoints) {
+    if (endpoint.kind != Endpoint::Kind::model) continue;
+    return endpoint.path.substr(0, endpoint.path.size() - 1);
   }
-  return body + "]}";
+  return {};
 }
 
 }  // namespace
@@ -65,9 +68,15 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
                           net::Task<> (Gateway::*member)(Ask&)) {
     routes_.add({method, path, guard, [this, member](Ask& ask) { return (this->*member)(ask); }});
   };
-  add("POST", "/v1/chat/completions", Guard::model, &Gateway::chat_completions);
-  add("GET", "/v1/models", Guard::key, &Gateway::models);
-  add("GET", "/v1/models/*", Guard::key, &Gateway::models);
+  for (const Protocol* protocol : client::all()) {
+    for (const Endpoint& endpoint : protocol->endpoints) {
+      const bool turn = endpoint.kind == Endpoint::Kind::turn;
+      add(endpoint.method, endpoint.path, turn ? Guard::model : Guard::key,
+          turn                                      ? &Gateway::answer_turn
+          : endpoint.kind == Endpoint::Kind::models ? &Gateway::list_models
+                                                    : &Gateway::show_model);
+    }
+  }
   add_log_routes(routes_, desk_);
   add_session_routes(routes_, desk_);
   add_loop_routes(routes_, desk_);
@@ -105,7 +114,10 @@ Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
 
 // No Error is made inside a co_await expression below: g++ 12 destroys such temporaries twice.
 net::Task<> Gateway::answer(net::Exchange& exchange) {
-  Ask ask{.exchange = exchange, .snapshot = snapshot_, .started_ms = loop_.now()};
+  Ask ask{.exchange = exchange,
+          .snapshot = snapshot_,
+          .protocol = &client::for_path(exchange.head().path),
+          .started_ms = loop_.now()};
   const std::string_view given = exchange.head().headers.find("x-request-id").value_or("");
   ask.id = is_acceptable_request_id(given) ? std::string(given)
                                            : mint_.mint_timed("req_", net::unix_ms());
@@ -145,7 +157,7 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
   return admit_turn(world_, *ask.snapshot, ask.key, ask.headers);
 }
 
-net::Task<> Gateway::chat_completions(Ask& ask) {
+net::Task<> Gateway::answer_turn(Ask& ask) {
   const TurnSlots slots(world_, ask.key);
   const std::optional<Error> busy = slots.refusal();
   if (busy) co_return co_await refuse(ask, *busy);
@@ -162,9 +174,9 @@ net::Task<> Gateway::chat_completions(Ask& ask) {
 Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view body) {
   auto work = std::make_unique<LoopWork>();
   TurnJob& job = work->job;
-  job.protocol = client::find("openai_chat");
+  job.protocol = ask.protocol;
   job.protocol_name = job.protocol->name;
-  auto request = job.protocol->decode(body);
+  auto request = job.protocol->decode(to_client_request(ask.exchange.head(), body));
   if (!request) return tl::unexpected(request.error());
   auto model = ask.snapshot->choose_model(ask.key, request->model);
   if (!model) return tl::unexpected(model.error());
@@ -231,7 +243,7 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
                               {.request_id = ask.id,
                                .time_ms = net::unix_ms(),
                                .model = std::string(model),
-                               .protocol = "openai_chat",
+                               .protocol = std::string(ask.protocol->name),
                                .secrets = ask.snapshot->secrets,
                                .brief = brief});
   if (ask.capture == nullptr) return {};
@@ -241,20 +253,22 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
   return {};
 }
 
-net::Task<> Gateway::models(Ask& ask) {
+net::Task<> Gateway::list_models(Ask& ask) {
   const Snapshot& snapshot = *ask.snapshot;
-  constexpr std::string_view kPrefix = "/v1/models/";
-  const std::string_view path = ask.exchange.head().path;
-  std::string body;
-  if (path.starts_with(kPrefix)) {
-    const std::string name = percent_decoded(path.substr(kPrefix.size()));
-    const auto model = snapshot.choose_model(ask.key, name);
-    if (!model) co_return co_await refuse(ask, model.error());
-    append_model(body, {name, model->config}, snapshot.loaded_at);
-  } else {
-    body = print_models(snapshot.list_models(ask.key), snapshot.loaded_at);
+  std::vector<ModelEntry> models;
+  for (const Snapshot::Listed& listed : snapshot.list_models(ask.key)) {
+    models.push_back({listed.name, listed.model->upstream.front(), snapshot.loaded_at});
   }
-  co_await respond_json(ask, 200, body);
+  co_await respond_json(ask, 200, ask.protocol->print_models(models));
+}
+
+net::Task<> Gateway::show_model(Ask& ask) {
+  const std::string_view path = ask.exchange.head().path;
+  const std::string name = percent_decoded(path.substr(model_prefix(*ask.protocol).size()));
+  const auto model = ask.snapshot->choose_model(ask.key, name);
+  if (!model) co_return co_await refuse(ask, model.error());
+  const ModelEntry entry{name, model->config->upstream.front(), ask.snapshot->loaded_at};
+  co_await respond_json(ask, 200, ask.protocol->print_model(entry));
 }
 
 net::Task<> Gateway::livez(Ask& ask) {

@@ -49,12 +49,13 @@ class Gateway {
   const Desk& desk() const { return desk_; }
 
  private:
-  net::Task<> chat_completions(Ask& ask);
+  net::Task<> answer_turn(Ask& ask);
   Result<std::unique_ptr<LoopWork>> read_turn(Ask& ask, std::string_view body);
   // Frames of their own: a stream without a loop has no room for one.
   net::Task<> run_plain(Ask& ask, std::unique_ptr<LoopWork> work);
   net::Task<> run_loop(Ask& ask, std::unique_ptr<LoopWork> work);
-  net::Task<> models(Ask& ask);
+  net::Task<> list_models(Ask& ask);
+  net::Task<> show_model(Ask& ask);
   net::Task<> livez(Ask& ask);
   net::Task<> readyz(Ask& ask);
   net::Task<> metrics(Ask& ask);

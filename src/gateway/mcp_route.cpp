@@ -17,6 +17,7 @@ namespace {
 
 constexpr net::Millis kLook{1'000};  // how soon a change of the tools is noticed
 constexpr std::uint64_t kSilence = 15'000;
+constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
 constexpr std::size_t kMostProgress = std::size_t{64} << 10;  // that waits for a slow client
 
 // Tools that need a person's approval have nobody to ask here.

@@ -31,7 +31,7 @@ class RoomTurnTest : public testing::Test {
     job.protocol = client::find("openai_chat");
     job.protocol_name = "room";
     const auto request = job.protocol->decode(
-        R"({"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]})");
+        {.body = R"({"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]})"});
     job.request = *request;
     job.model = *job.snapshot->choose_model(nullptr, "m");
     job.dialect = job.model.dialect;

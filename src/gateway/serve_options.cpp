@@ -28,10 +28,10 @@ net::ServerOptions server_options(const Config& config, World& world) {
   options.body_idle_timeout = millis(limits.body_timeout);
   options.keep_alive_timeout = millis(limits.keep_alive_timeout);
   options.write_stall_timeout = millis(limits.write_timeout);
-  options.error_body = [](int status, std::string_view message) {
+  options.error_body = [](int status, std::string_view message, std::string_view path) {
     const ErrorCode code = status >= 500 ? ErrorCode::internal : ErrorCode::invalid_request;
-    return client::find("openai_chat")
-        ->error_body({.code = code, .message = std::string(message), .status = status});
+    return client::for_path(path).error_body(
+        {.code = code, .message = std::string(message), .status = status});
   };
   options.open_connections = &world.connections;
   options.max_connections = limits.max_connections;

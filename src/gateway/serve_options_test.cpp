@@ -45,9 +45,10 @@ TEST_F(ServeOptionsTest, gives_the_server_its_limits) {
 
 TEST_F(ServeOptionsTest, errors_of_the_server_are_written_as_those_of_the_gateway) {
   const net::ServerOptions options = server_options(config_, world_);
-  EXPECT_THAT(options.error_body(413, "too large"), HasSubstr(R"("type":"invalid_request_error")"));
-  EXPECT_THAT(options.error_body(500, "broken"), HasSubstr(R"("message":"broken")"));
-  EXPECT_THAT(options.error_body(500, "broken"), testing::Not(HasSubstr("invalid_request")));
+  EXPECT_THAT(options.error_body(413, "too large", "/v1/chat/completions"),
+              HasSubstr(R"("type":"invalid_request_error")"));
+  EXPECT_THAT(options.error_body(500, "broken", ""), HasSubstr(R"("message":"broken")"));
+  EXPECT_THAT(options.error_body(500, "broken", ""), testing::Not(HasSubstr("invalid_request")));
 }
 
 TEST_F(ServeOptionsTest, faults_of_the_server_are_logged_and_counted) {

@@ -104,8 +104,8 @@ class MockServer {
     const std::string target(exchange.head().target);
     auto body = co_await exchange.body();
     if (!body) co_return co_await refuse(exchange, body.error());
-    auto request =
-        format->decode == nullptr ? protocol_.decode(*body) : format->decode(target, *body);
+    auto request = format->decode == nullptr ? protocol_.decode({.body = *body})
+                                             : format->decode(target, *body);
     if (!request) co_return co_await refuse(exchange, request.error());
     const bool is_chat = format->decode == nullptr;
     const auto checked = is_chat ? check_tool_choice(*request, {}) : Result<void>();

@@ -169,7 +169,7 @@ Task<> Connection::answer() {
 
 Task<> Connection::refuse(int status, std::string_view message) {
   keep_alive_ = false;
-  std::string body = server_.error_body(status, message);
+  std::string body = server_.error_body(status, message, head().path);
   Headers headers;
   headers.add("content-type", "application/json");
   (void)co_await respond(status, headers, body);

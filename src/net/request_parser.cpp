@@ -223,10 +223,6 @@ void RequestParser::check_head() {
   if (head_.target.size() > limits_.target_bytes) {
     return refuse(414, "the request target is too long");
   }
-  if (head_.headers.size() > limits_.header_count) return refuse(431, "too many headers");
-  for (const Header header : head_.headers) {
-    if (!is_sendable(header)) return refuse(400, "a header name or value holds forbidden bytes");
-  }
   head_.method = llhttp_method_name(static_cast<llhttp_method_t>(parser_.method));
   head_.minor_version = parser_.http_minor;
   std::string_view origin = head_.target;
@@ -238,6 +234,11 @@ void RequestParser::check_head() {
   const std::size_t question = origin.find('?');
   head_.path = origin.substr(0, question);
   head_.query = question == npos ? std::string_view() : origin.substr(question + 1);
+  // From here on a refusal can be said in the words of whatever answers that path.
+  if (head_.headers.size() > limits_.header_count) return refuse(431, "too many headers");
+  for (const Header header : head_.headers) {
+    if (!is_sendable(header)) return refuse(400, "a header name or value holds forbidden bytes");
+  }
   head_.keep_alive = head_.minor_version >= 1;
   for (const Header header : head_.headers) {
     if (!equals_ignoring_case(header.name, "connection")) continue;

@@ -265,7 +265,9 @@ TEST(HttpServer, turns_a_throwing_answer_into_a_500) {
   std::atomic<int> logged = 0;
   ServerOptions options;
   options.log = [&](std::string_view) { ++logged; };
-  options.error_body = [](int status, std::string_view) { return "own " + std::to_string(status); };
+  options.error_body = [](int status, std::string_view, std::string_view path) {
+    return "own " + std::to_string(status) + " of " + std::string(path);
+  };
   ServerThread server(
       [](Exchange& exchange) -> Task<> {
         co_await exchange.loop().sleep(Millis(1));
@@ -276,8 +278,26 @@ TEST(HttpServer, turns_a_throwing_answer_into_a_500) {
   client.send(kGet);
   const std::string answer = client.receive_all();
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 500 "));
-  EXPECT_THAT(answer, EndsWith("own 500"));
+  EXPECT_THAT(answer, EndsWith("own 500 of /x"));
   EXPECT_EQ(logged, 1);
+}
+
+TEST(HttpServer, says_which_path_it_refuses_by_itself) {
+  ServerOptions options;
+  options.limits.header_count = 2;
+  options.error_body = [](int status, std::string_view, std::string_view path) {
+    return std::to_string(status) + " of '" + std::string(path) + "'";
+  };
+  ServerThread server(echo, options);
+  const auto refusal = [&](std::string_view request) {
+    RawSocket client = RawSocket::connect(server.port());
+    client.send(request);
+    return client.receive_all();
+  };
+  EXPECT_THAT(refusal("GET /p?q HTTP/1.1\r\nhost: a\r\na: b\r\nc: d\r\n\r\n"),
+              EndsWith("431 of '/p'"));
+  EXPECT_THAT(refusal("GET /p HTTP/1.1\r\n\r\n"), EndsWith("400 of '/p'"));
+  EXPECT_THAT(refusal("nonsense\r\n\r\n"), EndsWith("400 of ''"));
 }
 
 TEST(HttpServer, breaks_the_connection_of_a_stream_that_throws) {

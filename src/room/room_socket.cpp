@@ -209,7 +209,7 @@ Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body)
   const auto admitted = admit_turn(host_.world, *job.snapshot, *key, unused);
   if (!admitted) return tl::unexpected(admitted.error());
   job.protocol = client::find("openai_chat");
-  auto request = job.protocol->decode(body);
+  auto request = job.protocol->decode({.body = body});
   if (!request) return tl::unexpected(as_room_error(request.error()));
   auto model = job.snapshot->choose_model(*key, request->model);
   if (!model) return tl::unexpected(model.error());

@@ -140,7 +140,7 @@ net::Task<bool> AnswerSession::send() {
 
 void AnswerSession::begin_stream() {
   if (audience_.has_started()) return;
-  add_event_stream_headers(audience_.headers());
+  add_event_stream_headers(audience_.headers(), job_.protocol->stream_type);
   add_notices();
   status_ = 200;
   if (job_.capture) job_.capture->client_got(200, audience_.headers(), "");
@@ -197,8 +197,8 @@ net::Task<bool> AnswerSession::on_time() {
                       now >= last_write_ + keepalive() && out_.empty();
   if (!silent) co_return true;
   last_write_ = now;
-  if (job_.capture) job_.capture->client_got_comment(kKeepAlive);
-  const auto written = co_await audience_.write(kKeepAlive);
+  if (job_.capture) job_.capture->client_got_comment(job_.protocol->keep_alive);
+  const auto written = co_await audience_.write(job_.protocol->keep_alive);
   co_return written.has_value();
 }
 

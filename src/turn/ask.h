@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "client/protocol.h"
 #include "net/server.h"
 #include "recorder/capture.h"
 #include "turn/snapshot.h"
@@ -14,6 +15,8 @@ namespace callgate::server {
 struct Ask {
   net::Exchange& exchange;
   std::shared_ptr<const Snapshot> snapshot;
+  const Protocol* protocol =
+      nullptr;  // what it speaks, by its path; every answer to it does as well
   std::string id;
   KeyState* key = nullptr;  // nullptr on an open gateway
   net::Headers headers;     // of the answer, whatever it will be

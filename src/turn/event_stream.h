@@ -1,4 +1,4 @@
-// What every answer that is an event stream shares.
+// What every answer that is a stream shares.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,8 @@
 
 namespace callgate::server {
 
-inline constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
-
-inline void add_event_stream_headers(net::Headers& headers) {
-  headers.add("content-type", "text/event-stream; charset=utf-8");
+inline void add_event_stream_headers(net::Headers& headers, std::string_view type) {
+  headers.add("content-type", type);
   headers.add("cache-control", "no-cache");
   headers.add("x-accel-buffering", "no");
 }
