@@ -57,7 +57,7 @@ Result<PipelineOptions> to_options(const CapturedPipeline& words) {
 Result<Request> to_request(std::string_view body, std::string_view protocol) {
   const Protocol* found = client::find(protocol);
   if (found == nullptr) return wrong("unknown protocol \"" + std::string(protocol) + "\"");
-  auto request = found->decode(body);
+  auto request = found->decode({.body = body});
   if (!request) request.error().message = "the client's request: " + request.error().message;
   return request;
 }

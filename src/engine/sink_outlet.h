@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "callgate/pipeline.h"
+#include "client/protocol.h"
 #include "engine/client_choices.h"
 #include "engine/turn_outlet.h"
 

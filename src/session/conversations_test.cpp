@@ -9,8 +9,8 @@ namespace callgate::server {
 namespace {
 
 Request request_of(std::string_view messages) {
-  auto request = client::find("openai_chat")
-                     ->decode(R"({"model":"m","messages":)" + std::string(messages) + "}");
+  const std::string body = R"({"model":"m","messages":)" + std::string(messages) + "}";
+  auto request = client::find("openai_chat")->decode({.body = body});
   EXPECT_TRUE(request) << (request ? "" : request.error().message);
   return *request;
 }

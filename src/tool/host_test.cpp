@@ -325,9 +325,9 @@ TEST(ToolHost, a_call_that_runs_when_it_ends_is_cancelled_and_told) {
   auto host = std::move(*ToolHost::start(
       {.tools = {shell_tool("touch " + mark + "; sleep 600")}, .hooks = {}}, nullptr));
   std::string text;
-  std::thread caller([&] {
+  std::thread caller([&text, &used = *host] {
     net::Loop loop;
-    text = text_of(*host, loop, "it", "{}", net::Millis(60'000));
+    text = text_of(used, loop, "it", "{}", net::Millis(60'000));
   });
   for (int i = 0; i < 10'000 && ::access(mark.c_str(), F_OK) != 0; ++i) ::usleep(2000);
   ASSERT_EQ(::access(mark.c_str(), F_OK), 0);

@@ -31,7 +31,10 @@ struct LoopRun::Turn {
 class LoopRun::Outlet final : public engine::TurnOutlet {
  public:
   Outlet(LoopRun& run, const Request& request, PipelineOptions& options)
-      : run_(run), tally_(options.id_seed), sink_(run), events_(request, bound(options), tally_) {}
+      : run_(run),
+        tally_(options.id_seed),
+        sink_(run),
+        events_(request, *run.job_.protocol, bound(options), tally_) {}
 
   engine::TurnTally& tally() override { return tally_; }
   EventSink& choice(std::uint32_t index) override { return events_.choice(index); }
