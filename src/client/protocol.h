@@ -63,7 +63,7 @@ struct ClientRequest {
   std::string_view body;
   std::string_view path = {};
   std::string_view query = {};  // after the question mark
-  // The value of a header, empty: there is none. `headers` is handed back to it. nullptr: there are no headers.
+  // Finds the value of a header in `headers`; empty if it is missing. nullptr: the request has no headers.
   std::string_view (*header)(const void* headers, std::string_view name) = nullptr;
   const void* headers = nullptr;
 };

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "base/path_pattern.h"
 #include "client/openai_chat.h"
 #include "client/protocol.h"
 
@@ -20,16 +21,6 @@ const Protocol* find(std::string_view name) {
   }
   return nullptr;
 }
-
-namespace {
-
-bool path_matches(std::string_view pattern, std::string_view path) {
-  if (!pattern.ends_with("/*")) return pattern == path;
-  pattern.remove_suffix(1);
-  return path.size() > pattern.size() && path.starts_with(pattern);
-}
-
-}  // namespace
 
 const Protocol& for_path(std::string_view path) {
   for (const Protocol* protocol : kAll) {

@@ -1,4 +1,4 @@
-// A turn whose events somebody else gets: those of choice 0, as a client would see them. There are no bytes.
+// Hands the events of choice 0 to a sink, as a client would see them. Nothing is encoded.
 #pragma once
 
 #include <cstdint>

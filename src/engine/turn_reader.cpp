@@ -110,8 +110,8 @@ void TurnReader::add_dialect(Stages& stages, const WireFormat& wire,
       markup_, tally_.summary));
 }
 
-// A caller that wants no calls gets those that come all the same as text. Tools that are no functions have names that
-// callgate does not know: then there is nothing to judge by.
+// A caller that wants no calls gets those that come all the same as text. The names of tools that are not functions are
+// unknown to callgate: then there is nothing to judge by.
 void TurnReader::add_undeclared_tools(Stages& stages) {
   const bool none = request_.tool_choice.mode == ToolChoice::Mode::none;
   const UndeclaredTools rule = none ? UndeclaredTools::text : policy_.undeclared_tools;

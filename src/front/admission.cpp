@@ -33,6 +33,13 @@ void add_rate_headers(net::Headers& headers, const RateLimit::Verdict& verdict) 
 
 }  // namespace
 
+bool is_foreign_page(const Ask& ask) {
+  const std::string_view origin = ask.exchange.head().headers.find("origin").value_or("");
+  const Config& config = ask.snapshot->config;
+  return !origin.empty() &&
+         allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config)).empty();
+}
+
 Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
                         net::Headers& headers) {
   if (snapshot.config.maintenance || world.draining.load(std::memory_order_relaxed)) {

@@ -6,10 +6,15 @@
 #include "access/limits.h"
 #include "callgate/result.h"
 #include "net/http.h"
+#include "turn/ask.h"
 #include "turn/snapshot.h"
 #include "turn/world.h"
 
 namespace callgate::server {
+
+// Whether the request comes from a page in a browser whose origin is not allowed. Such a page must not start tools or join
+// rooms: its host name may have been pointed at this machine after it was loaded.
+bool is_foreign_page(const Ask& ask);
 
 // Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer. `key` is nullptr on
 // an open gateway.
@@ -21,7 +26,7 @@ class TurnSlots {
  public:
   // `key` is nullptr on an open gateway.
   TurnSlots(World& world, KeyState* key);
-  // Why there is no place; nothing when there is.
+  // Why the turn is refused; nothing if it has its places.
   std::optional<Error> refusal() const;
 
  private:

@@ -1,15 +1,8 @@
 #include "front/routes.h"
 
+#include "base/path_pattern.h"
+
 namespace callgate::server {
-namespace {
-
-bool path_matches(std::string_view pattern, std::string_view path) {
-  if (!pattern.ends_with("/*")) return pattern == path;
-  pattern.remove_suffix(1);
-  return path.size() > pattern.size() && path.starts_with(pattern);
-}
-
-}  // namespace
 
 Result<const Route*> Routes::find(std::string_view method, std::string_view path,
                                   std::string& allow) const {

@@ -1,8 +1,7 @@
 #include "gateway/gateway.h"
 
-#include <algorithm>
-#include <array>
-#include <chrono>
+#include <utility>
+#include <vector>
 
 #include "admin/admin_routes.h"
 #include "base/url_query.h"

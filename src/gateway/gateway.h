@@ -45,7 +45,6 @@ class Gateway {
 
   net::Task<> answer(net::Exchange& exchange);
 
-  net::Loop& loop() { return loop_; }
   const Desk& desk() const { return desk_; }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "base/glob.h"
 #include "config/tool_config.h"
+#include "front/admission.h"
 #include "tool/host.h"
 #include "tool/mcp_server.h"
 #include "turn/event_stream.h"
@@ -29,14 +30,6 @@ std::vector<ToolSpec> tools_for(const Ask& ask, const tool::Catalogue& catalogue
     if (allowed && !tool.approval) tools.push_back(std::move(tool.spec));
   }
   return tools;
-}
-
-// A page in a browser must not reach a gateway on its own machine by a name that changed its meaning.
-bool is_foreign_page(const Ask& ask) {
-  const std::string_view origin = ask.exchange.head().headers.find("origin").value_or("");
-  const Config& config = ask.snapshot->config;
-  return !origin.empty() &&
-         allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config)).empty();
 }
 
 tool::ToolCall call_of(const Ask& ask, const tool::McpRun& run) {

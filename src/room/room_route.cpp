@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "base/url_query.h"
+#include "front/admission.h"
 #include "room/room_socket.h"
 
 namespace callgate::server {
@@ -72,12 +73,10 @@ net::Task<> join_room(const Desk& desk, Rooms& rooms, Ask& ask) {
     const Error error{.code = ErrorCode::invalid_request, .message = std::string(fault->message)};
     co_return co_await desk.refuse(ask, error, fault->status);
   }
-  const std::string_view origin = head.headers.find("origin").value_or("");
-  const Config& config = ask.snapshot->config;
-  if (!origin.empty() &&
-      allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config)).empty()) {
+  if (is_foreign_page(ask)) {
+    const std::string origin(head.headers.find("origin").value_or(""));
     const Error error{.code = ErrorCode::forbidden,
-                      .message = "origin " + std::string(origin) + " is not in cors.origins"};
+                      .message = "origin " + origin + " is not in cors.origins"};
     co_return co_await desk.refuse(ask, error);
   }
   if (desk.world.draining.load(std::memory_order_relaxed)) {
