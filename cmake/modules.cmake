@@ -1,5 +1,5 @@
-# callgate_module(name [USES module...] [LIBS target...] [PCH target] [TOGETHER filter]): one folder under src/ is one static
-# library.
+# callgate_module(name [USES module...] [LIBS target...] [PCH target] [TOGETHER filter]): one folder under src/, with the folders
+# in it, is one static library.
 # *_test.cpp files become the module's test program. It is registered test by test, those that match the filter of TOGETHER
 # as one, because they share something that is slow to start; with CALLGATE_SHARDS it is registered as that many processes.
 # reference/*.cpp is linked to it.
@@ -8,14 +8,13 @@ function(callgate_module name)
   if(NOT MODULE_PCH)
     set(MODULE_PCH callgate_pch)
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
-  file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*_test.cpp)
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.h)
-  if(tests)
-    list(REMOVE_ITEM sources ${tests})
-  endif()
-  file(GLOB references CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/reference/*.cpp)
-  list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/${name}/main.cpp)
+  set(folder ${PROJECT_SOURCE_DIR}/src/${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*/*.cpp)
+  file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.h ${folder}/*/*.h)
+  file(GLOB references CONFIGURE_DEPENDS ${folder}/reference/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(REMOVE_ITEM sources ${folder}/main.cpp ${tests} ${references})
   list(TRANSFORM MODULE_USES PREPEND callgate_)
 
   set(target callgate_${name})

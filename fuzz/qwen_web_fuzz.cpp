@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "upstream/qwen_web.h"
+#include "upstream/qwen_web/qwen_web.h"
 #include "wire_oracle.h"
 
 namespace {

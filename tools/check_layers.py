@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Checks the dependency rule between modules and the landlord of each third-party library."""
+import collections
 import pathlib
 import re
 import sys
@@ -29,6 +30,7 @@ ORDER = [
 ]
 RANK = {module: rank for rank, group in enumerate(ORDER) for module in group}
 IO_LINE = RANK["net"]
+MAX_FILES = 60  # of production code in one folder; more of them form families with folders of their own
 
 LANDLORDS = [
     (re.compile(r"^(boost/|openssl/|llhttp\.h)"), {"net"}),
@@ -58,8 +60,19 @@ def check_public(path):
             yield f"{path}:{number}: public headers include only std, tl/expected and callgate/: {name}"
 
 
+def is_test(path):
+    return path.name.endswith("_test.cpp") or path.name.endswith("_testing.h") or path.parent.name == "reference"
+
+
+def check_folders(paths):
+    sizes = collections.Counter(path.parent for path in paths if not is_test(path))
+    for folder, size in sorted(sizes.items()):
+        if size > MAX_FILES:
+            yield f"{folder}: {size} files of production code, at most {MAX_FILES} are allowed"
+
+
 def check_module(path, module):
-    is_test = path.name.endswith("_test.cpp") or path.name.endswith("_testing.h")
+    in_test = is_test(path)
     for number, quote, name in includes(path):
         where = f"{path}:{number}"
         first = name.split("/")[0]
@@ -70,7 +83,7 @@ def check_module(path, module):
         for pattern, landlords in LANDLORDS:
             if pattern.match(name) and module not in landlords:
                 yield f"{where}: only {', '.join(sorted(landlords))} may include {name}"
-        if RANK[module] < IO_LINE and not is_test and FORBIDDEN_ABOVE.match(name):
+        if RANK[module] < IO_LINE and not in_test and FORBIDDEN_ABOVE.match(name):
             yield f"{where}: {module} is above the I/O line and may not include <{name}>"
 
 
@@ -80,9 +93,9 @@ def main():
     for path in sorted((ROOT / "include").rglob("*.h")):
         faults += check_public(path)
         checked += 1
-    for path in sorted((ROOT / "src").rglob("*")):
-        if path.suffix not in (".h", ".cpp"):
-            continue
+    sources = sorted(path for path in (ROOT / "src").rglob("*") if path.suffix in (".h", ".cpp"))
+    faults += check_folders(sources)
+    for path in sources:
         module = path.relative_to(ROOT / "src").parts[0]
         if module not in RANK:
             faults.append(f"{path}: {module} is not a module")

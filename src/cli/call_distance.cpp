@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "dialect/render.h"
+#include "dialect/render/render.h"
 
 namespace callgate::cli {
 namespace {

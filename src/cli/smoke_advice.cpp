@@ -11,7 +11,7 @@
 #include "cli/call_distance.h"
 #include "cli/smoke_request.h"
 #include "dialect/models.h"
-#include "dialect/render.h"
+#include "dialect/render/render.h"
 
 namespace callgate::cli {
 namespace {

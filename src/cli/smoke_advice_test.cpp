@@ -5,7 +5,7 @@
 
 #include "callgate/dialect.h"
 #include "cli/smoke_request.h"
-#include "dialect/render.h"
+#include "dialect/render/render.h"
 #include "json/writer.h"
 
 namespace callgate::cli {

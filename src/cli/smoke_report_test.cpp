@@ -12,7 +12,7 @@
 #include "callgate/dialect.h"
 #include "cli/smoke_request.h"
 #include "client/openai_chat.h"
-#include "dialect/render.h"
+#include "dialect/render/render.h"
 
 namespace callgate::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "dial/codex_conversation.h"
 #include "json/member.h"
 #include "json/writer.h"
-#include "upstream/codex_line.h"
+#include "upstream/codex/codex_line.h"
 
 namespace callgate::server {
 namespace {

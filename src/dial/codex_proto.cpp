@@ -10,7 +10,7 @@
 #include "json/member.h"
 #include "json/writer.h"
 #include "session/session_id.h"
-#include "upstream/codex_line.h"
+#include "upstream/codex/codex_line.h"
 
 namespace callgate::server {
 namespace {

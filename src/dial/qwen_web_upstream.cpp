@@ -7,7 +7,7 @@
 #include "net/unix_time.h"
 #include "session/session_id.h"
 #include "sse/decoder.h"
-#include "upstream/qwen_web.h"
+#include "upstream/qwen_web/qwen_web.h"
 #include "upstream/transcript.h"
 
 namespace callgate::server {

@@ -16,7 +16,7 @@
 
 #include "callgate/result.h"
 #include "dial/line_child.h"
-#include "upstream/codex_line.h"
+#include "upstream/codex/codex_line.h"
 
 namespace callgate::server {
 

@@ -5,8 +5,8 @@
 
 #include "callgate/event.h"
 #include "dial/upstream_call.h"
-#include "dialect/render.h"
-#include "script/qwen_web_reply.h"
+#include "dialect/render/render.h"
+#include "script/reply/qwen_web_reply.h"
 #include "script/scripted_model.h"
 
 namespace callgate::server {

@@ -1,4 +1,4 @@
-// The chats of scripted upstreams that keep conversations, for all loops: script/qwen_web_chats.h behind a mutex.
+// The chats of scripted upstreams that keep conversations, for all loops: script/reply/qwen_web_chats.h behind a mutex.
 #pragma once
 
 #include <mutex>
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "script/qwen_web_chats.h"
+#include "script/reply/qwen_web_chats.h"
 
 namespace callgate::server {
 

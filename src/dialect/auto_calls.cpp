@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "dialect/auto_parser.h"
-#include "dialect/call_object.h"
+#include "dialect/family/call_object.h"
 
 namespace callgate::dialect {
 namespace {

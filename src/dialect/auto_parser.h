@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "dialect/auto_signs.h"
-#include "dialect/call_block.h"
 #include "dialect/code_context.h"
 #include "dialect/explain.h"
+#include "dialect/family/call_block.h"
 #include "dialect/turn_gate.h"
 #include "json/scanner.h"
 

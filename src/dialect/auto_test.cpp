@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "chat/event_log.h"
-#include "dialect/call_object.h"
+#include "dialect/family/call_object.h"
 #include "dialect/golden_testing.h"
 
 namespace callgate::dialect {

@@ -7,8 +7,8 @@
 #include "callgate/dialect.h"
 #include "chat/event_log.h"
 #include "dialect/auto_signs.h"
-#include "dialect/call_object.h"
 #include "dialect/code_context.h"
+#include "dialect/family/call_object.h"
 
 namespace callgate::dialect {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "callgate/request.h"
-#include "dialect/render.h"
+#include "dialect/render/render.h"
 #include "json/writer.h"
 
 namespace callgate::dialect {

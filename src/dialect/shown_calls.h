@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "dialect/tagged_grammar.h"
+#include "dialect/family/tagged_grammar.h"
 
 namespace callgate::dialect {
 

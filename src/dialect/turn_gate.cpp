@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "dialect/call_object.h"
 #include "dialect/explain.h"
+#include "dialect/family/call_object.h"
 
 namespace callgate::dialect {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "chat/content.h"
-#include "dialect/render.h"
-#include "dialect/tool_prompt.h"
+#include "dialect/render/render.h"
+#include "dialect/render/tool_prompt.h"
 #include "json/writer.h"
 
 namespace callgate::engine {

@@ -6,7 +6,7 @@
 #include "chat/content.h"
 #include "chat/event_log.h"
 #include "client/protocol.h"
-#include "dialect/render.h"
+#include "dialect/render/render.h"
 
 namespace callgate::engine {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "callgate/dialect.h"
-#include "dialect/render.h"
-#include "script/reply_encoder.h"
+#include "dialect/render/render.h"
+#include "script/reply/reply_encoder.h"
 
 namespace callgate::server {
 

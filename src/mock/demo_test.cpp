@@ -9,9 +9,9 @@
 #include <map>
 
 #include "callgate/dialect.h"
-#include "json/reader.h"
-#include "script/reply_encoder.h"
 #include "gateway/gateway_testing.h"
+#include "json/reader.h"
+#include "script/reply/reply_encoder.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::server {

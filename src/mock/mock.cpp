@@ -12,9 +12,9 @@
 #include "json/writer.h"
 #include "net/loop.h"
 #include "net/server.h"
-#include "script/ollama_reply.h"
-#include "script/qwen_web_reply.h"
-#include "script/reply_encoder.h"
+#include "script/reply/ollama_reply.h"
+#include "script/reply/qwen_web_reply.h"
+#include "script/reply/reply_encoder.h"
 #include "script/scripted_model.h"
 #include "turn/loop_choice.h"
 

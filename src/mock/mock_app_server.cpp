@@ -5,9 +5,9 @@
 #include "json/member.h"
 #include "json/writer.h"
 #include "mock/stdio_player.h"
-#include "script/codex_request.h"
-#include "script/responses_request.h"
-#include "upstream/codex_line.h"
+#include "script/reply/codex_request.h"
+#include "script/reply/responses_request.h"
+#include "upstream/codex/codex_line.h"
 
 namespace callgate::server {
 namespace {

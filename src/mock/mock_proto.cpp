@@ -1,8 +1,8 @@
 #include "json/member.h"
 #include "json/writer.h"
 #include "mock/stdio_player.h"
-#include "script/codex_request.h"
-#include "upstream/codex_line.h"
+#include "script/reply/codex_request.h"
+#include "upstream/codex/codex_line.h"
 
 namespace callgate::server {
 namespace {

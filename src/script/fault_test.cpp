@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "script/reply_testing.h"
+#include "script/reply/reply_testing.h"
 
 namespace callgate::script {
 namespace {

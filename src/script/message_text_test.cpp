@@ -1,6 +1,6 @@
 #include "script/message_text.h"
 
-#include "script/reply_testing.h"
+#include "script/reply/reply_testing.h"
 
 namespace callgate::script {
 namespace {

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "script/reply_testing.h"
+#include "script/reply/reply_testing.h"
 #include "script/script.h"
 
 namespace callgate::script {

@@ -5,9 +5,9 @@
 #include "base/check.h"
 #include "base/ids.h"
 #include "chat/event_log.h"
-#include "script/call_run.h"
 #include "script/demo_model.h"
 #include "script/message_text.h"
+#include "script/reply/call_run.h"
 
 namespace callgate::script {
 namespace {

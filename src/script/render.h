@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "callgate/request.h"
-#include "script/reply_encoder.h"
+#include "script/reply/reply_encoder.h"
 #include "script/script.h"
 
 namespace callgate::script {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "script/reply_testing.h"
+#include "script/reply/reply_testing.h"
 
 namespace callgate::script {
 namespace {

@@ -17,7 +17,7 @@
 #include "callgate/request.h"
 #include "script/fault.h"
 #include "script/render.h"
-#include "script/reply.h"
+#include "script/reply/reply.h"
 #include "script/script.h"
 
 namespace callgate::script {

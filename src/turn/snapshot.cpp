@@ -5,7 +5,7 @@
 #include "config/config_text.h"
 #include "config/secrets.h"
 #include "dialect/models.h"
-#include "dialect/render.h"
+#include "dialect/render/render.h"
 
 namespace callgate::server {
 namespace {

@@ -27,7 +27,7 @@
 #include "callgate/request.h"
 #include "chat/finish_reason.h"
 #include "upstream/call_arguments.h"
-#include "upstream/openai_answer.h"
+#include "upstream/openai_chat/openai_answer.h"
 #include "upstream/tool_names.h"
 
 namespace callgate::upstream {

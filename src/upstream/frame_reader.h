@@ -10,7 +10,7 @@
 
 #include "json/reader.h"
 #include "upstream/dropped_members.h"
-#include "upstream/openai_answer.h"
+#include "upstream/openai_chat/openai_answer.h"
 #include "upstream/read_text.h"
 #include "upstream/repaired_read.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "json/reader.h"
-#include "upstream/openai_answer.h"
+#include "upstream/openai_chat/openai_answer.h"
 
 namespace callgate::upstream {
 

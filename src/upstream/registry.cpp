@@ -1,13 +1,13 @@
 #include <array>
 
-#include "upstream/anthropic_messages.h"
-#include "upstream/codex_app_server.h"
-#include "upstream/codex_proto.h"
-#include "upstream/gemini.h"
-#include "upstream/ollama.h"
-#include "upstream/openai_chat.h"
-#include "upstream/openai_responses.h"
-#include "upstream/qwen_web.h"
+#include "upstream/anthropic_messages/anthropic_messages.h"
+#include "upstream/codex/codex_app_server.h"
+#include "upstream/codex/codex_proto.h"
+#include "upstream/gemini/gemini.h"
+#include "upstream/ollama/ollama.h"
+#include "upstream/openai_chat/openai_chat.h"
+#include "upstream/openai_responses/openai_responses.h"
+#include "upstream/qwen_web/qwen_web.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::upstream {

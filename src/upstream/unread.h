@@ -11,7 +11,7 @@
 #include "callgate/error.h"
 #include "callgate/pipeline.h"
 #include "json/scanner.h"
-#include "upstream/openai_answer.h"
+#include "upstream/openai_chat/openai_answer.h"
 #include "upstream/repaired_read.h"
 
 namespace callgate::upstream {

@@ -1,0 +1,30 @@
+// DeepSeek V3.2:
+//
+//   <｜DSML｜function_calls>
+//   <｜DSML｜invoke name="get_weather">
+//   <｜DSML｜parameter name="city" string="true">Paris</｜DSML｜parameter>
+//   </｜DSML｜invoke>
+//   </｜DSML｜function_calls>
+#include "dialect/family/dsml.h"
+
+namespace callgate::dialect {
+namespace {
+
+constexpr std::string_view kModels[] = {"*deepseek-v3.2*"};
+
+std::unique_ptr<DialectParser> make(const DialectOptions& options) {
+  return make_tagged_parser(kDsmlProse, dsml_grammars(), options);
+}
+
+}  // namespace
+
+extern const Dialect deepseek_v32;
+constinit const Dialect deepseek_v32{
+    .name = "deepseek_v32",
+    .spec =
+        R"(<｜DSML｜function_calls><｜DSML｜invoke name="f"><｜DSML｜parameter name="k" string="true">)"
+        "v</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜function_calls>",
+    .models = kModels,
+    .make = make};
+
+}  // namespace callgate::dialect

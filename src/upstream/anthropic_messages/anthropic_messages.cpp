@@ -1,0 +1,273 @@
+#include "upstream/anthropic_messages/anthropic_messages.h"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "json/member.h"
+#include "json/reader.h"
+#include "json/writer.h"
+#include "upstream/anthropic_messages/anthropic_block.h"
+#include "upstream/anthropic_messages/anthropic_conversation.h"
+#include "upstream/anthropic_messages/anthropic_decoder.h"
+#include "upstream/anthropic_messages/anthropic_error.h"
+#include "upstream/anthropic_messages/anthropic_tool.h"
+#include "upstream/request_parts.h"
+
+namespace callgate::upstream {
+namespace {
+
+// Fields of the API itself.
+constexpr std::array<std::string_view, 8> kNative = {
+    "cache_control", "container", "context_management", "inference_geo",
+    "mcp_servers",   "speed",     "thinking",           "output_config"};
+
+std::optional<double> number_of(std::string_view json) {
+  double value = 0;
+  const auto [end, fault] = std::from_chars(json.data(), json.data() + json.size(), value);
+  if (fault != std::errc() || end != json.data() + json.size()) return std::nullopt;
+  return value;
+}
+
+class BodyWriter {
+ public:
+  BodyWriter(const Request& request, const EncodeOptions& options, UpstreamRequest& encoded)
+      : request_(request), options_(options), dropped_(encoded.dropped), object_(encoded.body) {}
+
+  void write() {
+    object_.string("model",
+                   options_.model.empty() ? std::string_view(request_.model) : options_.model);
+    write_max_tokens();
+    AnthropicConversation conversation = encode_anthropic_conversation(request_.messages);
+    for (DroppedField& field : conversation.dropped) dropped_.push_back(std::move(field));
+    if (!conversation.system.empty()) object_.raw("system", conversation.system);
+    object_.raw("messages", conversation.messages);
+    write_tools();
+    write_tool_choice();
+    write_reasoning();
+    write_sampling();
+    write_stop();
+    write_metadata();
+    write_service_tier();
+    for (const std::string_view name : kNative) {
+      if (const std::string_view json = field(name); !json.empty()) object_.raw(name, json);
+    }
+    if (options_.stream) object_.boolean("stream", true);
+    object_.close();
+  }
+
+ private:
+  std::string_view field(std::string_view name) const { return find_field(request_.extra, name); }
+
+  void drop(std::string_view name, bool changes_meaning = true) {
+    dropped_.push_back({std::string(name), changes_meaning});
+  }
+
+  void write_max_tokens() {
+    std::string_view limit = field("max_completion_tokens");
+    if (limit.empty()) limit = field("max_tokens");
+    if (limit.empty()) return object_.integer("max_tokens", kAnthropicMaxTokens);
+    object_.raw("max_tokens", limit);
+  }
+
+  void write_tools() {
+    if (request_.tools.empty() && request_.other_tools.empty()) return;
+    std::string tools;
+    for (const ToolSpec& tool : request_.tools) {
+      if (!tools.empty()) tools.push_back(',');
+      append_anthropic_tool(tools, tool);
+    }
+    for (const RawJson& tool : request_.other_tools) {
+      if (json::given_member(tool.text, "name").empty()) {
+        drop("other_tools");
+        continue;
+      }
+      if (!tools.empty()) tools.push_back(',');
+      tools.append(tool.text);
+    }
+    if (tools.empty()) return;
+    object_.key("tools").append("[").append(tools).append("]");
+    has_tools_ = true;
+  }
+
+  void write_tool_choice() {
+    using Mode = ToolChoice::Mode;
+    const bool one_call = !request_.parallel_tool_calls.value_or(true);
+    const Mode mode = request_.tool_choice.mode;
+    if (!has_tools_ || (mode == Mode::unset && !one_call)) return;
+    json::ObjectWriter choice(object_.key("tool_choice"));
+    switch (mode) {
+      case Mode::unset:
+      case Mode::automatic:
+        choice.string("type", "auto");
+        break;
+      case Mode::none:
+        choice.string("type", "none");
+        break;
+      case Mode::required:
+        choice.string("type", "any");
+        break;
+      case Mode::named:
+        choice.string("type", "tool");
+        choice.string("name", request_.tool_choice.name);
+        break;
+    }
+    if (one_call && mode != Mode::none) choice.boolean("disable_parallel_tool_use", true);
+    choice.close();
+  }
+
+  // `thinking` and `output_config`, unless the caller gave them.
+  void write_reasoning() {
+    const std::string effort = effort_of();
+    const std::string format = format_of();
+    const bool own_config = !field("output_config").empty();
+    if (own_config) {
+      if (!effort.empty()) drop("reasoning_effort");
+      if (!format.empty()) drop("response_format");
+    } else if ((!effort.empty() && effort != "none") || !format.empty()) {
+      json::ObjectWriter config(object_.key("output_config"));
+      if (!effort.empty() && effort != "none") config.string("effort", effort);
+      if (!format.empty()) config.raw("format", format);
+      config.close();
+    }
+    thinks_ =
+        !field("thinking").empty() &&
+        json::given_member(field("thinking"), "type").find("disabled") == std::string_view::npos;
+    if (effort.empty() || own_config || !field("thinking").empty()) return;
+    // The API refuses to think where a call is forced.
+    using Mode = ToolChoice::Mode;
+    const Mode mode = request_.tool_choice.mode;
+    const bool forced = has_tools_ && (mode == Mode::required || mode == Mode::named);
+    thinks_ = effort != "none" && !forced;
+    if (!thinks_ && effort != "none") return;
+    object_.raw("thinking", thinks_ ? R"({"type":"adaptive"})" : R"({"type":"disabled"})");
+  }
+
+  // low, medium, high, xhigh, max, none, or empty where it was not given.
+  std::string effort_of() {
+    std::string effort = field_text(request_.extra, "reasoning_effort");
+    if (effort == "minimal") effort = "low";
+    for (const std::string_view known : {"", "none", "low", "medium", "high", "xhigh", "max"}) {
+      if (effort == known) return effort;
+    }
+    drop("reasoning_effort");
+    return {};
+  }
+
+  // {"type":"json_schema","json_schema":{"name":"x","schema":{...}}}
+  std::string format_of() {
+    const std::string_view asked = field("response_format");
+    if (asked.empty()) return {};
+    const std::string_view type = json::given_member(asked, "type");
+    const std::string schema(
+        json::given_member(json::given_member(asked, "json_schema"), "schema"));
+    if (type == "\"json_schema\"" && !schema.empty()) {
+      return R"({"type":"json_schema","schema":)" + schema + "}";
+    }
+    if (type != "\"text\"") drop("response_format");
+    return {};
+  }
+
+  void write_sampling() {
+    const std::string_view temperature = field("temperature");
+    const std::string_view top_p = field("top_p");
+    const std::string_view top_k = field("top_k");
+    const std::optional<double> heat = number_of(temperature);
+    const bool high = heat && *heat > 1;
+    const bool plain_p = number_of(top_p) == 1.0;
+    if (high || (heat && *heat != 1 && thinks_)) drop("temperature");
+    if (!temperature.empty() && !thinks_) object_.raw("temperature", high ? "1" : temperature);
+    if (!top_p.empty() && !plain_p) thinks_ ? drop("top_p") : object_.raw("top_p", top_p);
+    if (!top_k.empty()) thinks_ ? drop("top_k") : object_.raw("top_k", top_k);
+  }
+
+  void write_stop() {
+    const std::string_view stop = field("stop");
+    if (stop.empty()) return;
+    std::string sequences;
+    bool lost = false;
+    const auto add = [&](std::string_view text) {
+      if (is_ascii_blank(text)) {
+        lost = true;
+        return;
+      }
+      if (!sequences.empty()) sequences.push_back(',');
+      json::append_string(sequences, text);
+    };
+    json::Reader in(stop);
+    if (in.peek() == json::Kind::string) {
+      add(in.string());
+    } else if (in.peek() == json::Kind::array) {
+      while (in.next_element()) {
+        if (in.peek() == json::Kind::string) {
+          add(in.string());
+        } else {
+          in.skip();
+        }
+      }
+    }
+    if (lost) drop("stop");
+    if (!sequences.empty()) object_.key("stop_sequences").append("[" + sequences + "]");
+  }
+
+  void write_metadata() {
+    const std::string_view metadata = field("metadata");
+    std::string user = field_text(request_.extra, "user");
+    if (user.empty()) user = field_text(request_.extra, "safety_identifier");
+    const std::string_view given = json::given_member(metadata, "user_id");
+    if (!metadata.empty() && metadata != "{}" && given.empty()) drop("metadata", false);
+    if (user.empty() && given.empty()) return;
+    json::ObjectWriter object(object_.key("metadata"));
+    if (!given.empty()) {
+      object.raw("user_id", given);
+    } else {
+      object.string("user_id", user);
+    }
+    object.close();
+  }
+
+  void write_service_tier() {
+    const std::string tier = field_text(request_.extra, "service_tier");
+    if (tier.empty()) return;
+    if (tier == "auto" || tier == "priority") return object_.string("service_tier", "auto");
+    if (tier == "default" || tier == "standard_only") {
+      return object_.string("service_tier", "standard_only");
+    }
+    drop("service_tier", false);
+  }
+
+  const Request& request_;
+  const EncodeOptions& options_;
+  std::vector<DroppedField>& dropped_;
+  json::ObjectWriter object_;
+  bool has_tools_ = false;
+  bool thinks_ = false;
+};
+
+Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
+  UpstreamRequest encoded{.path = "/messages"};
+  encoded.headers.emplace_back("content-type", "application/json");
+  encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
+  encoded.headers.emplace_back("anthropic-version", "2023-06-01");
+  add_key(encoded, options, "x-api-key");
+  encoded.dropped = fields_left_behind(request, anthropic_fields());
+  BodyWriter(request, options, encoded).write();
+  return encoded;
+}
+
+std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
+  return std::make_unique<AnthropicDecoder>(request.tools);
+}
+
+}  // namespace
+
+const WireFormat kAnthropicMessages = {
+    .name = "anthropic_messages",
+    .framing = WireFormat::Framing::sse,
+    .encode = encode,
+    .make_decoder = make_decoder,
+    .structured_calls = true,
+    .decode_error = decode_anthropic_error,
+};
+
+}  // namespace callgate::upstream
