@@ -255,9 +255,11 @@ void CallTracker::close(Slot& slot, bool empty_is_cut, EventSink& sink) {
 
 void CallTracker::finish(bool cut, EventSink& sink) {
   end_prose(sink);
+  // What came for a call after it had left can be nobody's arguments.
+  bool came_late = false;
   for (std::size_t i = 0; i < live_; ++i) {
-    // What came for a call after it had left can be nobody's arguments.
-    if (slots_[i].arguments.has_garbage() && slots_[i].arguments.held() > 0) tally_.unnamed = true;
+    const CallArguments& arguments = slots_[i].arguments;
+    came_late = came_late || (arguments.has_garbage() && arguments.held() > 0);
   }
   for (; live_ < slots_.size() && !tally_.unnamed; ++live_) {
     Slot& slot = slots_[live_];
@@ -271,6 +273,7 @@ void CallTracker::finish(bool cut, EventSink& sink) {
       close(slot, cut && live_ + 1 == slots_.size(), sink);
     }
   }
+  tally_.unnamed = tally_.unnamed || came_late;
   held_back_ = 0;
 }
 
