@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "client/protocol.h"
 
 namespace callgate::client {
@@ -31,7 +33,7 @@ TEST(Protocols, are_known_by_their_paths) {
 
 TEST(Protocols, list_models) {
   const Protocol& chat = *find("openai_chat");
-  const ModelEntry models[] = {{"a", "up", 7}, {"b\"", "down", 8}};
+  const std::array<ModelEntry, 2> models = {{{"a", "up", 7}, {"b\"", "down", 8}}};
   EXPECT_EQ(chat.print_model(models[0]),
             R"({"id":"a","object":"model","created":7,"owned_by":"up"})");
   EXPECT_EQ(chat.print_models(models),
