@@ -1,10 +1,12 @@
-# callgate_module(name [USES module...] [LIBS target...] [PCH target] [TOGETHER filter]): one folder under src/, with the folders
-# in it, is one static library.
+# callgate_module(name [USES module...] [LIBS target...] [PCH target] [TOGETHER filter] [APART]): one folder under src/,
+# with the folders in it, is one static library.
 # *_test.cpp files become the module's test program. It is registered test by test, those that match the filter of TOGETHER
 # as one, because they share something that is slow to start; with CALLGATE_SHARDS it is registered as that many processes.
 # reference/*.cpp is linked to it.
+# With CALLGATE_UNITY ten files of the library are compiled as one, which shortens a first build. Modules whose files define
+# the same names for themselves are compiled APART, and so are all tests.
 function(callgate_module name)
-  cmake_parse_arguments(MODULE "" "PCH;TOGETHER" "USES;LIBS" ${ARGN})
+  cmake_parse_arguments(MODULE "APART" "PCH;TOGETHER" "USES;LIBS" ${ARGN})
   if(NOT MODULE_PCH)
     set(MODULE_PCH callgate_pch)
   endif()
@@ -23,6 +25,9 @@ function(callgate_module name)
     add_library(${target} STATIC ${sources} ${headers})
     target_compile_options(${target} PRIVATE ${CALLGATE_WARNINGS})
     target_precompile_headers(${target} REUSE_FROM ${MODULE_PCH})
+    if(CALLGATE_UNITY AND NOT MODULE_APART)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    endif()
   else()
     set(scope INTERFACE)
     add_library(${target} INTERFACE)

@@ -12,12 +12,12 @@
 namespace callgate::server {
 namespace {
 
-constexpr std::string_view kPrefix = "/v1/conversations/";
+constexpr std::string_view kConversations = "/v1/conversations/";
 
 Result<store::MemoryName> name_of(const Ask& ask) {
   const net::RequestHead& head = ask.exchange.head();
   store::MemoryName name;
-  name.conversation = percent_decoded(head.path.substr(kPrefix.size()));
+  name.conversation = percent_decoded(head.path.substr(kConversations.size()));
   if (ask.key != nullptr) name.key_name = ask.key->config.name;
   for (const UrlParameter& parameter : read_url_query(head.query)) {
     if (parameter.name != "key") {

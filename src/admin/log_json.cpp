@@ -11,11 +11,6 @@ namespace {
 
 using json::ObjectWriter;
 
-void text_or_null(ObjectWriter& object, std::string_view name, std::string_view text) {
-  if (text.empty()) return object.null(name);
-  object.string(name, text);
-}
-
 void count_or_null(ObjectWriter& object, std::string_view name,
                    const std::optional<std::int64_t>& count) {
   if (!count) return object.null(name);
@@ -118,6 +113,11 @@ void add_calls(ObjectWriter& object, const std::vector<store::CallRow>& calls) {
 }
 
 }  // namespace
+
+void text_or_null(json::ObjectWriter& object, std::string_view name, std::string_view text) {
+  if (text.empty()) return object.null(name);
+  object.string(name, text);
+}
 
 std::string print_page(const store::RequestPage& page) {
   std::string out;

@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "admin/log_time.h"
+#include "json/writer.h"
 #include "store/request_log.h"
 
 namespace callgate::server {
+
+void text_or_null(json::ObjectWriter& object, std::string_view name, std::string_view text);
 
 std::string print_page(const store::RequestPage& page);
 // One request with all that is kept of it.

@@ -31,13 +31,6 @@ Error wrong(std::string_view name, std::string_view value, std::string_view expe
           .param = std::string(name)};
 }
 
-std::optional<std::int64_t> to_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (fault != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
-}
-
 Result<std::int64_t> read_time(const UrlParameter& parameter, std::int64_t now_ms) {
   if (const auto time = to_time(parameter.value, now_ms)) return *time;
   return tl::unexpected(wrong(parameter.name, parameter.value,

@@ -7,14 +7,14 @@
 #include <utility>
 
 namespace callgate::server {
-namespace {
-
 std::optional<std::int64_t> to_number(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (fault != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
   return number;
 }
+
+namespace {
 
 // Reads a text of fixed parts; the first fault stays.
 class Parts {

@@ -11,7 +11,7 @@
 namespace callgate::server {
 namespace {
 
-constexpr std::string_view kPrefix = "/v1/loops/";
+constexpr std::string_view kLoops = "/v1/loops/";
 
 // A key sees its own loops; on an open gateway, or with an admin's key, all are seen.
 const std::string* only_key(const Ask& ask) {
@@ -116,7 +116,7 @@ net::Task<> steer_loop(Desk& desk, Ask& ask) {
   if (!body) co_return co_await desk.refuse(ask, body.error());
   auto command = read_command(*body);
   if (!command) co_return co_await desk.refuse(ask, command.error());
-  const std::string id(ask.exchange.head().path.substr(kPrefix.size()));
+  const std::string id(ask.exchange.head().path.substr(kLoops.size()));
   const auto answer = desk.world.loops.steer(id, only_key(ask), std::move(*command));
   Error error{.code = ErrorCode::not_found};
   switch (answer) {

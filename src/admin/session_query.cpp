@@ -1,6 +1,5 @@
 #include "admin/session_query.h"
 
-#include <charconv>
 #include <utility>
 
 #include "admin/log_json.h"
@@ -13,7 +12,7 @@ namespace {
 using store::Session;
 using store::SessionAnswer;
 
-constexpr std::size_t kMostRows = 500;
+constexpr std::int64_t kMostSessions = 500;
 
 Error wrong(const UrlParameter& parameter, std::string_view expected) {
   return {.code = ErrorCode::invalid_request,
@@ -23,18 +22,11 @@ Error wrong(const UrlParameter& parameter, std::string_view expected) {
 }
 
 Result<std::size_t> read_limit(const UrlParameter& parameter) {
-  std::size_t number = 0;
-  const std::string& text = parameter.value;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = failed == std::errc() && end == text.data() + text.size();
-  if (!whole || number < 1 || number > kMostRows) {
+  const auto number = to_number(parameter.value);
+  if (!number || *number < 1 || *number > kMostSessions) {
     return tl::unexpected(wrong(parameter, "1 to 500"));
   }
-  return number;
-}
-
-void text_or_null(json::ObjectWriter& object, std::string_view name, std::string_view text) {
-  text.empty() ? object.raw(name, "null") : object.string(name, text);
+  return static_cast<std::size_t>(*number);
 }
 
 void append_state(json::ObjectWriter& object, const store::UpstreamState& state) {

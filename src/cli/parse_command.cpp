@@ -1,11 +1,10 @@
 #include <cstdio>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 
 #include "cli/commands.h"
 #include "cli/dialect_survey.h"
+#include "cli/input_file.h"
 #include "cli/parse_case.h"
 
 namespace callgate::cli {
@@ -23,7 +22,7 @@ struct ParseArguments {
   std::string commit;
 };
 
-int report(const Error& error) {
+int refuse_input(const Error& error) {
   std::cerr << "callgate parse: " << error.message << '\n';
   return 2;
 }
@@ -31,15 +30,6 @@ int report(const Error& error) {
 Emit emit_of(std::string_view word) {
   if (word == "events") return Emit::events;
   return word == "sse" ? Emit::sse : Emit::message;
-}
-
-Result<std::string> read_all(const std::string& file) {
-  if (file.empty() || file == "-") {
-    return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  }
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return fail(ErrorCode::not_found, "cannot read " + file);
-  return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 int run_batch(const BatchOptions& options) {
@@ -67,14 +57,14 @@ int run_single(const ParseArguments& arguments, const Split& split) {
     input.commit = arguments.commit == "eager" ? Commit::eager : Commit::whole_call;
   }
   if (!arguments.tools.empty()) {
-    const auto text = read_all(arguments.tools);
-    if (!text) return report(text.error());
+    const auto text = read_input(arguments.tools);
+    if (!text) return refuse_input(text.error());
     auto tools = parse_tools(*text);
-    if (!tools) return report(tools.error());
+    if (!tools) return refuse_input(tools.error());
     input.tools = std::move(*tools);
   }
-  auto text = read_all(arguments.file);
-  if (!text) return report(text.error());
+  auto text = read_input(arguments.file);
+  if (!text) return refuse_input(text.error());
   input.text = std::move(*text);
   if (arguments.dialect == kAllDialects) {
     std::cout << to_text(survey_case(std::move(input), split));
@@ -82,7 +72,7 @@ int run_single(const ParseArguments& arguments, const Split& split) {
   }
   Explanation explanation(input.dialect);
   const auto log = run_case(input, split, arguments.explain ? &explanation : nullptr);
-  if (!log) return report(log.error());
+  if (!log) return refuse_input(log.error());
   std::cout << print_result(input, *log, emit_of(arguments.emit),
                             arguments.explain ? &explanation : nullptr)
             << std::endl;
@@ -92,7 +82,7 @@ int run_single(const ParseArguments& arguments, const Split& split) {
 
 int run(const ParseArguments& arguments) {
   const auto split = parse_split(arguments.split);
-  if (!split) return report(split.error());
+  if (!split) return refuse_input(split.error());
   if (arguments.jsonl) {
     return run_batch({.split = *split,
                       .emit = emit_of(arguments.emit),

@@ -12,13 +12,13 @@
 namespace callgate::cli {
 namespace {
 
-using Kind = server::CaptureLine::Kind;
+using LineKind = server::CaptureLine::Kind;
 using server::CapturedPipeline;
 using server::CaptureLine;
 using server::CaptureRecord;
 using server::Direction;
 
-tl::unexpected<Error> wrong(std::string message) {
+tl::unexpected<Error> refuse(std::string message) {
   return fail(ErrorCode::invalid_request, std::move(message));
 }
 
@@ -36,7 +36,7 @@ Result<PipelineOptions> to_options(const CapturedPipeline& words) {
   options.protocol = words.protocol;
   if (words.dialect != "native") {
     options.dialect = dialect::find(words.dialect);
-    if (options.dialect == nullptr) return wrong("there is no dialect \"" + words.dialect + "\"");
+    if (options.dialect == nullptr) return refuse("there is no dialect \"" + words.dialect + "\"");
   }
   options.dialect_is_default = words.dialect_is_default;
   if (!words.commit.empty()) {
@@ -56,7 +56,7 @@ Result<PipelineOptions> to_options(const CapturedPipeline& words) {
 
 Result<Request> to_request(std::string_view body, std::string_view protocol) {
   const Protocol* found = client::find(protocol);
-  if (found == nullptr) return wrong("unknown protocol \"" + std::string(protocol) + "\"");
+  if (found == nullptr) return refuse("unknown protocol \"" + std::string(protocol) + "\"");
   auto request = found->decode({.body = body});
   if (!request) request.error().message = "the client's request: " + request.error().message;
   return request;
@@ -65,17 +65,17 @@ Result<Request> to_request(std::string_view body, std::string_view protocol) {
 // Each attempt begins with what was sent; only the last one reached the client.
 void add_line(ReplayCase& into, const CaptureLine& line) {
   const bool from_upstream = line.direction == Direction::upstream_in;
-  if (line.direction == Direction::upstream_out && line.kind == Kind::head) {
+  if (line.direction == Direction::upstream_out && line.kind == LineKind::head) {
     into.steps.clear();
     into.status = 0;
-  } else if (from_upstream && line.kind == Kind::head) {
+  } else if (from_upstream && line.kind == LineKind::head) {
     into.status = line.head.status;
   } else if (from_upstream) {
     into.steps.push_back(line);
-  } else if (line.direction == Direction::client_out && line.kind == Kind::bytes) {
+  } else if (line.direction == Direction::client_out && line.kind == LineKind::bytes) {
     into.captured += line.bytes;
     into.captured_comments += line.bytes;
-  } else if (line.direction == Direction::client_out && line.kind == Kind::comment) {
+  } else if (line.direction == Direction::client_out && line.kind == LineKind::comment) {
     into.captured_comments += line.bytes;
     into.steps.push_back(line);
   }
@@ -85,7 +85,7 @@ void add_line(ReplayCase& into, const CaptureLine& line) {
 std::string add_lines(ReplayCase& into, const CaptureRecord& record) {
   std::string body;
   for (const CaptureLine& line : record.lines) {
-    if (line.direction == Direction::client_in && line.kind == Kind::bytes) body += line.bytes;
+    if (line.direction == Direction::client_in && line.kind == LineKind::bytes) body += line.bytes;
     add_line(into, line);
   }
   return body;
@@ -95,11 +95,11 @@ std::string add_lines(ReplayCase& into, const CaptureRecord& record) {
 void add_round(ReplayCase& into, const CaptureRecord& record, std::size_t round) {
   std::size_t seen = 0;
   for (const CaptureLine& line : record.lines) {
-    if (line.kind == Kind::round) {
+    if (line.kind == LineKind::round) {
       ++seen;
       continue;
     }
-    const bool begins = line.direction == Direction::upstream_out && line.kind == Kind::head;
+    const bool begins = line.direction == Direction::upstream_out && line.kind == LineKind::head;
     if (begins && seen == round) return;
     if (line.direction != Direction::client_out) add_line(into, line);
   }
@@ -127,13 +127,13 @@ std::vector<CaptureLine> cut_anew(const ReplayCase& input, const Split& split) {
     if (split.mode == Split::Mode::every) size = split.size;
     if (split.mode == Split::Mode::random) size = 1 + random.next() % 64;
     size = std::min(size, bytes.size() - at);
-    steps.push_back({.kind = Kind::bytes, .bytes = bytes.substr(at, size)});
+    steps.push_back({.kind = LineKind::bytes, .bytes = bytes.substr(at, size)});
     at += size;
   }
   // What happened at a certain time has no place between new cuts, but for the end.
   for (const CaptureLine& step : input.steps) {
-    const bool is_end =
-        step.kind == Kind::closed || step.kind == Kind::cut || step.kind == Kind::failed;
+    const bool is_end = step.kind == LineKind::closed || step.kind == LineKind::cut ||
+                        step.kind == LineKind::failed;
     if (is_end) steps.push_back(step);
   }
   return steps;
@@ -143,26 +143,26 @@ void push_steps(Pipeline& pipeline, const std::vector<CaptureLine>& steps, std::
   for (const CaptureLine& step : steps) {
     if (pipeline.finished()) return;
     switch (step.kind) {
-      case Kind::bytes:
+      case LineKind::bytes:
         pipeline.push(step.bytes, client);
         break;
-      case Kind::comment:
+      case LineKind::comment:
         client += step.bytes;
         break;
-      case Kind::closed:
+      case LineKind::closed:
         pipeline.finish(client);
         break;
-      case Kind::cut:
+      case LineKind::cut:
         pipeline.cut(client);
         break;
-      case Kind::released:
+      case LineKind::released:
         pipeline.release_reasoning(client);
         break;
-      case Kind::failed:
+      case LineKind::failed:
         pipeline.fail(step.error, client);
         break;
-      case Kind::head:
-      case Kind::round:
+      case LineKind::head:
+      case LineKind::round:
         break;
     }
   }
@@ -189,7 +189,7 @@ std::string excerpt(std::string_view text, std::size_t at) {
 
 Result<ReplayCase> to_replay_case(const CaptureRecord& record, std::size_t round) {
   if (round > record.rounds.size()) {
-    return wrong("the capture has " + std::to_string(record.rounds.size()) + " rounds");
+    return refuse("the capture has " + std::to_string(record.rounds.size()) + " rounds");
   }
   ReplayCase made;
   made.name = record.request_id;
@@ -213,8 +213,9 @@ Result<ReplayCase> to_replay_case(const CaptureRecord& record, std::size_t round
   const bool gone = record.end == "disconnected" || record.end == "interrupted";
   made.has_end = !gone && !record.truncated && !record.end.empty();
   // A client that leaves makes its upstream fail; nobody was told.
-  if (gone && !made.steps.empty() && made.steps.back().kind == Kind::failed) made.steps.pop_back();
-  if (made.steps.empty()) return wrong("the capture has no answer of an upstream");
+  if (gone && !made.steps.empty() && made.steps.back().kind == LineKind::failed)
+    made.steps.pop_back();
+  if (made.steps.empty()) return refuse("the capture has no answer of an upstream");
   const CapturedPipeline* pipeline = record.pipeline ? &*record.pipeline : nullptr;
   if (made.rounds > 0) pipeline = &record.rounds[(round == 0 ? made.rounds : round) - 1].pipeline;
   if (pipeline != nullptr) {
@@ -222,10 +223,10 @@ Result<ReplayCase> to_replay_case(const CaptureRecord& record, std::size_t round
     if (!options) return tl::unexpected(options.error());
     made.options = std::move(*options);
   } else if (made.status >= 200 && made.status < 300) {
-    return wrong("the capture does not say what its pipeline was made with");
+    return refuse("the capture does not say what its pipeline was made with");
   }
   if (upstream::find(made.options.wire) == nullptr) {
-    return wrong("unknown wire format \"" + made.options.wire + "\"");
+    return refuse("unknown wire format \"" + made.options.wire + "\"");
   }
   if (auto known = set_protocol(made, made.options.protocol); !known) {
     return tl::unexpected(known.error());
@@ -236,7 +237,7 @@ Result<ReplayCase> to_replay_case(const CaptureRecord& record, std::size_t round
 Result<ReplayCase> to_replay_case(std::string_view upstream_bytes, std::string_view wire,
                                   std::string_view request) {
   if (upstream::find(wire) == nullptr) {
-    return wrong("unknown wire format \"" + std::string(wire) + "\"");
+    return refuse("unknown wire format \"" + std::string(wire) + "\"");
   }
   auto decoded =
       to_request(request.empty() ? engine::usual_golden_request() : request, "openai_chat");
@@ -245,8 +246,8 @@ Result<ReplayCase> to_replay_case(std::string_view upstream_bytes, std::string_v
   made.request = std::move(*decoded);
   if (request.empty()) made.request.stream = !is_whole_body(upstream_bytes);
   made.options = engine::golden_options(wire, "openai_chat");
-  made.steps = {{.kind = Kind::bytes, .bytes = std::string(upstream_bytes)},
-                {.kind = Kind::closed}};
+  made.steps = {{.kind = LineKind::bytes, .bytes = std::string(upstream_bytes)},
+                {.kind = LineKind::closed}};
   for (CaptureLine& step : made.steps) step.direction = Direction::upstream_in;
   return made;
 }
@@ -264,14 +265,14 @@ Result<void> set_option(ReplayCase& into, std::string_view assignment) {
                  assignment.substr(equals + 1))) {
     return {};
   }
-  return wrong("--set " + std::string(assignment) +
-               ": expected a policy and its value, such as stop_after_tools=first");
+  return refuse("--set " + std::string(assignment) +
+                ": expected a policy and its value, such as stop_after_tools=first");
 }
 
 Result<void> set_dialect(ReplayCase& into, std::string_view name) {
   const Dialect* dialect = dialect::find(name);
   if (dialect == nullptr) {
-    return wrong("there is no dialect \"" + std::string(name) + "\", see `callgate dialects`");
+    return refuse("there is no dialect \"" + std::string(name) + "\", see `callgate dialects`");
   }
   into.options.dialect = name == "native" ? nullptr : dialect;
   into.options.dialect_is_default = false;
@@ -280,7 +281,7 @@ Result<void> set_dialect(ReplayCase& into, std::string_view name) {
 
 Result<void> set_protocol(ReplayCase& into, std::string_view name) {
   if (client::find(name) == nullptr) {
-    return wrong("unknown protocol \"" + std::string(name) + "\"");
+    return refuse("unknown protocol \"" + std::string(name) + "\"");
   }
   into.options.protocol = name;
   return {};
@@ -289,7 +290,7 @@ Result<void> set_protocol(ReplayCase& into, std::string_view name) {
 std::string upstream_bytes(const ReplayCase& input) {
   std::string bytes;
   for (const CaptureLine& step : input.steps) {
-    if (step.kind == Kind::bytes) bytes += step.bytes;
+    if (step.kind == LineKind::bytes) bytes += step.bytes;
   }
   return bytes;
 }

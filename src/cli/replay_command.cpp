@@ -9,6 +9,7 @@
 #include "callgate/version.h"
 #include "cli/commands.h"
 #include "cli/dialect_survey.h"
+#include "cli/input_file.h"
 #include "cli/replay_case.h"
 #include "cli/replay_golden.h"
 
@@ -37,21 +38,13 @@ struct ReplayArguments {
   std::string golden_folder;
 };
 
-int report(const Error& error) {
+int refuse_replay(const Error& error) {
   std::cerr << "callgate replay: " << error.message << '\n';
   return 2;
 }
 
-Result<std::string> read_all(const std::string& file) {
-  if (file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::ifstream in(file, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  if (!in) return fail(ErrorCode::not_found, "cannot read " + file);
-  return text;
-}
-
 Result<ReplayCase> load(const ReplayArguments& arguments) {
-  auto text = read_all(arguments.file);
+  auto text = read_input(arguments.file);
   if (!text) return tl::unexpected(text.error());
   if (server::looks_like_capture(*text)) {
     auto record = server::read_capture(*text);
@@ -60,7 +53,7 @@ Result<ReplayCase> load(const ReplayArguments& arguments) {
     return tl::unexpected(record.error());
   }
   Result<std::string> request = std::string();
-  if (!arguments.request.empty()) request = read_all(arguments.request);
+  if (!arguments.request.empty()) request = read_input(arguments.request);
   if (!request) return tl::unexpected(request.error());
   auto made = to_replay_case(*text, arguments.wire, *request);
   if (made) made->name = fs::path(arguments.file).stem().string();
@@ -70,7 +63,7 @@ Result<ReplayCase> load(const ReplayArguments& arguments) {
 // What the command line changes about the turn.
 Result<void> change(const ReplayArguments& arguments, ReplayCase& input) {
   if (!arguments.tools.empty()) {
-    auto text = read_all(arguments.tools);
+    auto text = read_input(arguments.tools);
     if (!text) return tl::unexpected(text.error());
     auto tools = parse_tools(*text);
     if (!tools) return tl::unexpected(tools.error());
@@ -89,11 +82,11 @@ Result<void> change(const ReplayArguments& arguments, ReplayCase& input) {
 }
 
 int check(const ReplayCase& input, const Replayed& replayed, bool original_cuts) {
-  if (input.version.empty()) return report({.message = "--check needs a capture"});
+  if (input.version.empty()) return refuse_replay({.message = "--check needs a capture"});
   if (input.rounds > 0) {
-    return report({.message = "--check: the client of a tool loop got an answer of " +
-                              std::to_string(input.rounds) +
-                              " rounds and of tools, which are not run again"});
+    return refuse_replay({.message = "--check: the client of a tool loop got an answer of " +
+                                     std::to_string(input.rounds) +
+                                     " rounds and of tools, which are not run again"});
   }
   const auto difference = first_difference(input, replayed, original_cuts);
   if (!difference) {
@@ -109,7 +102,7 @@ int check(const ReplayCase& input, const Replayed& replayed, bool original_cuts)
 
 int write_golden(const ReplayArguments& arguments, const ReplayCase& input) {
   const auto files = to_golden(input);
-  if (!files) return report(files.error());
+  if (!files) return refuse_replay(files.error());
   std::string name = arguments.name.empty() ? input.name : arguments.name;
   // Names of cases are names of tests: a dot would make it an expectation of another case.
   std::replace_if(
@@ -124,7 +117,7 @@ int write_golden(const ReplayArguments& arguments, const ReplayCase& input) {
     std::ofstream out(path, std::ios::binary);
     out << file.text;
     out.close();
-    if (!out) return report({.message = "cannot write " + path.string()});
+    if (!out) return refuse_replay({.message = "cannot write " + path.string()});
     std::cout << path.string() << '\n';
   }
   if (const std::size_t size = files->front().text.size(); size > kLargeCase) {
@@ -150,12 +143,12 @@ int run(const ReplayArguments& arguments) {
   std::optional<Split> split;
   if (arguments.split != "original") {
     const auto parsed = parse_split(arguments.split);
-    if (!parsed) return report(parsed.error());
+    if (!parsed) return refuse_replay(parsed.error());
     split = *parsed;
   }
   auto input = load(arguments);
-  if (!input) return report(input.error());
-  if (auto changed = change(arguments, *input); !changed) return report(changed.error());
+  if (!input) return refuse_replay(input.error());
+  if (auto changed = change(arguments, *input); !changed) return refuse_replay(changed.error());
   if (arguments.golden) return write_golden(arguments, *input);
   if (arguments.dialect == kAllDialects) return survey(std::move(*input), split);
   Explanation explanation(input->options.dialect == nullptr ? "native"

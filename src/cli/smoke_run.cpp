@@ -16,7 +16,7 @@ using contract::RuleVerdict;
 using contract::Verdict;
 using Leave = SmokeOptions::Leave;
 
-constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxAnswer = std::size_t{64} << 20;
 constexpr net::Millis kConnectTimeout{5'000};
 
 double since(Clock::time_point start) {
@@ -117,7 +117,7 @@ class Smoke {
       contract.push(*bytes);
       note_progress(answer.times, contract.progress(), start);
       answer.left = is_time_to_leave(leave, contract.progress());
-      if (answer.bytes.size() > kMaxBytes) cut = "more than 64 MiB";
+      if (answer.bytes.size() > kMaxAnswer) cut = "more than 64 MiB";
     }
     answer.times.total = since(start);
     if (answer.left) exchange.cancel();

@@ -8,8 +8,6 @@ namespace {
 
 constexpr std::size_t kMaxWaiting = std::size_t{16} << 20;
 
-net::Millis limit(Milliseconds value) { return net::Millis(value.count()); }
-
 class ChildCall final : public UpstreamCall {
  public:
   ChildCall(net::Loop& loop, std::shared_ptr<ChildHost> host, const UpstreamConfig& config)

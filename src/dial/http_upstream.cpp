@@ -6,8 +6,6 @@
 namespace callgate::server {
 namespace {
 
-net::Millis limit(Milliseconds value) { return net::Millis(value.count()); }
-
 class HttpCall final : public UpstreamCall {
  public:
   HttpCall(net::HttpClient& client, const net::Target& target, const UpstreamConfig& config)

@@ -17,6 +17,8 @@
 
 namespace callgate::server {
 
+inline net::Millis limit(Milliseconds value) { return net::Millis(value.count()); }
+
 // Tells the client what became of its conversation at an upstream that keeps conversations.
 inline constexpr std::string_view kConversationHeader = "x-callgate-conversation";
 // The id of its session there. A client may send it back to say which conversation it means.

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kEmptyNudge = "Your last answer was empty. Please answer now.";
 constexpr std::string_view kLastRoundNote =
     "\n[Note: these were the last calls that are run. Answer now with what you have.]";
-constexpr std::string_view kInterrupted = "the call was interrupted; it has no result";
+constexpr std::string_view kEnded = "the call was interrupted; it has no result";
 
 bool worth_retrying(ErrorCode code) {
   switch (code) {
@@ -201,7 +201,7 @@ void ToolLoop::Parts::finish(End end, FinishReason reason, std::optional<Error> 
     add_usage();
     answer = round.text;
   }
-  stop_everything(kInterrupted);
+  stop_everything(kEnded);
   Finish last{.end = end,
               .error = std::move(error),
               .rounds = rounds,

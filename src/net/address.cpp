@@ -12,25 +12,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "net/owned_fd.h"
+
 namespace callgate::net {
 
 namespace {
-
-// Closes what is not handed on.
-class OwnedFd {
- public:
-  explicit OwnedFd(int fd) : fd_(fd) {}
-  ~OwnedFd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  OwnedFd(const OwnedFd&) = delete;
-  OwnedFd& operator=(const OwnedFd&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 tl::unexpected<Error> cannot_listen(const std::string& name) {
   return fail(ErrorCode::unavailable, "listen on " + name + ": " + std::strerror(errno));

@@ -1,6 +1,7 @@
 // Descriptor: a non-blocking socket on a loop, and waiting until it can be read or written.
 #pragma once
 
+#include <cerrno>
 #include <coroutine>
 #include <cstdint>
 
@@ -8,6 +9,8 @@
 #include "net/timer_wheel.h"
 
 namespace callgate::net {
+
+inline bool is_again(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
 enum class Ready : std::uint8_t { yes, timed_out, closed };
 enum class Direction : std::uint8_t { read, write };

@@ -13,8 +13,6 @@ int without_blocking(int fd) {
   return fd;
 }
 
-bool is_again(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
-
 Error broken(std::string_view what) {
   return {.code = ErrorCode::upstream_failed, .message = "the pipe " + std::string(what)};
 }

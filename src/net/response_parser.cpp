@@ -8,7 +8,6 @@ namespace callgate::net {
 
 namespace {
 
-constexpr std::size_t npos = std::string_view::npos;
 constexpr std::size_t kInterimLimit = 16;
 
 }  // namespace
@@ -109,7 +108,7 @@ std::size_t ResponseParser::push_head(std::string_view bytes) {
   headers_.text_.append(bytes.substr(0, taken));
   if (headers_.text_.size() > head_bytes_) {
     refuse("the response head is too large");
-  } else if (end != npos) {
+  } else if (end != std::string_view::npos) {
     parse_head();
   }
   return taken;
@@ -119,7 +118,7 @@ std::size_t ResponseParser::push_head(std::string_view bytes) {
 std::size_t ResponseParser::head_end(std::string_view bytes) {
   const std::string& text = headers_.text_;
   std::size_t at = 0;
-  while ((at = bytes.find('\n', at)) != npos) {
+  while ((at = bytes.find('\n', at)) != std::string_view::npos) {
     const auto before = [&](std::size_t back) -> char {
       if (at >= back) return bytes[at - back];
       const std::size_t in_text = back - at;
@@ -129,7 +128,7 @@ std::size_t ResponseParser::head_end(std::string_view bytes) {
     ++at;
     if (at + text.size() > head_bytes_) break;
   }
-  return npos;
+  return std::string_view::npos;
 }
 
 void ResponseParser::parse_head() {

@@ -17,8 +17,6 @@ namespace {
 constexpr std::uint8_t kStreak = 32;
 constexpr std::size_t kTlsRecord = 16 * 1024;
 
-bool is_again(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
-
 }  // namespace
 
 void Gather::add(std::string_view bytes) {

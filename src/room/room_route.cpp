@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kPrefix = "/v1/rooms/";
 constexpr std::string_view kOfferedKey = "callgate-key.";
 
-tl::unexpected<Error> wrong(std::string_view name, std::string_view what) {
+tl::unexpected<Error> refuse(std::string_view name, std::string_view what) {
   return fail(ErrorCode::invalid_request, std::string(name) + ": " + std::string(what),
               std::string(name));
 }
@@ -21,7 +21,7 @@ tl::unexpected<Error> wrong(std::string_view name, std::string_view what) {
 Result<RoomJoin> read_room_join(std::string_view path, std::string_view query) {
   RoomJoin join;
   join.room = percent_decoded(path.substr(kPrefix.size()));
-  if (!is_room_name(join.room)) return wrong("room", "expected 1 to 128 of [A-Za-z0-9._:-]");
+  if (!is_room_name(join.room)) return refuse("room", "expected 1 to 128 of [A-Za-z0-9._:-]");
   for (const UrlParameter& parameter : read_url_query(query)) {
     const std::string& value = parameter.value;
     if (parameter.name == "model") {
@@ -32,17 +32,17 @@ Result<RoomJoin> read_room_join(std::string_view path, std::string_view query) {
       const char* end = value.data() + value.size();
       const auto [at, fault] = std::from_chars(value.data(), end, join.last_seq.emplace());
       if (fault != std::errc() || at != end || value.empty()) {
-        return wrong("last_seq", "expected a number");
+        return refuse("last_seq", "expected a number");
       }
     } else if (parameter.name == "split") {
-      if (value != "sentences") return wrong("split", "expected sentences");
+      if (value != "sentences") return refuse("split", "expected sentences");
       join.sentences = true;
     } else if (parameter.name == "token" || parameter.name == "key") {
-      return wrong(parameter.name,
-                   "keys do not belong into URLs; send a header or the subprotocol "
-                   "callgate-key.KEY");
+      return refuse(parameter.name,
+                    "keys do not belong into URLs; send a header or the subprotocol "
+                    "callgate-key.KEY");
     } else {
-      return wrong(parameter.name, "not known; expected model, conversation, last_seq or split");
+      return refuse(parameter.name, "not known; expected model, conversation, last_seq or split");
     }
   }
   return join;

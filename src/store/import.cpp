@@ -11,8 +11,7 @@
 namespace callgate::store {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 200;
-constexpr std::int64_t kDay = 86'400'000;
+constexpr std::size_t kImportedAtOnce = 200;
 
 // One table of the store that is written to.
 struct Target {
@@ -154,7 +153,7 @@ Attempt<std::string_view> Importer::add(std::string line) {
   if (!in.finish() || !row) return fault(FaultKind::bad_row, "expected a table and its row");
   rows_.push_back(std::move(*row));
   const std::string_view table = store_tables()[rows_.back().table].name;
-  if (rows_.size() >= kRowsAtOnce) {
+  if (rows_.size() >= kImportedAtOnce) {
     const Attempt<void> flushed = flush();
     if (!flushed) return tl::unexpected(flushed.error());
   }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMinute = 60'000'000;  // in microseconds
 
-Value text(std::string_view value) { return value; }
+Value as_text(std::string_view value) { return value; }
 
 Attempt<void> no_count(const Attempt<std::int64_t>& changed) {
   if (!changed) return tl::unexpected(changed.error());
@@ -25,7 +25,7 @@ NodeTable::NodeTable(Database& database, std::string node)
 std::string NodeTable::sql(std::string_view text) const { return with_now(text, now_); }
 
 Attempt<void> NodeTable::beat(std::chrono::milliseconds ttl) {
-  const std::array values = {text(node_), Value(ttl.count())};
+  const std::array values = {as_text(node_), Value(ttl.count())};
   return no_count(database_.change(
       sql("INSERT INTO node (id, alive_to) VALUES ($1, {now} + CAST($2 AS bigint)) "
           "ON CONFLICT (id) DO UPDATE SET alive_to = excluded.alive_to"),
@@ -33,7 +33,7 @@ Attempt<void> NodeTable::beat(std::chrono::milliseconds ttl) {
 }
 
 Attempt<void> NodeTable::leave() {
-  const std::array values = {text(node_)};
+  const std::array values = {as_text(node_)};
   const std::array commands = {Command{"DELETE FROM lease WHERE node = $1", values},
                                Command{"DELETE FROM stream_limit WHERE node = $1", values},
                                Command{"DELETE FROM node WHERE id = $1", values}};
@@ -47,7 +47,7 @@ Attempt<std::int64_t> NodeTable::count() {
 }
 
 Attempt<bool> NodeTable::take(std::string_view name, std::string_view holder) {
-  const std::array values = {text(name), text(node_), text(holder)};
+  const std::array values = {as_text(name), as_text(node_), as_text(holder)};
   const auto changed = database_.change(
       sql("INSERT INTO lease (name, node, holder) SELECT CAST($1 AS text), CAST($2 AS text), "
           "CAST($3 AS text) WHERE EXISTS (SELECT 1 FROM node WHERE id = $2 AND alive_to > {now}) "
@@ -60,7 +60,7 @@ Attempt<bool> NodeTable::take(std::string_view name, std::string_view holder) {
 }
 
 Attempt<void> NodeTable::release(std::string_view name, std::string_view holder) {
-  const std::array values = {text(name), text(node_), text(holder)};
+  const std::array values = {as_text(name), as_text(node_), as_text(holder)};
   return no_count(
       database_.change("DELETE FROM lease WHERE name = $1 AND node = $2 AND holder = $3", values));
 }
@@ -88,7 +88,7 @@ Attempt<std::vector<KeyShare>> NodeTable::share(std::span<const KeyUse> uses) {
 // it is read, which locks it until the end of the transaction.
 Attempt<void> NodeTable::share_rate(const KeyUse& use, std::int64_t nodes, KeyShare& share) {
   const std::int64_t cost = std::max<std::int64_t>(1, kMinute / use.per_minute);
-  const std::array back = {text(use.key_name), Value(use.held * cost)};
+  const std::array back = {as_text(use.key_name), Value(use.held * cost)};
   const Attempt<Rows> rows = database_.query(
       sql("INSERT INTO rate_limit (key_name, full_at) VALUES ($1, {now} * 1000) "
           "ON CONFLICT (key_name) DO UPDATE SET full_at = rate_limit.full_at - CAST($2 AS bigint) "
@@ -102,7 +102,7 @@ Attempt<void> NodeTable::share_rate(const KeyUse& use, std::int64_t nodes, KeySh
   share.left = left - share.requests;
   const std::int64_t next = full_at + share.requests * cost;
   share.full_in_us = next - now;
-  const std::array taken = {text(use.key_name), Value(next)};
+  const std::array taken = {as_text(use.key_name), Value(next)};
   return no_count(
       database_.change("UPDATE rate_limit SET full_at = $2 WHERE key_name = $1", taken));
 }
@@ -112,9 +112,9 @@ Attempt<void> NodeTable::share_streams(const KeyUse& use, std::int64_t nodes, Ke
       "INSERT INTO stream_limit (key_name, node, allowed) VALUES ($1, $2, $3) "
       "ON CONFLICT (key_name, node) DO UPDATE SET allowed = excluded.allowed";
   // A row that all nodes change, so that they go one after the other.
-  const std::array lock = {text(use.key_name), text(""), Value(std::int64_t{0})};
+  const std::array lock = {as_text(use.key_name), as_text(""), Value(std::int64_t{0})};
   if (const auto locked = database_.change(kSet, lock); !locked) return no_count(locked);
-  const std::array who = {text(use.key_name), text(node_)};
+  const std::array who = {as_text(use.key_name), as_text(node_)};
   const auto others = database_.integer(
       sql("SELECT CAST(coalesce(sum(l.allowed), 0) AS bigint) FROM stream_limit l "
           "JOIN node n ON n.id = l.node "
@@ -123,7 +123,7 @@ Attempt<void> NodeTable::share_streams(const KeyUse& use, std::int64_t nodes, Ke
   if (!others) return no_count(others);
   const std::int64_t spare = std::max<std::int64_t>(0, use.max_streams - *others - use.running);
   share.streams = use.running + (spare + nodes - 1) / nodes;
-  const std::array set = {text(use.key_name), text(node_), Value(share.streams)};
+  const std::array set = {as_text(use.key_name), as_text(node_), Value(share.streams)};
   return no_count(database_.change(kSet, set));
 }
 

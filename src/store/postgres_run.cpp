@@ -12,7 +12,6 @@
 namespace callgate::store {
 namespace {
 
-constexpr std::int64_t kDay = 86'400'000;
 constexpr std::int64_t kDaysAhead = 2;
 // Keeps processes from making the same partition at once.
 constexpr std::string_view kPartitionLock = "SELECT pg_advisory_xact_lock(7165063489325655141)";

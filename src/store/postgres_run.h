@@ -9,6 +9,8 @@
 
 namespace callgate::store {
 
+inline constexpr std::int64_t kDay = 86'400'000;  // in milliseconds; a partition holds one
+
 class PostgresRunDatabase final : public RunDatabase {
  public:
   PostgresRunDatabase(std::string url, const DatabaseOptions& options,

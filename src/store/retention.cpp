@@ -10,11 +10,10 @@
 namespace callgate::store {
 namespace {
 
-constexpr std::int64_t kDay = 86'400'000;
 // A step of this many rows holds SQLite's lock for some milliseconds.
 constexpr std::int64_t kRowsAtOnce = 200;
 constexpr std::chrono::milliseconds kBetweenSteps{20};
-constexpr std::string_view kTables[] = {"request", "call", "content", "request_search"};
+constexpr std::string_view kLogTables[] = {"request", "call", "content", "request_search"};
 
 Attempt<std::int64_t> used_bytes(Database& database) {
   if (database.engine() == Engine::sqlite) {
@@ -81,7 +80,7 @@ Attempt<void> drop_partition(Database& database, std::int64_t number) {
   Attempt<Transaction> transaction = Transaction::begin(database);
   if (!transaction) return tl::unexpected(transaction.error());
   std::string sql = "SET LOCAL lock_timeout = '1s';";
-  for (const std::string_view table : kTables) {
+  for (const std::string_view table : kLogTables) {
     sql += "DROP TABLE IF EXISTS " + std::string(table) + "_" + std::to_string(number) + ";";
   }
   const Attempt<void> dropped = database.run(sql);
@@ -93,7 +92,7 @@ Attempt<void> drop_partition(Database& database, std::int64_t number) {
 Attempt<bool> delete_default_rows(Database& database, std::int64_t before) {
   const Value values[] = {before, 10 * kRowsAtOnce};
   bool more = false;
-  for (const std::string_view table : kTables) {
+  for (const std::string_view table : kLogTables) {
     const std::string name = std::string(table) + "_default";
     const Attempt<std::int64_t> deleted =
         database.change("DELETE FROM " + name + " WHERE ctid = ANY (ARRAY(SELECT ctid FROM " +

@@ -64,7 +64,7 @@ struct Cursor {
   std::string_view id;
 };
 
-Attempt<Cursor> read_cursor(std::string_view given) {
+Attempt<Cursor> read_place(std::string_view given) {
   Cursor cursor;
   if (given.empty()) return cursor;
   const auto [end, failed] =
@@ -269,7 +269,7 @@ Attempt<std::optional<Session>> SessionTable::get(std::string_view id) {
 }
 
 Attempt<SessionPage> SessionTable::list(const SessionFilter& filter) {
-  const Attempt<Cursor> cursor = read_cursor(filter.cursor);
+  const Attempt<Cursor> cursor = read_place(filter.cursor);
   if (!cursor) return tl::unexpected(cursor.error());
   std::vector<Value> values = {Value(cursor->created_at), text(cursor->id),
                                Value(static_cast<std::int64_t>(filter.limit) + 1)};

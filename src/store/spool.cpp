@@ -8,7 +8,7 @@
 namespace callgate::store {
 namespace {
 
-constexpr std::size_t kPage = 256;
+constexpr std::size_t kJournalPage = 256;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ Attempt<Spool::Replayed> Spool::replay(RunDatabase& database, RequestWriter& wri
                                        EntryFold& fold) {
   Attempt<void> done = find_position(database.database());
   if (!done) return tl::unexpected(done.error());
-  Attempt<Journal::Page> page = journal_->read(position_, kPage);
+  Attempt<Journal::Page> page = journal_->read(position_, kJournalPage);
   if (!page) return tl::unexpected(page.error());
   Replayed replayed{.spooled = std::move(page->writes)};
   for (const SpooledWrite& spooled : replayed.spooled) {

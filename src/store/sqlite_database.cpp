@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kHeaderSize = 100;
 constexpr std::size_t kApplicationIdOffset = 68;
 // Searches are written as they are asked for; beyond this many all statements are forgotten.
-constexpr std::size_t kMostStatements = 200;
+constexpr std::size_t kKeptStatements = 200;
 
 // SQLite would number $1 by where it stands; ?1 is what PostgreSQL means by it.
 std::string numbered(std::string_view sql) {
@@ -64,7 +64,7 @@ Attempt<void> SqliteDatabase::configure() {
 Attempt<Statement*> SqliteDatabase::prepare(std::string_view sql, std::span<const Value> values) {
   auto found = statements_.find(sql);
   if (found == statements_.end()) {
-    if (statements_.size() >= kMostStatements) statements_.clear();
+    if (statements_.size() >= kKeptStatements) statements_.clear();
     Attempt<Statement> prepared = connection_.prepare(numbered(sql));
     if (!prepared) return tl::unexpected(prepared.error());
     found = statements_.emplace(sql, std::move(*prepared)).first;

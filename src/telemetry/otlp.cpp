@@ -19,7 +19,7 @@ void append_quoted(std::string& out, std::int64_t number) {
   out += '"';
 }
 
-void append_double(std::string& out, double number) {
+void append_finite(std::string& out, double number) {
   if (!std::isfinite(number)) number = 0;
   std::array<char, 32> digits;
   out.append(digits.data(),
@@ -31,7 +31,7 @@ void append_value(std::string& out, const AttributeValue& value) {
   std::visit(Overloaded{
                  [&](const std::string& text) { object.string("stringValue", text); },
                  [&](std::int64_t number) { append_quoted(object.key("intValue"), number); },
-                 [&](double number) { append_double(object.key("doubleValue"), number); },
+                 [&](double number) { append_finite(object.key("doubleValue"), number); },
                  [&](bool flag) { object.boolean("boolValue", flag); },
                  [&](const std::vector<std::string>& texts) {
                    object.key("arrayValue") += "{\"values\":[";

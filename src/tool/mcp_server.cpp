@@ -15,8 +15,8 @@
 namespace callgate::tool {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSessionRevisions = {kMcpSessionRevision, "2025-06-18",
-                                                               "2025-03-26"};
+constexpr std::array<std::string_view, 3> kServedRevisions = {kMcpSessionRevision, "2025-06-18",
+                                                              "2025-03-26"};
 constexpr std::string_view kSupported = R"(["2026-07-28","2025-11-25","2025-06-18","2025-03-26"])";
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 
@@ -146,8 +146,8 @@ McpAction McpServer::accept(const McpHttpRequest& request,
   if (asked.stateless) {
     if (auto refused = asked.check_headers()) return std::move(*refused);
   } else if (message.method != "initialize" && !said.empty() &&
-             std::find(kSessionRevisions.begin(), kSessionRevisions.end(), said) ==
-                 kSessionRevisions.end()) {
+             std::find(kServedRevisions.begin(), kServedRevisions.end(), said) ==
+                 kServedRevisions.end()) {
     return unsupported(message, said);
   }
   if (message.method == "tools/list") return list(asked, tools);
@@ -173,8 +173,8 @@ std::string McpServer::server_words() const {
 
 McpReply McpServer::hello(const Asked& asked) const {
   const std::string wanted = json::member_text(asked.message.params, "protocolVersion");
-  const bool known = std::find(kSessionRevisions.begin(), kSessionRevisions.end(), wanted) !=
-                     kSessionRevisions.end();
+  const bool known =
+      std::find(kServedRevisions.begin(), kServedRevisions.end(), wanted) != kServedRevisions.end();
   std::string result;
   json::ObjectWriter object(result);
   object.string("protocolVersion", known ? std::string_view(wanted) : kMcpSessionRevision);

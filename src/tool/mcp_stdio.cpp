@@ -12,7 +12,7 @@ namespace callgate::tool {
 namespace {
 
 constexpr std::size_t kMostOutbox = std::size_t{16} << 20;
-constexpr net::Millis kEndTimeout{500};
+constexpr net::Millis kExitTimeout{500};
 
 std::string cancelled_params(std::int64_t id, std::string_view reason) {
   return R"({"requestId":)" + std::to_string(id) + R"(,"reason":")" + std::string(reason) + "\"}";
@@ -77,7 +77,7 @@ net::Task<> read_lines(std::shared_ptr<McpChild> child, std::size_t limit) {
   if (lines.overflowed()) why = "it wrote a line of more than " + std::to_string(limit) + " bytes";
   child->over = true;
   if (lines.overflowed()) child->process->signal(SIGKILL);
-  const bool ended = co_await child->process->wait(kEndTimeout);
+  const bool ended = co_await child->process->wait(kExitTimeout);
   if (ended && reading) why = child->process->ending();
   const std::string said(child->process->last_words());
   child->kill();

@@ -13,7 +13,7 @@
 namespace callgate::server {
 namespace {
 
-struct Asked {
+struct LoopOptions {
   std::optional<bool> on;
   std::optional<bool> show;
   std::optional<std::vector<std::string>> tools;
@@ -32,7 +32,7 @@ tl::unexpected<Error> expected(std::string_view name, std::string_view what) {
   return fail(ErrorCode::invalid_request, field + ": expected " + std::string(what), field);
 }
 
-Result<void> read_member(json::Reader& in, const std::string& name, Asked& asked) {
+Result<void> read_member(json::Reader& in, const std::string& name, LoopOptions& asked) {
   const json::Kind kind = in.peek();
   if (name == "loop" || name == "show_tool_calls") {
     if (kind != json::Kind::boolean) return expected(name, "true or false");
@@ -71,8 +71,8 @@ Result<void> read_member(json::Reader& in, const std::string& name, Asked& asked
   return {};
 }
 
-Result<Asked> read_asked(Request& request) {
-  Asked asked;
+Result<LoopOptions> read_asked(Request& request) {
+  LoopOptions asked;
   const auto found = std::find_if(request.extra.begin(), request.extra.end(),
                                   [](const ExtraField& field) { return field.name == "callgate"; });
   if (found == request.extra.end()) return asked;
@@ -91,7 +91,7 @@ Result<Asked> read_asked(Request& request) {
 }
 
 // What the request remembers, if it names a conversation and wants that.
-Result<void> choose_memory(const Asked& asked, const std::string& name, const Config& config,
+Result<void> choose_memory(const LoopOptions& asked, const std::string& name, const Config& config,
                            LoopChoice& choice) {
   const bool odd = std::any_of(name.begin(), name.end(), [](unsigned char letter) {
     return letter < 0x20 || letter == 0x7f;
@@ -174,7 +174,7 @@ Result<void> check_tool_choice(const Request& request, std::span<const std::stri
 static Result<LoopChoice> choose(Request& request, const net::Headers& headers,
                                  const Config& config, const ModelConfig& model,
                                  const KeyConfig* key, const tool::Catalogue* tools) {
-  const Result<Asked> asked = read_asked(request);
+  const Result<LoopOptions> asked = read_asked(request);
   if (!asked) return tl::unexpected(asked.error());
   LoopChoice choice;
   choice.split = asked->split;

@@ -15,7 +15,7 @@ using telemetry::SpanKind;
 using telemetry::TraceContext;
 
 constexpr std::size_t kMostAttempts = 16;  // with a span of their own
-constexpr std::size_t kMostCalls = 64;
+constexpr std::size_t kMostSpans = 64;
 
 std::chrono::nanoseconds steady_now() {
   return std::chrono::steady_clock::now().time_since_epoch();
@@ -94,7 +94,7 @@ struct TurnTrace::Recording {
   std::uint32_t attempt_count = 0;
   bool attempt_open = false;
   std::vector<Call> calls;
-  std::uint32_t more_calls = 0;  // beyond kMostCalls
+  std::uint32_t more_calls = 0;  // beyond kMostSpans
   std::string_view provider;     // of the last attempt
   std::int64_t unix_start = 0;
   std::chrono::nanoseconds steady_start{0};
@@ -214,7 +214,7 @@ void TurnTrace::call_started(const CallStart& start) {
                                       {"dialect", dialect_of(start.in_text)}});
   }
   if (recording_ == nullptr) return;
-  if (recording_->calls.size() >= kMostCalls) {
+  if (recording_->calls.size() >= kMostSpans) {
     ++recording_->more_calls;
     return;
   }
