@@ -80,6 +80,11 @@ struct Request {
       false;  // the caller used `functions`; it is answered with `function_call`
   std::vector<ExtraField>
       extra;  // every other top-level field, such as temperature or response_format
+  // The protocol that it came in, static text, and its body as the client sent it. An upstream that speaks the same gets from
+  // there what callgate does not know, and an answer repeats what its protocol wants repeated. Empty: for Chat Completions, where
+  // the members above hold all there is, and for requests that callgate makes.
+  std::string_view origin;
+  RawJson body;
 };
 
 }  // namespace callgate

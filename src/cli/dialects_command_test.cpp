@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/source_path_testing.h"
 #include "callgate/dialect.h"
 #include "cli/command_testing.h"
 #include "json/writer.h"
@@ -14,7 +15,7 @@ using testing::StartsWith;
 // As many as the dialect's golden file has.
 int golden_cases(std::string_view dialect) {
   std::istringstream golden(
-      read_file(CALLGATE_SOURCE_DIR "/golden/dialect/" + std::string(dialect) + ".golden"));
+      read_file(source_path("golden/dialect/") + std::string(dialect) + ".golden"));
   int cases = 0;
   for (std::string line; std::getline(golden, line);) cases += line.starts_with("--- in") ? 1 : 0;
   return cases;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/source_path_testing.h"
 #include "cli/replay_golden.h"
 #include "engine/golden_case.h"
 
@@ -268,7 +269,7 @@ std::string read_file(const fs::path& path) {
 // Every case of the repository, made from its upstream bytes, is what the repository has.
 TEST(ReplayGolden, writes_the_files_that_golden_cases_have) {
   int cases = 0;
-  for (const auto& entry : fs::directory_iterator(CALLGATE_SOURCE_DIR "/golden/wire/openai_chat")) {
+  for (const auto& entry : fs::directory_iterator(source_path("golden/wire/openai_chat"))) {
     const fs::path path = entry.path();
     const std::string stem = path.stem().string();
     const bool is_input = path.extension() == ".sse" || path.extension() == ".body";
@@ -341,7 +342,7 @@ TEST(ReplayGolden, writes_no_policy_that_is_the_usual_one) {
 }
 
 TEST(ReplayGolden, writes_a_request_as_a_person_would) {
-  const std::string base = CALLGATE_SOURCE_DIR "/golden/wire/openai_chat/";
+  const std::string base = source_path("golden/wire/openai_chat/");
   for (const std::string name : {"two_choices", "client_uses_functions", "usage_not_asked"}) {
     const std::string request = read_file(base + name + ".request.json");
     auto input = to_replay_case(read_file(base + name + ".sse"), "openai_chat", request);

@@ -9,9 +9,10 @@
 #include <iterator>
 #include <utility>
 
+#include "base/source_path_testing.h"
 #include "callgate/dialect.h"
 #include "cli/smoke_request.h"
-#include "client/openai_chat.h"
+#include "client/openai_chat/openai_chat.h"
 #include "dialect/render/render.h"
 
 namespace callgate::cli {
@@ -32,7 +33,7 @@ TEST(Smoke, the_page_lists_every_rule_and_no_other) {
     expected.push_back(row(text.name, text.asks));
   }
   for (const SmokeRuleText& text : kSmokeRules) expected.push_back(row(text.name, text.asks));
-  std::ifstream page(CALLGATE_SOURCE_DIR "/docs/smoke.md");
+  std::ifstream page(source_path("docs/smoke.md"));
   ASSERT_TRUE(page);
   std::vector<std::string> rows;
   for (std::string line; std::getline(page, line);) {

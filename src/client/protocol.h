@@ -1,9 +1,9 @@
-// A protocol is the HTTP and JSON that a client speaks: one file per protocol, one row in the registry. The rest of callgate
+// A protocol is the HTTP and JSON that a client speaks: one folder per protocol, one row in the registry. The rest of callgate
 // knows no protocol by name: which one a request speaks follows from its path.
 //
 //   const Protocol& protocol = client::for_path("/v1/chat/completions");
 //   auto request = protocol.decode({.body = body});
-//   if (!request) respond(client::status_of(request.error()), protocol.error_body(request.error()));
+//   if (!request) respond(protocol.status_of(request.error()), protocol.error_body(request.error()));
 #pragma once
 
 #include <cstdint>
@@ -60,23 +60,30 @@ class ResponseEncoder {
 
 // What a client sent. Views into the request, valid during decode().
 struct ClientRequest {
-  std::string_view body;
+  std::string_view body = {};
   std::string_view path = {};
   std::string_view query = {};  // after the question mark
   // Finds the value of a header in `headers`; empty if it is missing. nullptr: the request has no headers.
   std::string_view (*header)(const void* headers, std::string_view name) = nullptr;
   const void* headers = nullptr;
+
+  std::string_view find_header(std::string_view name) const {
+    return header == nullptr ? std::string_view{} : header(headers, name);
+  }
 };
 
 struct Endpoint {
   enum class Kind : std::uint8_t {
-    turn,    // asks a model
-    models,  // lists the models
-    model,   // shows one; its name is what `*` stands for
+    turn,          // asks a model
+    models,        // lists the models
+    model,         // shows one; its name is what `*` stands for
+    count_tokens,  // counts what a turn would send to a model
   };
   std::string_view method;
-  std::string_view path;  // a final `/*` matches one or more segments
+  std::string_view path;  // a pattern of base/path_pattern.h
   Kind kind = Kind::turn;
+  // Where two protocols share a path: it is this protocol's if the request has this header. Empty: in any case.
+  std::string_view header = {};
 };
 
 struct ModelEntry {
@@ -99,13 +106,23 @@ struct Protocol {
   std::string (*error_body)(const Error& error) = nullptr;
   std::string (*print_models)(std::span<const ModelEntry> models) = nullptr;
   std::string (*print_model)(const ModelEntry& model) = nullptr;
+  // The answer to count_tokens; nullptr: the protocol has no such endpoint.
+  std::string (*print_token_count)(std::int64_t tokens) = nullptr;
+  // The status of an error where the protocol has words of its own for it; nullptr: client::status_of().
+  int (*status)(const Error& error) = nullptr;
+  // A header that has the request's id beside `x-request-id`, which every answer has. Empty: none.
+  std::string_view id_header = {};
+
+  int status_of(const Error& error) const;
 };
 
 namespace client {
 std::span<const Protocol* const> all();
 const Protocol* find(std::string_view name);
-// The protocol whose endpoint that path is, for whatever method; for other paths the first one.
-const Protocol& for_path(std::string_view path);
+// The protocol whose endpoint the request's path is, for whatever method; for other paths the first one. Only path and headers
+// of `request` are looked at.
+const Protocol& for_request(const ClientRequest& request);
+inline const Protocol& for_path(std::string_view path) { return for_request({.path = path}); }
 // The HTTP status for an error; the upstream's own status is kept where a client can act on it.
 int status_of(const Error& error);
 }  // namespace client

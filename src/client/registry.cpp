@@ -1,7 +1,7 @@
 #include <array>
 
 #include "base/path_pattern.h"
-#include "client/openai_chat.h"
+#include "client/openai_chat/openai_chat.h"
 #include "client/protocol.h"
 
 namespace callgate::client {
@@ -22,13 +22,18 @@ const Protocol* find(std::string_view name) {
   return nullptr;
 }
 
-const Protocol& for_path(std::string_view path) {
+const Protocol& for_request(const ClientRequest& request) {
+  const Protocol* found = nullptr;
   for (const Protocol* protocol : kAll) {
     for (const Endpoint& endpoint : protocol->endpoints) {
-      if (path_matches(endpoint.path, path)) return *protocol;
+      if (!path_matches(endpoint.path, request.path)) continue;
+      if (!endpoint.header.empty() && !request.find_header(endpoint.header).empty()) {
+        return *protocol;
+      }
+      if (endpoint.header.empty() && found == nullptr) found = protocol;
     }
   }
-  return *kAll.front();
+  return found == nullptr ? *kAll.front() : *found;
 }
 
 }  // namespace callgate::client

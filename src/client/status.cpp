@@ -58,3 +58,11 @@ int status_of(const Error& error) {
 }
 
 }  // namespace callgate::client
+
+namespace callgate {
+
+int Protocol::status_of(const Error& error) const {
+  return status == nullptr ? client::status_of(error) : status(error);
+}
+
+}  // namespace callgate

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/source_path_testing.h"
 #include "config/config_fields.h"
 #include "config/config_text.h"
 #include "config/tool_config.h"
@@ -265,7 +266,7 @@ TEST(Config, says_what_calls_in_the_text_need) {
 
 // The configurations of docs/recipes.md.
 std::vector<std::string> recipes() {
-  std::ifstream file(CALLGATE_SOURCE_DIR "/docs/recipes.md");
+  std::ifstream file(source_path("docs/recipes.md"));
   std::stringstream page;
   page << file.rdbuf();
   const std::string text = page.str();
@@ -311,7 +312,7 @@ void expect_documented(const std::string& docs) {
 }
 
 TEST(Config, every_key_has_its_row_in_the_docs) {
-  std::ifstream file(CALLGATE_SOURCE_DIR "/docs/config.md");
+  std::ifstream file(source_path("docs/config.md"));
   std::stringstream text;
   text << file.rdbuf();
   const std::string docs = text.str();

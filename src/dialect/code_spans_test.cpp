@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/source_path_testing.h"
 #include "chat/event_log.h"
 #include "dialect/golden_testing.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 // The rows of the table: what a call in inline code is, by dialect.
 std::map<std::string, std::string, std::less<>> documented() {
-  std::istringstream page(golden::read_text(CALLGATE_SOURCE_DIR "/docs/dialects.md"));
+  std::istringstream page(golden::read_text(source_path("docs/dialects.md")));
   std::map<std::string, std::string, std::less<>> all;
   bool inside = false;
   for (std::string line; std::getline(page, line);) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <random>
 
+#include "base/source_path_testing.h"
 #include "base/utf8.h"
 #include "chat/event_grammar.h"
 #include "chat/event_log.h"
@@ -143,7 +144,7 @@ TEST(Document, names_every_marker_in_prose) {
 }
 
 TEST(Document, is_one_of_our_own_pages) {
-  const std::filesystem::path root = CALLGATE_SOURCE_DIR;
+  const std::filesystem::path root = source_path("");
   std::vector<std::filesystem::path> pages = {root / "README.md", root / "ARCHITECTURE.md",
                                               root / "CHANGELOG.md", root / "CONTRIBUTING.md"};
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "docs")) {

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "base/source_path_testing.h"
 #include "chat/event_grammar.h"
 #include "chat/event_log.h"
 #include "dialect/golden_testing.h"
@@ -86,7 +87,7 @@ TEST_P(Golden, has_every_required_case_once) {
     names.insert(test.name);
     EXPECT_TRUE(!test.reason.empty() || !test.in.empty()) << test.name << " has no input";
   }
-  std::istringstream required(golden::read_text(CALLGATE_SOURCE_DIR "/golden/required_cases.txt"));
+  std::istringstream required(golden::read_text(source_path("golden/required_cases.txt")));
   for (std::string name; std::getline(required, name);) {
     EXPECT_TRUE(name.empty() || names.count(name) == 1) << name;
   }
@@ -98,8 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Dialects, Golden, testing::ValuesIn(all().begin(), all(
 
 TEST(GoldenFiles, belong_to_a_dialect_each) {
   std::size_t files = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(CALLGATE_SOURCE_DIR "/golden/dialect")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("golden/dialect"))) {
     ++files;
     EXPECT_NE(find(entry.path().stem().string()), nullptr) << entry.path();
   }

@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/source_path_testing.h"
 #include "callgate/dialect.h"
 #include "json/reader.h"
 
@@ -161,7 +162,7 @@ inline std::vector<Case> read_cases(const std::string& text) {
 }
 
 inline std::string path_of(std::string_view dialect) {
-  return std::string(CALLGATE_SOURCE_DIR "/golden/dialect/").append(dialect).append(".golden");
+  return source_path("golden/dialect/").append(dialect).append(".golden");
 }
 
 inline std::vector<Case> cases_of(const Dialect& dialect) {

@@ -63,8 +63,9 @@ GoldenAnswer run_golden(const Request& request, const PipelineOptions& options,
     CALLGATE_CHECK(answer.bytes.empty());  // nothing is written before the answer starts
     CALLGATE_CHECK(pipeline->error().has_value());
     const Error& error = *pipeline->error();
-    answer.bytes = "status " + std::to_string(client::status_of(error)) + "\n" +
-                   client::find(options.protocol)->error_body(error);
+    const Protocol& protocol = *client::find(options.protocol);
+    answer.bytes =
+        "status " + std::to_string(protocol.status_of(error)) + "\n" + protocol.error_body(error);
   }
   if (!request.stream || !pipeline->started()) answer.bytes += "\n";
   answer.summary = print_summary(pipeline->summary());

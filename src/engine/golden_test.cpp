@@ -14,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/source_path_testing.h"
 #include "callgate/pipeline.h"
 #include "client/protocol.h"
 #include "engine/golden_case.h"
@@ -40,7 +41,7 @@ std::string read_file(const fs::path& path) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  const fs::path root = fs::path(CALLGATE_SOURCE_DIR) / "golden" / "wire";
+  const fs::path root = source_path("golden/wire");
   if (!fs::exists(root)) return cases;
   for (const auto& format : fs::directory_iterator(root)) {
     for (const auto& file : fs::directory_iterator(format.path())) {

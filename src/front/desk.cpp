@@ -9,7 +9,7 @@ namespace callgate::server {
 
 net::Task<> Desk::refuse(Ask& ask, const Error& error, int status) const {
   add_refusal_headers(ask.headers, error);
-  if (status == 0) status = client::status_of(error);
+  if (status == 0) status = ask.protocol->status_of(error);
   observe_refusal(world, ask, status, error);
   const Milliseconds waited(loop.now() - ask.started_ms);
   trace_refusal(world, mint, ask, status, error, waited);

@@ -26,7 +26,7 @@ enum class Guard : std::uint8_t {
 
 struct Route {
   std::string_view method;
-  std::string_view path;  // a final `/*` matches one or more segments
+  std::string_view path;  // a pattern of base/path_pattern.h
   Guard guard = Guard::open;
   // REQUIRES: it returns a coroutine that does not use the function object itself.
   std::function<net::Task<>(Ask&)> answer;

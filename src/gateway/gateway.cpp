@@ -115,12 +115,13 @@ Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
 net::Task<> Gateway::answer(net::Exchange& exchange) {
   Ask ask{.exchange = exchange,
           .snapshot = snapshot_,
-          .protocol = &client::for_path(exchange.head().path),
+          .protocol = &client::for_request(to_client_request(exchange.head(), {})),
           .started_ms = loop_.now()};
   const std::string_view given = exchange.head().headers.find("x-request-id").value_or("");
   ask.id = is_acceptable_request_id(given) ? std::string(given)
                                            : mint_.mint_timed("req_", net::unix_ms());
   ask.headers.add("x-request-id", ask.id);
+  if (!ask.protocol->id_header.empty()) ask.headers.add(ask.protocol->id_header, ask.id);
   add_cors(ask);
   std::string allow;
   const auto route = routes_.find(exchange.head().method, exchange.head().path, allow);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/source_path_testing.h"
 #include "loop/transcript_testing.h"
 
 namespace callgate::loop {
@@ -135,8 +136,7 @@ void rewrite(const std::string& path, const std::vector<Case>& cases) {
 
 TEST(LoopGolden, every_transcript_comes_out_as_written) {
   std::vector<std::string> paths;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(CALLGATE_SOURCE_DIR "/golden/loop")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("golden/loop"))) {
     paths.push_back(entry.path().string());
   }
   std::sort(paths.begin(), paths.end());

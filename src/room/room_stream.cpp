@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/openai_usage.h"
+#include "client/openai_chat/openai_usage.h"
 #include "client/protocol.h"
 #include "json/writer.h"
 #include "room/room.h"

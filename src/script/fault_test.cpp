@@ -5,13 +5,14 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/source_path_testing.h"
 #include "script/reply/reply_testing.h"
 
 namespace callgate::script {
 namespace {
 
 std::string page() {
-  std::ifstream file(CALLGATE_SOURCE_DIR "/docs/script.md");
+  std::ifstream file(source_path("docs/script.md"));
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/source_path_testing.h"
 #include "callgate/version.h"
 #include "telemetry/process_metrics.h"
 
@@ -45,7 +46,7 @@ std::vector<std::string> expected_rows() {
 }
 
 TEST(Metrics, the_page_lists_every_metric_and_no_other) {
-  std::ifstream page(CALLGATE_SOURCE_DIR "/docs/metrics.md");
+  std::ifstream page(source_path("docs/metrics.md"));
   ASSERT_TRUE(page);
   std::vector<std::string> rows;
   for (std::string line; std::getline(page, line);) {

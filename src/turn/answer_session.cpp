@@ -258,7 +258,7 @@ net::Task<> AnswerSession::deliver() {
 
 net::Task<> AnswerSession::refuse(const Error& error) {
   how_ = audience_.has_started() ? TurnEnd::How::answered : TurnEnd::How::failed;
-  status_ = client::status_of(error);
+  status_ = job_.protocol->status_of(error);
   net::Headers& headers = audience_.headers();
   add_refusal_headers(headers, error);
   headers.add("content-type", "application/json");

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/source_path_testing.h"
 #include "upstream/request_parts.h"
 #include "upstream/wire_format.h"
 
@@ -53,7 +54,7 @@ inline Request request_with(std::string_view field) {
 
 // The docs have the same table, and what it says is left out is reported.
 inline void expect_fields(const WireFormat& format, std::span<const RequestField> fields) {
-  std::ifstream docs(std::string(CALLGATE_SOURCE_DIR) + "/docs/upstreams.md");
+  std::ifstream docs(source_path("docs/upstreams.md"));
   std::vector<std::string> rows;
   bool inside = false;
   for (std::string line; std::getline(docs, line);) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "base/source_path_testing.h"
 #include "json/member.h"
 #include "upstream/codex/codex_app_server.h"
 #include "upstream/codex/codex_error.h"
@@ -155,7 +156,7 @@ TEST(CodexError, finds_the_status) {
 // field -> what happens, from the section of docs/upstreams.md.
 std::map<std::string, std::string> documented(std::string_view section) {
   std::map<std::string, std::string> rows;
-  std::ifstream file(CALLGATE_SOURCE_DIR "/docs/upstreams.md");
+  std::ifstream file(source_path("docs/upstreams.md"));
   bool here = false;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("## ")) here = line.substr(3) == section;

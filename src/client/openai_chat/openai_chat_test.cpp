@@ -1,4 +1,4 @@
-#include "client/openai_chat.h"
+#include "client/openai_chat/openai_chat.h"
 
 #include <gtest/gtest.h>
 

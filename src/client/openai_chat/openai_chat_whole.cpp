@@ -6,8 +6,8 @@
 #include "base/check.h"
 #include "chat/event_log.h"
 #include "chat/message_json.h"
-#include "client/openai_chat.h"
-#include "client/openai_usage.h"
+#include "client/openai_chat/openai_chat.h"
+#include "client/openai_chat/openai_usage.h"
 #include "json/reader.h"
 #include "json/writer.h"
 

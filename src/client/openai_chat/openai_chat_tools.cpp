@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/openai_chat_request.h"
+#include "client/openai_chat/openai_chat_request.h"
 #include "json/writer.h"
 
 namespace callgate::client {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "client/openai_chat.h"
-#include "client/openai_usage.h"
+#include "client/openai_chat/openai_chat.h"
+#include "client/openai_chat/openai_usage.h"
 #include "json/writer.h"
 
 namespace callgate::client {

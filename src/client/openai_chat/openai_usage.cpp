@@ -1,4 +1,4 @@
-#include "client/openai_usage.h"
+#include "client/openai_chat/openai_usage.h"
 
 #include <algorithm>
 #include <array>

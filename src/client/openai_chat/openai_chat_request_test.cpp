@@ -1,8 +1,8 @@
-#include "client/openai_chat_request.h"
+#include "client/openai_chat/openai_chat_request.h"
 
 #include <gtest/gtest.h>
 
-#include "client/openai_chat.h"
+#include "client/openai_chat/openai_chat.h"
 #include "json/writer.h"
 
 namespace callgate::client {

@@ -1,4 +1,4 @@
-#include "client/openai_chat_request.h"
+#include "client/openai_chat/openai_chat_request.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "chat/message_reader.h"
-#include "client/openai_chat.h"
+#include "client/openai_chat/openai_chat.h"
 #include "json/writer.h"
 
 namespace callgate::client {
