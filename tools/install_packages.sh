@@ -11,12 +11,15 @@ if [ -f "$to/installed" ] && [ "$(cat "$to/installed")" = "$wanted" ]; then exit
 echo "installing the packages of $from/package-lock.json into $to"
 rm -rf "$to/installed" "$to/node_modules"
 cp "$from/package.json" "$from/package-lock.json" "$to/"
-for try in 1 2 3; do
-  if timeout 1200 npm ci --prefix "$to" --ignore-scripts --no-audit --no-fund --loglevel=error; then
+# `npm ci` wants every optional package of other platforms as well, and registries may lack some: `npm install` takes the versions
+# of the lock file and passes over those.
+for try in ci ci 'install --no-save'; do
+  # shellcheck disable=SC2086
+  if timeout 1200 npm $try --prefix "$to" --ignore-scripts --no-audit --no-fund --loglevel=error; then
     echo "$wanted" > "$to/installed"
     exit 0
   fi
-  echo "npm ci failed (try $try)" >&2
-  sleep $((try * 2))
+  echo "npm $try failed" >&2
+  sleep 2
 done
 exit 1
