@@ -61,6 +61,11 @@ check-mcp: deps-test  ## the official MCP conformance scenarios: installs 150 MB
 	$(call build_preset,run)
 	@tools/check_mcp.sh $(BUILD)/run/callgate
 
+.PHONY: check-suites
+check-suites: deps-test  ## attacks, browsers and public test suites; SUITES names some of them
+	$(call build_preset,run)
+	@tools/check_suites.sh $(BUILD)/run/callgate $(SUITES)
+
 .PHONY: asan tsan
 asan tsan: deps-test  ## the tests under a sanitizer
 	@tools/run_tests.sh $@

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "access/limits.h"
+#include "access/wrong_keys.h"
 #include "callgate/result.h"
 #include "config/config.h"
 
@@ -17,13 +18,22 @@ namespace callgate::server {
 // A key with its counters. Lives on through a reload that does not change the key.
 struct KeyState {
   explicit KeyState(const KeyConfig& key)
-      : config(key), rate(key.requests_per_minute), streams(key.max_streams) {}
+      : config(key),
+        rate(key.requests_per_minute),
+        streams(key.max_streams),
+        bodies(key.max_streams == 0 ? 0 : key.max_streams + kSpareBodies) {}
   KeyConfig config;
   RateLimit rate;
   ConcurrencyLimit streams;
+  ConcurrencyLimit bodies;       // on their way
+  KnownAddresses addresses;      // that it was used from
   std::uint64_t used_round = 0;  // of SharedLimits
 
   bool may_use(std::string_view model) const;
+
+ private:
+  // Beyond as many as streams, so that few slow ones do not shut the key out.
+  static constexpr std::int64_t kSpareBodies = 16;
 };
 
 // Whether the key's `tools` and `deny_tools` let it use a tool of that name.

@@ -8,6 +8,7 @@
 
 #include "admin/log_json.h"
 #include "admin/log_time.h"
+#include "base/quoted.h"
 #include "base/url_query.h"
 #include "callgate/dialect.h"
 #include "chat/event_log.h"
@@ -25,10 +26,10 @@ using store::RequestState;
 using store::UsageGroup;
 
 Error wrong(std::string_view name, std::string_view value, std::string_view expected) {
-  return {.code = ErrorCode::invalid_request,
-          .message = std::string(name) + ": \"" + std::string(value) + "\", expected " +
-                     std::string(expected),
-          .param = std::string(name)};
+  return {
+      .code = ErrorCode::invalid_request,
+      .message = shortened(name) + ": " + in_quotes(value) + ", expected " + std::string(expected),
+      .param = shortened(name)};
 }
 
 Result<std::int64_t> read_time(const UrlParameter& parameter, std::int64_t now_ms) {
@@ -66,18 +67,19 @@ constexpr std::string_view kFilters[] = {"since",         "until",          "mod
                                          "text",          "limit",          "cursor"};
 
 Error unknown(const UrlParameter& parameter, std::span<const std::string_view> known) {
-  std::string message = "there is no parameter \"" + parameter.name + "\"";
+  std::string message = "there is no parameter " + in_quotes(parameter.name);
   if (known.empty()) {
     message += " here";
   } else {
     const std::vector<std::string_view> names(known.begin(), known.end());
-    message += ", did you mean \"" + std::string(nearest(parameter.name, names)) + "\"? Known: ";
+    message.append(suggestion(parameter.name, names)).append(" Known: ");
     for (const std::string_view name : known) {
       message.append(name == known.front() ? "" : ", ").append(name);
     }
   }
-  return {
-      .code = ErrorCode::invalid_request, .message = std::move(message), .param = parameter.name};
+  return {.code = ErrorCode::invalid_request,
+          .message = std::move(message),
+          .param = shortened(parameter.name)};
 }
 
 // Puts a value where it belongs, or gives its fault.

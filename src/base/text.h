@@ -4,6 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,6 +45,19 @@ inline std::string to_lower(std::string_view text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return out;
+}
+
+// A number of digits alone; one that is too large is the largest. Nothing for other texts.
+constexpr std::optional<std::uint64_t> saturated_number(std::string_view digits) {
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
+  if (digits.empty()) return std::nullopt;
+  std::uint64_t number = 0;
+  for (const char c : digits) {
+    if (!is_digit(c)) return std::nullopt;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    number = number > (kLargest - digit) / 10 ? kLargest : number * 10 + digit;
+  }
+  return number;
 }
 
 // An integer in decimal; a floating-point number in the shortest form that is read back as the same.

@@ -55,5 +55,18 @@ TEST(Text, numbers_are_appended_in_decimal) {
   EXPECT_EQ(out, "n0-92233720368547758080.1");
 }
 
+TEST(Text, a_number_that_is_too_large_is_the_largest) {
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(saturated_number("0"), 0u);
+  EXPECT_EQ(saturated_number("0042"), 42u);
+  EXPECT_EQ(saturated_number("9999999999"), 9'999'999'999u);
+  EXPECT_EQ(saturated_number("18446744073709551615"), kLargest);
+  EXPECT_EQ(saturated_number("18446744073709551616"), kLargest);
+  EXPECT_EQ(saturated_number(std::string(1000, '9')), kLargest);
+  for (const std::string_view wrong : {"", "-1", "+1", "1 ", "1.5", "x"}) {
+    EXPECT_FALSE(saturated_number(wrong)) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace callgate

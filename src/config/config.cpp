@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include "base/masked_url.h"
+#include "base/quoted.h"
 #include "callgate/dialect.h"
 #include "client/protocol.h"
 #include "config/config_fields.h"
@@ -15,6 +17,7 @@
 #include "json/writer.h"
 #include "loop/evicted_results.h"
 #include "loop/tool_set.h"
+#include "net/url.h"
 #include "store/request_log.h"
 #include "upstream/wire_format.h"
 
@@ -46,8 +49,8 @@ Result<void> check_upstream(const UpstreamConfig& upstream) {
   if (upstream::find(upstream.wire) == nullptr) {
     std::vector<std::string_view> known{"script"};
     for (const WireFormat* wire : upstream::all()) known.push_back(wire->name);
-    return wrong("upstream \"" + upstream.name + "\": unknown wire \"" + upstream.wire +
-                 "\", did you mean \"" + std::string(nearest(upstream.wire, known)) + "\"?");
+    return wrong("upstream \"" + upstream.name + "\": unknown wire " + in_quotes(upstream.wire) +
+                 suggestion(upstream.wire, known));
   }
   if (!is_one_of(upstream.dropped_fields, {"warn", "refuse"})) {
     return wrong("upstream \"" + upstream.name + "\": dropped_fields must be warn or refuse");
@@ -87,6 +90,9 @@ Result<void> check_upstream(const UpstreamConfig& upstream) {
   if (!upstream.url.starts_with("http://") && !upstream.url.starts_with("https://")) {
     return wrong("upstream \"" + upstream.name + "\": url must start with http:// or https://");
   }
+  if (const auto target = net::parse_url(upstream.url); !target) {
+    return wrong("upstream \"" + upstream.name + "\": url: " + target.error().message);
+  }
   return {};
 }
 
@@ -119,8 +125,8 @@ Result<void> check_model(const Config& config, const ModelConfig& model) {
   if (!model.dialect.empty() && dialect::find(model.dialect) == nullptr) {
     std::vector<std::string_view> known;
     for (const Dialect* dialect : dialect::all()) known.push_back(dialect->name);
-    return wrong(where + "unknown dialect \"" + model.dialect + "\", did you mean \"" +
-                 std::string(nearest(model.dialect, known)) + "\"?");
+    return wrong(where + "unknown dialect " + in_quotes(model.dialect) +
+                 suggestion(model.dialect, known));
   }
   if (!is_one_of(model.commit, {"", "eager", "whole_call"})) {
     return wrong(where + "commit must be eager or whole_call");
@@ -167,6 +173,10 @@ Result<void> check_otlp(const OtlpConfig& otlp) {
   if (!otlp.endpoint.empty() && !is_url) {
     return wrong("otlp.endpoint must start with http:// or https://");
   }
+  if (!otlp.endpoint.empty()) {
+    const auto target = net::parse_url(otlp.endpoint);
+    if (!target) return wrong("otlp.endpoint: " + target.error().message);
+  }
   if (otlp.batch == 0 || otlp.batch > otlp.queue) {
     return wrong("otlp.batch: expected 1 to otlp.queue");
   }
@@ -187,6 +197,8 @@ Result<void> check_listeners(const Config& config) {
   for (const std::string& text : config.listen) {
     const auto address = parse_listen(text);
     if (!address) return tl::unexpected(address.error());
+    const auto endpoint = net::parse_endpoint(text.starts_with(':') ? "0.0.0.0" + text : text);
+    if (!endpoint) return wrong("listen " + endpoint.error().message);
     if (config.keys.empty() && !config.allow_open && !address->is_loopback()) {
       return wrong(
           "listen \"" + text +
@@ -281,6 +293,9 @@ Result<void> check_config(const Config& config) {
   }
   if (!is_one_of(config.log.format, {"text", "json"}))
     return wrong("log.format must be text or json");
+  if (!is_one_of(config.metrics, {"open", "key", "admin"})) {
+    return wrong("metrics must be open, key or admin");
+  }
   if (!is_one_of(config.store.synchronous, {"normal", "full"})) {
     return wrong("store.synchronous must be normal or full");
   }
@@ -290,6 +305,7 @@ Result<void> check_config(const Config& config) {
   if (!is_one_of(config.store.overflow, {"block", "shed"})) {
     return wrong("store.overflow must be shed or block");
   }
+  if (auto ok = store::check_url(config.store.url); !ok) return ok;
   if (!config.capture.models.empty() && config.capture.dir.empty()) {
     return wrong("capture.models: capture.dir is not set");
   }
@@ -369,8 +385,18 @@ void print_value(std::string& out, const std::vector<std::pair<std::string, std:
   out += " }";
 }
 
+// Without what may be a secret.
 template <class T>
-void print_section(std::string& out, const T& section) {
+T masked(T section) {
+  if constexpr (requires { section.url; }) section.url = masked_url(section.url);
+  if constexpr (requires { section.endpoint; }) section.endpoint = masked_url(section.endpoint);
+  if constexpr (requires { section.command; }) section.command = masked_command(section.command);
+  return section;
+}
+
+template <class T>
+void print_section(std::string& out, const T& given) {
+  const T section = masked(given);
   std::apply(
       [&](const auto&... field) {
         ((out.append(field.key).append(" = "), print_value(out, section.*(field.member)),
@@ -403,9 +429,7 @@ std::string print_config(const Config& config) {
   print_table(out, config.limits);
   print_table(out, config.log);
   print_table(out, config.cors);
-  StoreConfig store = config.store;
-  store.url = store::masked_url(store.url);
-  print_table(out, store);
+  print_table(out, config.store);
   print_table(out, config.capture);
   print_table(out, config.otlp);
   print_table(out, config.loop);

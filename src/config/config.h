@@ -31,11 +31,14 @@ struct JsonMembers {
 };
 
 struct LimitsConfig {
+  Bytes memory{0};
   Bytes max_body{32u << 20};
   Bytes max_header_bytes{64u << 10};
   std::int64_t max_headers = 128;
   Milliseconds header_timeout{10'000};
   Milliseconds body_timeout{30'000};
+  Bytes min_body_rate{4u << 10};
+  std::int64_t max_bodies = 10'000;
   Milliseconds keep_alive_timeout{75'000};
   Milliseconds write_timeout{60'000};
   std::int64_t max_streams = 10'000;
@@ -46,6 +49,7 @@ struct LimitsConfig {
   Bytes max_logged_answer{4u << 20};
   Milliseconds drain_timeout{30'000};
   Milliseconds keepalive_comment{15'000};
+  std::int64_t wrong_keys_per_minute = 30;
   std::int64_t conversations = 100'000;
   Milliseconds conversation_ttl{24 * 3'600'000};
 };
@@ -309,6 +313,8 @@ struct Config {
   std::int64_t threads = 0;
   bool maintenance = false;
   bool allow_open = false;
+  std::vector<std::string> hosts;
+  std::string metrics = "open";
   bool mcp = false;
   TlsConfig tls;
   LimitsConfig limits;

@@ -37,6 +37,10 @@ struct Section<Config> {
             "answer model requests with 503 and a retry-after header"},
       Field{"allow_open", &Config::allow_open,
             "allow a gateway without keys on a non-loopback address"},
+      Field{"hosts", &Config::hosts,
+            "without keys: further names, or patterns of names, that the Host header may have; `*` "
+            "for any; see security.md"},
+      Field{"metrics", &Config::metrics, "open, key or admin: who may read /metrics"},
       Field{"mcp", &Config::mcp, "serve the tools to other MCP clients at /mcp"},
   };
 };
@@ -52,13 +56,22 @@ template <>
 struct Section<LimitsConfig> {
   static constexpr std::string_view name = "limits";
   static constexpr auto fields = std::tuple{
+      Field{"memory", &LimitsConfig::memory,
+            "what all requests hold together, see security.md; 0 means half of the machine's "
+            "memory, or of the control group's"},
       Field{"max_body", &LimitsConfig::max_body, "request body; larger is answered with 413"},
       Field{"max_header_bytes", &LimitsConfig::max_header_bytes,
             "request head; larger is answered with 431"},
       Field{"max_headers", &LimitsConfig::max_headers, "header fields of a request"},
       Field{"header_timeout", &LimitsConfig::header_timeout,
             "from the first byte of a request to the end of its head"},
-      Field{"body_timeout", &LimitsConfig::body_timeout, "silence within a request body"},
+      Field{"body_timeout", &LimitsConfig::body_timeout,
+            "silence within a request body; a body may take so long before min_body_rate counts"},
+      Field{"min_body_rate", &LimitsConfig::min_body_rate,
+            "bytes per second of a request body, on average; slower is answered with 408; 0 means "
+            "no limit"},
+      Field{"max_bodies", &LimitsConfig::max_bodies,
+            "request bodies on their way at a time; more are answered with 429; 0 means no limit"},
       Field{"keep_alive_timeout", &LimitsConfig::keep_alive_timeout, "idle client connection"},
       Field{"write_timeout", &LimitsConfig::write_timeout,
             "client that takes no byte while something waits to be written"},
@@ -76,6 +89,9 @@ struct Section<LimitsConfig> {
             "how long open streams may go on after SIGTERM"},
       Field{"keepalive_comment", &LimitsConfig::keepalive_comment,
             "silence on a stream before a comment line is sent; 0 means never"},
+      Field{"wrong_keys_per_minute", &LimitsConfig::wrong_keys_per_minute,
+            "wrong keys of one address, that many at once; more are answered with 429; 0 means no "
+            "limit"},
       Field{"conversations", &LimitsConfig::conversations,
             "answers that are remembered for upstreams that keep conversations"},
       Field{"conversation_ttl", &LimitsConfig::conversation_ttl,

@@ -12,6 +12,7 @@
 #define TOML_ASSERT_ASSUME(expr) static_assert(true)
 #include <toml++/toml.h>
 
+#include "base/quoted.h"
 #include "config/config.h"
 #include "config/config_fields.h"
 #include "config/config_text.h"
@@ -121,8 +122,9 @@ class Loader {
                Section<T>::fields);
     if constexpr (std::is_same_v<T, Config>)
       valid.insert(valid.end(), kSections.begin(), kSections.end());
-    std::string message = "unknown key `" + join_path(path, key) + "`";
-    message += ", did you mean `" + join_path(path, nearest(key, valid)) + "`?";
+    std::string message = "unknown key `" + join_path(path, shortened(key)) + "`";
+    const std::string_view near = nearest(key, valid);
+    if (!near.empty()) message += ", did you mean `" + join_path(path, near) + "`?";
     fail(node, std::move(message));
   }
 
@@ -307,7 +309,7 @@ Result<void> apply_set(toml::table& root, std::string_view set) {
   const std::size_t equals = set.find('=');
   if (equals == std::string_view::npos || equals == 0) {
     return callgate::fail(ErrorCode::invalid_request,
-                          "--set " + std::string(set) + ": expected key=value");
+                          "--set " + shortened(set) + ": expected key=value");
   }
   std::string_view path = set.substr(0, equals);
   toml::node* at = &root;
@@ -320,15 +322,15 @@ Result<void> apply_set(toml::table& root, std::string_view set) {
       next = at->as_table()->get(segment);
     }
     if (next == nullptr) {
-      return callgate::fail(
-          ErrorCode::invalid_request,
-          "--set " + std::string(set) + ": there is no `" + std::string(segment) + "`");
+      return callgate::fail(ErrorCode::invalid_request,
+                            "--set " + std::string(set.substr(0, equals)) + ": there is no `" +
+                                std::string(segment) + "`");
     }
     at = next;
   }
   if (!at->is_table())
     return callgate::fail(ErrorCode::invalid_request,
-                          "--set " + std::string(set) + ": not a table");
+                          "--set " + std::string(set.substr(0, equals)) + ": not a table");
   put(*at->as_table(), path, set.substr(equals + 1));
   return {};
 }

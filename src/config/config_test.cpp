@@ -250,6 +250,84 @@ TEST(Config, masks_secrets_when_printed_and_reads_its_own_output) {
   EXPECT_TRUE(parse_config(printed, "printed")) << parse_config(printed, "printed").error().message;
 }
 
+TEST(Config, shows_no_password_wherever_it_stands) {
+  const auto config = parse_config(std::string(kGood) + R"(
+[store]
+url = "postgresql://me:hunter2@db/log?sslpassword=hunter2"
+[[tool]]
+name = "web"
+kind = "http"
+url = "https://host/{id}?api_key=hunter2&page=2"
+[[tool]]
+name = "run"
+kind = "command"
+command = ["prog", "--token", "hunter2", "--key=hunter2", "-phunter2"]
+[[hook]]
+name = "ask"
+url = "https://host/ask?token=hunter2"
+[[upstream]]
+name = "child"
+wire = "codex_proto"
+command = ["codex", "-c", "key=hunter2"]
+)",
+                                   "test.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  const std::string printed = print_config(*config);
+  EXPECT_THAT(printed, testing::Not(HasSubstr("hunter2")));
+  for (const std::string_view shown :
+       {"\"prog\", \"--token\"", "https://host/{id}?api_key=***&page=2", "\"codex\"", "@db/log"}) {
+    EXPECT_THAT(printed, HasSubstr(std::string(shown)));
+  }
+}
+
+TEST(Config, errors_show_no_password) {
+  for (const std::string_view wrong : {
+           "store.url = \"postgres//me:hunter2@db/log\"\n",
+           "store.url = \"postgres:me:hunter2@db/log\"\n",
+           "[[upstream]]\nname = \"u\"\nurl = \"htp://me:hunter2@h\"\n",
+           "[[upstream]]\nname = \"u\"\nurl = \"http://me:hunter2@h\"\n",
+           "[otlp]\nendpoint = \"http://me:hunter2@h\"\n",
+           "[[tool]]\nname = \"t\"\nkind = \"http\"\nurl = \"http://me:hunter2@h/x\"\n",
+           "[[tool]]\nname = \"t\"\nkind = \"http\"\nurl = \"me:hunter2@h/x\"\n",
+           "[[tool]]\nname = \"t\"\nkind = \"mcp\"\nurl = \"http://me:hunter2@h/x\"\n",
+           "[[hook]]\nname = \"t\"\nurl = \"http://me:hunter2@h/x\"\n",
+       }) {
+    EXPECT_NE(error_of(wrong), "no error") << wrong;
+    EXPECT_THAT(error_of(wrong), testing::Not(HasSubstr("hunter2"))) << wrong;
+  }
+  EXPECT_THAT(error_of("", {"upstream.u.key=hunter2"}), testing::Not(HasSubstr("hunter2")));
+}
+
+// What the check lets pass, serving must not refuse.
+TEST(Config, refuses_what_cannot_be_served) {
+  for (const std::string_view wrong : {
+           "store.url = \"postgres//db/log\"\n",
+           "store.url = \"sqlite:\"\n",
+           "listen = \"no space:80\"\n",
+           "listen = \"127.0.0.1:99999\"\n",
+           "metrics = \"nobody\"\n",
+           "[[upstream]]\nname = \"u\"\nurl = \"http://h:0/v1\"\n",
+           "[[upstream]]\nname = \"u\"\nurl = \"http://h/v1?key=x\"\n",
+           "[[upstream]]\nname = \"u\"\nurl = \"http:///v1\"\n",
+           "[[tool]]\nname = \"t\"\nkind = \"http\"\nurl = \"h/x\"\n",
+       }) {
+    EXPECT_NE(error_of(wrong), "no error") << wrong;
+  }
+}
+
+TEST(ConfigText, suggests_names_near_short_ones_only) {
+  const std::vector<std::string_view> names{"big", "small", std::string_view()};
+  EXPECT_EQ(nearest("smal", names), "small");
+  EXPECT_EQ(suggestion("bgi", names), ", did you mean \"big\"?");
+  const std::string huge(30'000'000, 'a');
+  EXPECT_EQ(nearest(huge, names), "");
+  EXPECT_EQ(suggestion(huge, names), "");
+  const std::string long_name(65, 'a');
+  EXPECT_EQ(nearest("aaa", std::vector<std::string_view>{long_name}), "");
+  EXPECT_EQ(nearest("aaa", std::vector<std::string_view>{}), "");
+  EXPECT_EQ(nearest(std::string(64, 'a'), std::vector<std::string_view>{"b"}), "b");
+}
+
 TEST(Config, says_what_calls_in_the_text_need) {
   const auto with = [](std::string_view upstream, std::string_view model) {
     return "[[upstream]]\nname = \"u\"\nurl = \"http://h/v1\"\n" + std::string(upstream) +

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <vector>
+#include <tuple>
 
 namespace callgate::server {
 namespace {
+
+// Names that are compared letter by letter. A longer one is not a mistyped short one.
+constexpr std::size_t kLongestName = 64;
+// So many words are compared; with thousands of models a suggestion is worth no more than that.
+constexpr std::size_t kMostCompared = 1000;
 
 struct Unit {
   std::string_view name;
@@ -39,8 +44,9 @@ std::string print_units(std::uint64_t value, std::span<const Unit> units) {
   return std::to_string(value);
 }
 
+// REQUIRES: neither is longer than kLongestName.
 std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::array<std::size_t, kLongestName + 1> row;
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0];
@@ -76,10 +82,27 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 std::string print_bytes(Bytes value) { return print_units(value.count, kSizes); }
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
-  return *std::min_element(candidates.begin(), candidates.end(),
-                           [&](std::string_view a, std::string_view b) {
-                             return distance(word, a) < distance(word, b);
-                           });
+  std::string_view best;
+  if (word.size() > kLongestName) return best;
+  std::size_t best_distance = 2 * kLongestName;
+  std::size_t left = kMostCompared;
+  for (const std::string_view candidate : candidates) {
+    if (candidate.size() > kLongestName) continue;
+    // No distance is smaller than the difference of the lengths.
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (longer - std::min(word.size(), candidate.size()) >= best_distance) continue;
+    if (left-- == 0) break;
+    const std::size_t found = distance(word, candidate);
+    if (found < best_distance) std::tie(best_distance, best) = std::tie(found, candidate);
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string_view> candidates,
+                       char mark) {
+  const std::string_view best = nearest(word, candidates);
+  if (best.empty()) return {};
+  return std::string(", did you mean ") + mark + std::string(best) + mark + "?";
 }
 
 }  // namespace callgate::server

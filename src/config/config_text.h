@@ -15,7 +15,11 @@ std::string print_duration(Milliseconds value);
 std::optional<Bytes> parse_bytes(std::string_view text);  // 4096, 64KiB, 32MiB, 1GiB
 std::string print_bytes(Bytes value);
 
-// The candidate with the smallest edit distance. REQUIRES: candidates are not empty.
+// The candidate with the smallest edit distance; empty if the word or every candidate is too long to compare. The work is
+// bounded, whatever the word: clients send it.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+// `, did you mean "x"?`, or nothing where there is nothing near.
+std::string suggestion(std::string_view word, std::span<const std::string_view> candidates,
+                       char mark = '"');
 
 }  // namespace callgate::server

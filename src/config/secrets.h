@@ -9,7 +9,7 @@
 namespace callgate::server {
 
 // The secrets of keys and upstreams, and whatever is long enough to be one in the extra headers and environments of
-// upstreams, telemetry, tools and hooks.
+// upstreams, telemetry, tools and hooks, and in URLs.
 std::vector<std::string> secrets_of(const Config& config);
 
 }  // namespace callgate::server

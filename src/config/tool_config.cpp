@@ -5,6 +5,7 @@
 
 #include "base/glob.h"
 #include "json/writer.h"
+#include "tool/url_template.h"
 
 namespace callgate::server {
 namespace {
@@ -67,6 +68,11 @@ Result<tool::McpToolConfig> mcp_of(const ToolTable& table) {
   if (table.command.empty() == table.url.empty()) {
     return wrong(table, "kind mcp needs command or url, one of them");
   }
+  if (!table.url.empty()) {
+    if (auto url = tool::UrlTemplate::parse(table.url); !url) {
+      return wrong(table, url.error().message);
+    }
+  }
   if (table.revision == "2025-11-25") {
     mcp.revision = tool::McpRevision::session_2025_11_25;
   } else if (table.revision == "2026-07-28") {
@@ -91,6 +97,9 @@ Result<tool::McpToolConfig> mcp_of(const ToolTable& table) {
 Result<void> set_how(tool::ToolConfig& config, const ToolTable& table) {
   if (table.kind == "http") {
     if (table.url.empty()) return wrong(table, "url is missing");
+    if (auto url = tool::UrlTemplate::parse(table.url); !url) {
+      return wrong(table, url.error().message);
+    }
     config.how = http_of(table);
   } else if (table.kind == "command") {
     if (table.command.empty()) return wrong(table, "command is missing");
@@ -126,6 +135,7 @@ Result<tool::HookConfig> to_hook_config(const HookTable& table) {
   hook.name = table.name;
   hook.url = table.url;
   if (hook.url.empty()) return wrong_hook("url is missing");
+  if (auto url = tool::UrlTemplate::parse(hook.url); !url) return wrong_hook(url.error().message);
   hook.before = false;
   for (const std::string& when : table.when) {
     if (when != "before" && when != "after") return wrong_hook("when must be before or after");

@@ -52,6 +52,11 @@ class Answer final : public TurnOutlet {
   void release_text();
   bool started() const;
   KeptTurn kept() const;
+  // Bytes that are kept for kept(). After forget() there are none, and no more are kept.
+  std::size_t kept_bytes() const { return keeper_ ? keeper_->bytes() : 0; }
+  void forget() {
+    if (keeper_) keeper_->forget();
+  }
 
  private:
   std::string whole_answer() const;

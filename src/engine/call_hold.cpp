@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/turn_keeper.h"
+
 namespace callgate::engine {
 
 CallHold::CallHold(TurnOutlet& to, std::uint32_t choices, NoCall rule) : to_(to), rule_(rule) {
@@ -43,12 +45,15 @@ void CallHold::keep(Choice& choice, const Event& event) {
   if (pieces_.empty() || pieces_.back().choice != &choice || in_new_frame_) {
     pieces_.push_back({.choice = &choice, .begins_frame = in_new_frame_, .events = {}});
     in_new_frame_ = false;
+    held_ += sizeof(Piece);
   }
+  held_ += bytes_of(event);
   pieces_.back().events.accept(event);
 }
 
 void CallHold::release() {
   holding_ = false;
+  held_ = 0;
   for (const Piece& piece : std::exchange(pieces_, {})) {
     if (piece.begins_frame) to_.begin_frame();
     for (const LoggedEvent& event : piece.events.events()) tell(event, piece.choice->next());

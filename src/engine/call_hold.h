@@ -26,6 +26,7 @@ class CallHold final : public TurnOutlet {
   void end() override;
   void fail(const Error& error) override;
 
+  std::size_t held() const { return held_; }
   // Nothing has left.
   bool is_holding() const { return holding_; }
   // The turn makes a call.
@@ -60,6 +61,7 @@ class CallHold final : public TurnOutlet {
   std::vector<Choice> choices_;
   std::vector<Piece> pieces_;
   std::uint32_t finished_ = 0;  // choices
+  std::size_t held_ = 0;        // bytes, about
   bool in_new_frame_ = true;
   bool holding_ = true;
   bool has_call_ = false;

@@ -69,7 +69,11 @@ void DialectStage::parse(std::string_view text, Channel channel, EventSink& next
     parsed_ += text.size();
   ParserSink sink(*this, next, channel == Channel::text);
   parser_->push(text, channel, sink);
-  if (sink.passed()) return;
+  if (sink.passed()) {
+    held_back_ = 0;
+    return;
+  }
+  held_back_ += text.size();
   ++summary_.held_back_deltas;
   summary_.held_back_bytes += text.size();
 }

@@ -25,6 +25,9 @@ class DialectStage final : public Stage {
 
   void push(const Event& event, EventSink& next) override;
 
+  // About as many bytes of text wait until it is clear what they are.
+  std::size_t held_back() const { return held_back_; }
+
  private:
   // What the parser says goes through here on its way to `next`.
   class ParserSink final : public EventSink {
@@ -70,6 +73,7 @@ class DialectStage final : public Stage {
   bool fed_ = false;                       // the parser may hold something back
   bool spent_ = false;                     // it was interrupted: more text needs another one
   bool counted_reasoning_ = false;
+  std::size_t held_back_ = 0;
   CallIndex next_call_ = 0;
   CallTally tally_;
 };

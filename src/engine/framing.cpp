@@ -11,6 +11,11 @@ using ScanState = json::Scanner::State;
 
 }  // namespace
 
+Error too_large(std::string_view what) {
+  return {.code = ErrorCode::upstream_failed,
+          .message = "upstream sent " + std::string(what) + " over the limit of bytes"};
+}
+
 ArrayDecoder::ArrayDecoder(std::size_t max_element) : max_element_(max_element) {}
 
 void ArrayDecoder::push(std::string_view bytes, FrameFn on_frame) {
@@ -159,10 +164,6 @@ void Framing::finish(FrameFn on_frame, FunctionRef<void(std::string_view)> on_bo
 }
 
 std::optional<Error> Framing::overflow() const {
-  const auto too_large = [](std::string_view what) {
-    return Error{.code = ErrorCode::upstream_failed,
-                 .message = "upstream sent " + std::string(what) + " over the limit of bytes"};
-  };
   if (body_overflowed_) return too_large("an answer");
   if (sse_.overflowed() || lines_.overflowed() || array_.overflowed()) return too_large("a frame");
   return std::nullopt;

@@ -20,6 +20,9 @@
 
 namespace callgate::engine {
 
+// An upstream sent `what` beyond its limit.
+Error too_large(std::string_view what);
+
 // The elements of one JSON array as frames: [{"a":1},{"b":2}]
 class ArrayDecoder {
  public:
@@ -54,6 +57,8 @@ class Framing {
   void finish(FrameFn on_frame, FunctionRef<void(std::string_view)> on_body);
   // A frame or the body grew over its limit.
   std::optional<Error> overflow() const;
+  // Bytes of an unfinished frame, or of a body.
+  std::size_t held() const { return body_.size() + unfinished(); }
   // Grows while a body arrives, or a frame that is longer than what is read at once. White space does not count.
   std::uint64_t progress() const { return progress_; }
 

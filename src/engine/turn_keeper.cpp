@@ -10,25 +10,6 @@ using Kind = LoggedEvent::Kind;
 
 constexpr std::size_t kEventCost = sizeof(LoggedEvent);
 
-std::size_t bytes_of(const Event& event) {
-  return std::visit(
-      Overloaded{
-          [](const TextDelta& e) { return e.text.size(); },
-          [](const ReasoningDelta& e) { return e.text.size(); },
-          [](const RefusalDelta& e) { return e.text.size(); },
-          [](const CallStarted& e) { return kEventCost + e.name.size() + e.native_id.size(); },
-          [](const ArgumentsDelta& e) { return e.bytes.size(); },
-          [](const CallFinished&) { return kEventCost; },
-          [](const FieldReported& e) {
-            const bool of_call = e.scope == FieldReported::Scope::call;
-            return of_call ? kEventCost + e.name.size() + e.json.size() : 0;  // by add_field()
-          },
-          [](const UsageReported&) { return std::size_t{0}; },
-          [](const TurnFinished&) { return std::size_t{0}; },
-      },
-      event);
-}
-
 // Writes objects of an array, each with its type, and with its choice where that is not the first.
 class EventPrinter {
  public:
@@ -78,6 +59,25 @@ class EventPrinter {
 };
 
 }  // namespace
+
+std::size_t bytes_of(const Event& event) {
+  return std::visit(
+      Overloaded{
+          [](const TextDelta& e) { return e.text.size(); },
+          [](const ReasoningDelta& e) { return e.text.size(); },
+          [](const RefusalDelta& e) { return e.text.size(); },
+          [](const CallStarted& e) { return kEventCost + e.name.size() + e.native_id.size(); },
+          [](const ArgumentsDelta& e) { return e.bytes.size(); },
+          [](const CallFinished&) { return kEventCost; },
+          [](const FieldReported& e) {
+            const bool of_call = e.scope == FieldReported::Scope::call;
+            return of_call ? kEventCost + e.name.size() + e.json.size() : 0;  // by add_field()
+          },
+          [](const UsageReported&) { return std::size_t{0}; },
+          [](const TurnFinished&) { return std::size_t{0}; },
+      },
+      event);
+}
 
 TurnKeeper::TurnKeeper(std::uint32_t choices, std::size_t limit) : limit_(limit) {
   for (std::uint32_t i = 0; i < choices; ++i) choices_.push_back(std::make_unique<Choice>(*this));

@@ -14,6 +14,9 @@
 
 namespace callgate::engine {
 
+// What it costs to keep an event. Fields that are not a call's cost nothing here.
+std::size_t bytes_of(const Event& event);
+
 class TurnKeeper {
  public:
   // `limit`: bytes of all choices together.
@@ -23,6 +26,9 @@ class TurnKeeper {
 
   // More came than is kept. Nothing of it is kept any more.
   bool is_too_long() const { return used_ > limit_; }
+  std::size_t bytes() const { return is_too_long() ? 0 : used_; }
+  // As if more had come than is kept.
+  void forget() { take(limit_ + 1); }
   // The events once more. A choice that has not ended gets no TurnFinished, unless how it ends is known.
   void replay(ResponseEncoder& encoder) const;
   // A JSON array: runs of text joined, a call in one piece, the last usage. docs/log.md has the form.

@@ -35,6 +35,7 @@ TurnReader::TurnReader(const Request& request, const WireFormat& wire,
     : request_(request),
       policy_(options.policy),
       dialect_is_default_(options.dialect_is_default),
+      max_body_(options.max_body),
       to_(to),
       tally_(to.tally()),
       framing_(wire.framing, options.max_frame, options.max_body),
@@ -57,7 +58,7 @@ TurnReader::Stages TurnReader::make_stages(const WireFormat& wire, const Pipelin
     return added;
   };
   // Calls and reasoning that the model wrote as text become events. First, since all else looks at events.
-  add_dialect(stages, wire, options);
+  add_dialect(stages, wire, options, watched);
   // Calls of undeclared tools become text or a note, before anything counts calls or looks for white space before
   // them.
   add_undeclared_tools(stages);
@@ -94,8 +95,8 @@ TurnReader::Stages TurnReader::make_stages(const WireFormat& wire, const Pipelin
   return stages;
 }
 
-void TurnReader::add_dialect(Stages& stages, const WireFormat& wire,
-                             const PipelineOptions& options) {
+void TurnReader::add_dialect(Stages& stages, const WireFormat& wire, const PipelineOptions& options,
+                             Watched& watched) {
   if (options.dialect == nullptr) return;
   const DialectOptions dialect{.tools = request_.tools,
                                .special_tokens_only = wire.structured_calls,
@@ -105,9 +106,11 @@ void TurnReader::add_dialect(Stages& stages, const WireFormat& wire,
                                .explain = options.explain};
   const bool tools =
       options.text_calls && (!request_.tools.empty() || !request_.other_tools.empty());
-  stages.push_back(std::make_unique<DialectStage>(
+  auto stage = std::make_unique<DialectStage>(
       *options.dialect, dialect, tools ? DialectStage::Tools::declared : DialectStage::Tools::none,
-      markup_, tally_.summary));
+      markup_, tally_.summary);
+  watched.dialect = stage.get();
+  stages.push_back(std::move(stage));
 }
 
 // A caller that wants no calls gets those that come all the same as text. The names of tools that are not functions are
@@ -143,7 +146,21 @@ void TurnReader::push(std::string_view upstream_bytes) {
   if (finished_ && !cut_short_) return;
   framing_.push(upstream_bytes, [this](const SseFrame& frame) { feed(frame); });
   if (const std::optional<Error> overflow = framing_.overflow()) return conclude_with(*overflow);
+  if (is_too_large()) return conclude_with(too_large("an answer"));
   settle();
+}
+
+// A whole answer is as large as the upstream makes it, in one piece or in frames.
+bool TurnReader::is_too_large() const {
+  return !request_.stream && said_bytes(tally_.summary) > max_body_;
+}
+
+std::size_t TurnReader::held() const {
+  std::size_t bytes = framing_.held();
+  for (const auto& line : lines_) {
+    if (line->watched.dialect != nullptr) bytes += line->watched.dialect->held_back();
+  }
+  return bytes;
 }
 
 void TurnReader::finish() {

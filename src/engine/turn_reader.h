@@ -11,6 +11,7 @@
 
 #include "callgate/pipeline.h"
 #include "engine/choice_chain.h"
+#include "engine/dialect_stage.h"
 #include "engine/framing.h"
 #include "engine/turn_outlet.h"
 #include "policy/dedupe_calls.h"
@@ -39,6 +40,8 @@ class TurnReader final : ChoiceSinks {
   bool cut_short() const { return cut_short_; }
   bool finished() const { return finished_; }
   const std::optional<Error>& error() const { return error_; }
+  // Bytes that wait in here for others.
+  std::size_t held() const;
 
  private:
   using Stages = std::vector<std::unique_ptr<Stage>>;
@@ -55,6 +58,7 @@ class TurnReader final : ChoiceSinks {
   };
   // Stages that are asked something while the turn runs; nullptr: the policy is off.
   struct Watched {
+    const DialectStage* dialect = nullptr;
     policy::DedupeCalls* dedupe = nullptr;
     policy::StopAfterToolCalls* stop = nullptr;
     std::size_t stop_position = 0;
@@ -71,7 +75,8 @@ class TurnReader final : ChoiceSinks {
   };
 
   Stages make_stages(const WireFormat& wire, const PipelineOptions& options, Watched& watched);
-  void add_dialect(Stages& stages, const WireFormat& wire, const PipelineOptions& options);
+  void add_dialect(Stages& stages, const WireFormat& wire, const PipelineOptions& options,
+                   Watched& watched);
   void add_undeclared_tools(Stages& stages);
   void add_invalid_arguments(Stages& stages, std::size_t max_held_back);
   std::uint32_t call_limit() const;
@@ -86,10 +91,12 @@ class TurnReader final : ChoiceSinks {
   void end_if_cut();
   void conclude_with(const Error& failure);
   void sum_up();
+  bool is_too_large() const;
 
   const Request& request_;
   const PolicyOptions policy_;
   const bool dialect_is_default_;
+  const std::size_t max_body_;
   TurnOutlet& to_;
   TurnTally& tally_;
   Framing framing_;

@@ -25,6 +25,13 @@ struct TurnTally {
   std::string text = {};
 };
 
+// What the turn said so far: about as many bytes as it takes to keep it.
+inline std::uint64_t said_bytes(const TurnSummary& summary) {
+  constexpr std::uint64_t kCall = 256;
+  return summary.text_bytes + summary.reasoning_bytes + summary.argument_bytes +
+         kCall * summary.calls;
+}
+
 class TurnTap final : public EventSink {
  public:
   // Choice 0 gives the turn its finish reason. `copy`, which may be null, sees the same as `next`.

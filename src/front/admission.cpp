@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "access/page_rules.h"
 #include "access/shared_limits.h"
 #include "turn/observe.h"
 
@@ -31,13 +32,59 @@ void add_rate_headers(net::Headers& headers, const RateLimit::Verdict& verdict) 
   headers.add("retry-after-ms", std::to_string(ms));
 }
 
+Error too_many_keys(std::chrono::nanoseconds wait) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+  return {.code = ErrorCode::rate_limited,
+          .message = "too many wrong API keys came from this address",
+          .upstream_code = "too_many_wrong_keys",
+          .retry_after = std::to_string(seconds)};
+}
+
 }  // namespace
 
-bool is_foreign_page(const Ask& ask) {
-  const std::string_view origin = ask.exchange.head().headers.find("origin").value_or("");
-  const Config& config = ask.snapshot->config;
-  return !origin.empty() &&
-         allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config)).empty();
+std::optional<Objection> object_to_page(const Ask& ask) {
+  const net::RequestHead& head = ask.exchange.head();
+  const Arrival arrival{.secure = ask.exchange.secure(), .local = ask.exchange.peer() == "unix"};
+  if (auto error = check_page(head, arrival, ask.snapshot->config)) {
+    return Objection{std::move(*error), 403};
+  }
+  if (auto error = check_content_type(head)) return Objection{std::move(*error), 415};
+  return std::nullopt;
+}
+
+Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
+                       std::string_view x_api_key) {
+  const Access& access = ask.snapshot->access;
+  if (access.open()) return {};
+  const auto key = access.authenticate(authorization, x_api_key);
+  const std::uint64_t address = world.wrong_keys.identity(ask.exchange.peer_host());
+  const bool known = key && (*key)->addresses.contains(address);
+  const auto now = monotonic_now();
+  const auto wait = known ? std::chrono::nanoseconds(0) : world.wrong_keys.wait(address, now);
+  if (key && wait.count() == 0) {
+    ask.key = *key;
+    if (!known) ask.key->addresses.add(address);
+    return {};
+  }
+  observe_auth_failure(world);
+  // A right key has to wait as well: else the answer would say that it is right.
+  if (wait.count() > 0) return tl::unexpected(too_many_keys(wait));
+  if (!authorization.empty() || !x_api_key.empty()) world.wrong_keys.count(address, now);
+  return tl::unexpected(key.error());
+}
+
+BodyPlace::BodyPlace(World& world, const Ask& ask) {
+  if (ask.exchange.has_whole_body()) return;
+  place_.emplace(world.bodies);
+  if (ask.key != nullptr) key_place_.emplace(ask.key->bodies);
+}
+
+std::optional<Error> BodyPlace::refusal() const {
+  if ((!place_ || *place_) && (!key_place_ || *key_place_)) return std::nullopt;
+  return Error{.code = ErrorCode::rate_limited,
+               .message = "too many request bodies are on their way",
+               .upstream_code = "too_many_bodies",
+               .retry_after = "1"};
 }
 
 Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,

@@ -12,14 +12,33 @@
 
 namespace callgate::server {
 
-// Whether the request comes from a page in a browser whose origin is not allowed. Such a page must not start tools or join
-// rooms: its host name may have been pointed at this machine after it was loaded.
-bool is_foreign_page(const Ask& ask);
+// Why a page in a browser may not ask this, or why the body is not one to read, if so. Answered with `status`.
+struct Objection {
+  Error error;
+  int status = 0;
+};
+std::optional<Objection> object_to_page(const Ask& ask);
+
+// Finds the key of the request, as Access::authenticate() does, unless its address has tried too many wrong ones.
+Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
+                       std::string_view x_api_key);
 
 // Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer. `key` is nullptr on
 // an open gateway.
 Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
                         net::Headers& headers);
+
+// A request's body on its way: one of `limits.max_bodies`, and of as many as its key may have. Bodies that came with their
+// heads, as most do, take no place.
+class BodyPlace {
+ public:
+  BodyPlace(World& world, const Ask& ask);
+  std::optional<Error> refusal() const;
+
+ private:
+  std::optional<ConcurrencySlot> place_;
+  std::optional<ConcurrencySlot> key_place_;
+};
 
 // The places that a turn takes, of the gateway and of its key. Leaves them when it goes.
 class TurnSlots {

@@ -7,7 +7,8 @@
 
 namespace callgate::server {
 
-net::Task<> Desk::refuse(Ask& ask, const Error& error, int status) const {
+net::Task<> Desk::refuse(Ask& ask, const Error& given, int status) const {
+  const Error error = bounded(given);
   add_refusal_headers(ask.headers, error);
   if (status == 0) status = ask.protocol->status_of(error);
   observe_refusal(world, ask, status, error);

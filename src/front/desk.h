@@ -32,7 +32,7 @@ struct Desk {
 
   // Answers with an error in the client's protocol, and counts it. `status`: instead of the error's own;
   // 0: the error's own.
-  net::Task<> refuse(Ask& ask, const Error& error, int status = 0) const;
+  net::Task<> refuse(Ask& ask, const Error& given, int status = 0) const;
 };
 
 net::Task<> respond_json(Ask& ask, int status, std::string_view body);

@@ -1,6 +1,7 @@
 #include "front/routes.h"
 
 #include "base/path_pattern.h"
+#include "base/quoted.h"
 
 namespace callgate::server {
 
@@ -14,7 +15,7 @@ Result<const Route*> Routes::find(std::string_view method, std::string_view path
   }
   if (!allow.empty()) {
     allow += "OPTIONS";
-    return fail(ErrorCode::not_allowed, std::string(method) + " is not allowed here, use " + allow);
+    return fail(ErrorCode::not_allowed, shortened(method) + " is not allowed here, use " + allow);
   }
   std::string known;
   for (const Route& route : routes_) {
@@ -23,7 +24,7 @@ Result<const Route*> Routes::find(std::string_view method, std::string_view path
   }
   return tl::unexpected(
       Error{.code = ErrorCode::not_found,
-            .message = "there is no " + std::string(path) + "; known paths: " + known,
+            .message = "there is no " + shortened(path) + "; known paths: " + known,
             .upstream_code = "unknown_url"});
 }
 

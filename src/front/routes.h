@@ -18,10 +18,11 @@
 namespace callgate::server {
 
 enum class Guard : std::uint8_t {
-  open,   // anybody
-  key,    // a key, where the gateway has keys
-  model,  // a key, and what a turn needs: its rate limit, a gateway that is not draining
-  admin,  // an admin's key, or a gateway that only this machine can reach
+  open,     // anybody, also any page in a browser
+  metrics,  // whom `metrics` lets in
+  key,      // a key, where the gateway has keys
+  model,    // a key, and what a turn needs: its rate limit, a gateway that is not draining
+  admin,    // an admin's key, or a gateway that only this machine can reach
 };
 
 struct Route {

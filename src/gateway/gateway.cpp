@@ -85,7 +85,7 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add("GET", "/livez", Guard::open, &Gateway::livez);
   add("GET", "/readyz", Guard::open, &Gateway::readyz);
   add("GET", "/healthz", Guard::open, &Gateway::readyz);
-  add("GET", "/metrics", Guard::open, &Gateway::metrics);
+  add("GET", "/metrics", Guard::metrics, &Gateway::metrics);
   add("GET", "/", Guard::open, &Gateway::livez);
   add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
 }
@@ -127,6 +127,10 @@ net::Task<> Gateway::answer(net::Exchange& exchange) {
   const auto route = routes_.find(exchange.head().method, exchange.head().path, allow);
   if (!allow.empty()) ask.headers.add("allow", allow);
   if (!route) co_return co_await refuse(ask, route.error());
+  if ((*route)->guard != Guard::open) {
+    const auto objection = object_to_page(ask);
+    if (objection) co_return co_await refuse(ask, objection->error, objection->status);
+  }
   const auto admitted = admit(ask, **route);
   if (!admitted) co_return co_await refuse(ask, admitted.error());
   co_await (*route)->answer(ask);
@@ -142,27 +146,45 @@ static Result<void> admit_admin(const Ask& ask) {
 }
 
 Result<void> Gateway::admit(Ask& ask, const Route& route) {
-  if (route.guard == Guard::open) return {};
-  const net::Headers& headers = ask.exchange.head().headers;
-  const std::string offered = offered_key(headers);  // browsers cannot set headers of WebSockets
-  const auto key = ask.snapshot->access.authenticate(headers.find("authorization").value_or(""),
-                                                     headers.find("x-api-key").value_or(offered));
-  if (!key) {
-    observe_auth_failure(world_);
-    return tl::unexpected(key.error());
-  }
-  ask.key = *key;
-  if (route.guard == Guard::admin) return admit_admin(ask);
+  const std::string& readers = ask.snapshot->config.metrics;
+  const bool to_metrics = route.guard == Guard::metrics;
+  if (route.guard == Guard::open || (to_metrics && readers == "open")) return {};
+  if (auto known = find_key(ask); !known) return known;
+  if (route.guard == Guard::admin || (to_metrics && readers == "admin")) return admit_admin(ask);
   if (route.guard != Guard::model) return {};
   return admit_turn(world_, *ask.snapshot, ask.key, ask.headers);
 }
 
+// A body takes no place of a turn while it is on its way: a slow sender would hold it. It is not read if there is none
+// anyway.
+net::Task<Result<std::string_view>> Gateway::read_body(Ask& ask) {
+  if (auto busy = TurnSlots(world_, ask.key).refusal()) co_return tl::unexpected(std::move(*busy));
+  const BodyPlace place(world_, ask);
+  if (auto busy = place.refusal()) co_return tl::unexpected(std::move(*busy));
+  co_return co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+}
+
+Result<void> Gateway::find_key(Ask& ask) {
+  const net::Headers& headers = ask.exchange.head().headers;
+  const std::string offered = offered_key(headers);  // browsers cannot set headers of WebSockets
+  return admit_key(world_, ask, headers.find("authorization").value_or(""),
+                   headers.find("x-api-key").value_or(offered));
+}
+
+// What went wrong names servers, users and paths: a probe that asks whether the gateway is ready need not know them.
+bool Gateway::is_operator(Ask& ask) {
+  const net::Headers& headers = ask.exchange.head().headers;
+  const bool has_key = headers.find("authorization") || headers.find("x-api-key");
+  if (!ask.snapshot->access.open() && !has_key) return false;
+  return !object_to_page(ask) && find_key(ask) && admit_admin(ask);
+}
+
 net::Task<> Gateway::answer_turn(Ask& ask) {
+  const auto body = co_await read_body(ask);
+  if (!body) co_return co_await refuse(ask, body.error());
   const TurnSlots slots(world_, ask.key);
   const std::optional<Error> busy = slots.refusal();
   if (busy) co_return co_await refuse(ask, *busy);
-  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
-  if (!body) co_return co_await refuse(ask, body.error());
   auto work = read_turn(ask, *body);
   if (!work) co_return co_await refuse(ask, work.error());
   ask.exchange.drop_body();
@@ -174,6 +196,10 @@ net::Task<> Gateway::answer_turn(Ask& ask) {
 Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view body) {
   auto work = std::make_unique<LoopWork>();
   TurnJob& job = work->job;
+  job.memory = Reservation(&world_.memory, MemoryUse::need);
+  job.copies = Reservation(&world_.memory, MemoryUse::copy);
+  // The request and its form for the upstream are each about as large as the body.
+  if (!job.memory.grow_to(2 * body.size())) return tl::unexpected(out_of_memory());
   job.protocol = ask.protocol;
   job.protocol_name = job.protocol->name;
   auto request = job.protocol->decode(to_client_request(ask.exchange.head(), body));
@@ -202,7 +228,7 @@ Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view 
   job.session = session_of(head.headers);
   job.peer = ask.exchange.peer();
   job.started_ms = ask.started_ms;
-  if (logged) job.received = body;
+  if (logged && job.copies.grow_to(body.size())) job.received = body;
   job.received_bytes = body.size();
   job.request = std::move(*request);
   job.model = std::move(*model);
@@ -286,13 +312,21 @@ net::Task<> Gateway::readyz(Ask& ask) {
                           : maintenance ? "maintenance"
                           : closed      ? "store down"
                                         : "ready");
-  object.string("store", health.healthy ? "ok" : health.problem);
-  if (!health.notice.empty()) object.string("notice", health.notice);
+  object.string("store", health.healthy ? "ok" : "down");
+  const bool troubled = !health.healthy || !health.notice.empty();
+  if (troubled && is_operator(ask)) {
+    if (!health.healthy) object.string("store_problem", health.problem);
+    if (!health.notice.empty()) object.string("notice", health.notice);
+  }
   object.integer("store_dropped", static_cast<std::int64_t>(health.dropped));
   object.integer("store_shed", static_cast<std::int64_t>(health.shed));
   object.integer("store_journal_bytes", static_cast<std::int64_t>(health.journal_bytes));
   object.integer("models", static_cast<std::int64_t>(ask.snapshot->config.models.size()));
   object.integer("streams", world_.streams.running());
+  object.integer("memory_used", static_cast<std::int64_t>(world_.memory.used()));
+  object.integer("memory_limit", static_cast<std::int64_t>(world_.memory.limit()));
+  object.integer("memory_refused", static_cast<std::int64_t>(world_.memory.refused()));
+  object.integer("memory_shed", static_cast<std::int64_t>(world_.memory.shed()));
   object.close();
   // A failing store stops requests only when it is told to; else it is shown.
   co_await respond_json(ask, draining || maintenance || closed ? 503 : 200, body);

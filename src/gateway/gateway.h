@@ -49,6 +49,7 @@ class Gateway {
 
  private:
   net::Task<> answer_turn(Ask& ask);
+  net::Task<Result<std::string_view>> read_body(Ask& ask);
   Result<std::unique_ptr<LoopWork>> read_turn(Ask& ask, std::string_view body);
   // Frames of their own: a stream without a loop has no room for one.
   net::Task<> run_plain(Ask& ask, std::unique_ptr<LoopWork> work);
@@ -64,6 +65,9 @@ class Gateway {
     return desk_.refuse(ask, error, status);
   }
   Result<void> admit(Ask& ask, const Route& route);
+  Result<void> find_key(Ask& ask);
+  // Whether the request, on a route that is open, comes from someone who may see what admins see.
+  bool is_operator(Ask& ask);
   void add_cors(Ask& ask);
   // Captures the request if that is configured or asked for, and briefly where its content is `logged` anyway. `body` is
   // as received.

@@ -162,8 +162,10 @@ class TestGateway {
   TestGateway(net::Loop& loop, const Config& config)
       : loop_(loop),
         gateway_(world_, rooms_, loop, 7),
-        server_(loop, {}, [this](net::Exchange& e) { return gateway_.answer(e); }),
+        server_(loop, server_options(world_),
+                [this](net::Exchange& e) { return gateway_.answer(e); }),
         client_(loop, {}) {
+    rooms_.set_memory(world_.memory);
     if (!config.tools.empty()) {
       auto set = to_tool_set(config);
       if (!set) throw std::runtime_error(set.error().message);
@@ -217,6 +219,11 @@ class TestGateway {
   }
 
  private:
+  static net::ServerOptions server_options(World& world) {
+    net::ServerOptions options;
+    options.memory = &world.memory;
+    return options;
+  }
   net::Task<> ask_on_loop(std::string_view body, const HeaderPairs& headers, std::string_view path,
                           TestAnswer& answer) {
     net::ClientExchange exchange(client_, target_);

@@ -145,10 +145,6 @@ net::Task<> answer_mcp(Desk& desk, Ask& ask) {
               .upstream_code = "unknown_url"};
   if (!ask.snapshot->config.mcp || ask.snapshot->config.tools.empty())
     co_return co_await desk.refuse(ask, error);
-  if (is_foreign_page(ask)) {
-    error = {.code = ErrorCode::forbidden, .message = "pages of this origin may not call"};
-    co_return co_await desk.refuse(ask, error);
-  }
   const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
   if (!body) co_return co_await desk.refuse(ask, body.error());
   const net::RequestHead& head = ask.exchange.head();

@@ -19,6 +19,10 @@ std::string render_metrics(World& world, Rooms& rooms) {
   world.metrics.room_subscribers.with().set(counters.subscribers.load());
   world.metrics.room_subscribers_dropped.with().raise_to(counters.dropped.load());
   world.metrics.room_frames.with().raise_to(counters.frames.load());
+  world.metrics.memory_used.with().set(static_cast<std::int64_t>(world.memory.used()));
+  world.metrics.memory_limit.with().set(static_cast<std::int64_t>(world.memory.limit()));
+  world.metrics.memory_refused.with().raise_to(world.memory.refused());
+  world.metrics.memory_shed.with().raise_to(world.memory.shed());
   world.metrics.connections_active.with().set(world.connections.load(std::memory_order_relaxed));
   world.metrics.log_shed.with().raise_to(world.log.shed());
   world.metrics.store_healthy.with().set(health.healthy ? 1 : 0);

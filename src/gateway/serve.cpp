@@ -1,10 +1,12 @@
 #include "gateway/serve.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <random>
 
 #include "base/ids.h"
 #include "config/tool_config.h"
+#include "gateway/memory_limit.h"
 #include "gateway/serve_options.h"
 #include "gateway/service.h"
 #include "net/url.h"
@@ -88,7 +90,9 @@ Result<void> run_serve(const ServeOptions& options) {
   const telemetry::LogRescue rescue(log);
   for (const std::string& notice : deprecations(*config)) log.warning(notice);
   telemetry::Metrics metrics;
-  auto requests = store::make_request_log(config->store.url, store_options(config->store, log));
+  StoreConfig store = config->store;
+  store.queue_bytes.count = std::min(store.queue_bytes.count, memory_limit(config->limits) / 8);
+  auto requests = store::make_request_log(store.url, store_options(store, log));
   if (!requests) return tl::unexpected(requests.error());
   const std::unique_ptr<store::Sessions> sessions = make_sessions(*config, log);
   auto spans = make_span_exporter(config->otlp, log);

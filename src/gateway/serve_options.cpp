@@ -26,6 +26,7 @@ net::ServerOptions server_options(const Config& config, World& world) {
   options.limits.body_bytes = limits.max_body.count;
   options.head_timeout = millis(limits.header_timeout);
   options.body_idle_timeout = millis(limits.body_timeout);
+  options.min_body_rate = limits.min_body_rate.count;
   options.keep_alive_timeout = millis(limits.keep_alive_timeout);
   options.write_stall_timeout = millis(limits.write_timeout);
   options.error_body = [](int status, std::string_view message, std::string_view path) {
@@ -33,6 +34,7 @@ net::ServerOptions server_options(const Config& config, World& world) {
     return client::for_path(path).error_body(
         {.code = code, .message = std::string(message), .status = status});
   };
+  options.memory = &world.memory;
   options.open_connections = &world.connections;
   options.max_connections = limits.max_connections;
   options.log = [&world](std::string_view what) { report(world, "net", what); };

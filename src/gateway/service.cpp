@@ -7,6 +7,7 @@
 
 #include "config/restart.h"
 #include "config/tool_config.h"
+#include "gateway/memory_limit.h"
 #include "gateway/serve_options.h"
 #include "net/tls.h"
 #include "tool/host.h"
@@ -47,6 +48,7 @@ Service::Service(ServeOptions options, Config config, const Surroundings& around
   world_.spans = around.spans;
   world_.tools = around.tools;
   world_.queries = &queries_;
+  rooms_.set_memory(world_.memory);
   use_sessions(around.sessions, started_with_);
   for (std::size_t i = 0; i < loops_.size(); ++i) {
     report_faults(loops_[i], world_);
@@ -94,15 +96,21 @@ void Service::handle_signals() {
 
 void Service::use_limits(const Snapshot& snapshot) {
   const LimitsConfig& limits = snapshot.config.limits;
+  const std::uint64_t memory = memory_limit(limits);
+  world_.memory.set_limit(memory);
+  // What is kept between requests has limits of its own, and is no more than a part of all.
+  const auto part = [memory](Bytes configured) { return std::min(configured.count, memory / 8); };
   world_.streams.set_limit(limits.max_streams);
+  world_.bodies.set_limit(limits.max_bodies);
+  world_.wrong_keys.set_limit(limits.wrong_keys_per_minute);
   world_.conversations.cache.set_limits(conversation_limits(limits));
   const LoopConfig& loop = snapshot.config.loop;
-  world_.loop_states.set_limits(loop.state_bytes.count,
+  world_.loop_states.set_limits(part(loop.state_bytes),
                                 static_cast<std::uint64_t>(loop.state_ttl.count()));
   world_.memories.set_limits({.messages = loop.memory_messages,
                               .bytes = static_cast<std::int64_t>(loop.memory_bytes.count),
                               .ttl = loop.memory_ttl,
-                              .unstored_bytes = loop.memory_unstored_bytes.count});
+                              .unstored_bytes = part(loop.memory_unstored_bytes)});
   rooms_.set_limits(snapshot.config.rooms);
   if (store::Sessions* sessions = world_.conversations.answers.store()) {
     sessions->set_keep(limits.conversation_ttl);
@@ -113,7 +121,7 @@ void Service::use_limits(const Snapshot& snapshot) {
 Result<void> Service::listen(const Config& config) {
   const net::TlsFiles tls{.certificate = config.tls.cert, .key = config.tls.key};
   for (const std::string& text : config.listen) {
-    auto endpoint = net::parse_endpoint(text);
+    auto endpoint = net::parse_endpoint(text.starts_with(':') ? "0.0.0.0" + text : text);
     if (!endpoint) return tl::unexpected(endpoint.error());
     const bool secure = !tls.certificate.empty() && endpoint->unix_path.empty();
     auto bound = workers_[0]->server.listen(*endpoint, secure ? &tls : nullptr);

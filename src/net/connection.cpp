@@ -60,7 +60,8 @@ Connection::Connection(HttpServer& server, int fd, const Address& peer, const Tl
     : server_(server),
       stream_(server.loop_, fd),
       parser_(server.options_.limits),
-      exchange_(*this) {
+      exchange_(*this),
+      body_memory_(server.options_.memory, MemoryUse::need) {
   std::memcpy(&peer_, &peer.storage, sizeof(peer_));
   if (tls) {
     TlsSession session = make_server_session(tls, fd);
@@ -80,6 +81,7 @@ Connection::Run Connection::run() {
     co_await answer();
     if (phase_ != Phase::ended || !keep_alive_ || gone_) break;
     parser_.next();
+    body_memory_.release();
     served_ = true;
   }
   // A close with unread bytes would reset the connection and could destroy the answer on its way.
@@ -132,6 +134,11 @@ Task<bool> Connection::read_head() {
   co_return false;
 }
 
+void Connection::drop_body() {
+  parser_.drop_body();
+  body_memory_.release();
+}
+
 void Connection::feed(std::string_view bytes) {
   const std::size_t taken = parser_.push(bytes);
   if (parser_.state() == RequestParser::State::complete) pending_.append(bytes.substr(taken));
@@ -179,19 +186,30 @@ Task<> Connection::refuse(int status, std::string_view message) {
 Task<> Connection::linger() {
   stream_.shut_down_writing();
   const std::uint64_t limit = loop().now() + server_.options_.linger_timeout.count();
-  std::size_t left = 4 * 1024 * 1024;
+  std::size_t left = server_.options_.linger_bytes;
   while (true) {
     const IoResult got = stream_.read(loop().read_buffer());
     if (got.status == IoStatus::end || got.status == IoStatus::failed) co_return;
     if (got.status == IoStatus::done) {
-      if (got.bytes >= left) co_return;
+      if (got.bytes >= left || loop().now() >= limit) co_return;
       left -= got.bytes;
+      if (stream_.must_yield()) co_await loop().sleep(Millis(0));
       continue;
     }
     const std::uint64_t now = loop().now();
     if (now >= limit || server_.draining_) co_return;
     if (co_await stream_.wait(got.status, Millis(limit - now)) != Ready::yes) co_return;
   }
+}
+
+Millis Connection::patience(std::uint64_t began) const {
+  const ServerOptions& options = server_.options_;
+  const Millis idle = options.body_idle_timeout;
+  if (options.min_body_rate == 0) return idle;
+  const std::uint64_t earned = parser_.body().size() * 1000 / options.min_body_rate;
+  const std::uint64_t limit = began + static_cast<std::uint64_t>(idle.count()) + earned;
+  const std::uint64_t now = loop().now();
+  return now >= limit ? Millis(0) : std::min(idle, Millis(limit - now));
 }
 
 Task<Result<std::string_view>> Connection::body(std::size_t limit) {
@@ -202,20 +220,31 @@ Task<Result<std::string_view>> Connection::body(std::size_t limit) {
     out.add(kContinue);
     if (auto sent = co_await flush(out); !sent) co_return tl::unexpected(sent.error());
   }
+  const std::uint64_t began = loop().now();
   while (parser_.state() == RequestParser::State::body) {
+    if (!body_memory_.grow_to(parser_.body().size())) {
+      drop_body();
+      Error scarce = out_of_memory();
+      co_return tl::unexpected(std::move(scarce));
+    }
     const IoResult got = stream_.read(loop().read_buffer());
     if (got.status == IoStatus::done) {
       feed({loop().read_buffer().data(), got.bytes});
       if (stream_.must_yield()) co_await loop().sleep(Millis(0));
       continue;
     }
+    const Millis wait = patience(began);
     Ready ready = Ready::closed;
-    if (got.status == IoStatus::want_read || got.status == IoStatus::want_write) {
-      ready = co_await stream_.wait(got.status, server_.options_.body_idle_timeout);
+    if (wait.count() == 0) {
+      ready = Ready::timed_out;
+    } else if (got.status == IoStatus::want_read || got.status == IoStatus::want_write) {
+      ready = co_await stream_.wait(got.status, wait);
     }
     if (ready == Ready::timed_out) {
+      const bool silent = wait == server_.options_.body_idle_timeout;
       Error late{.code = ErrorCode::timed_out,
-                 .message = "the request body stopped arriving",
+                 .message = silent ? "the request body stopped arriving"
+                                   : "the request body arrives too slowly",
                  .status = 408};
       co_return tl::unexpected(std::move(late));
     }

@@ -33,9 +33,11 @@ class Connection {
   // What Exchange offers; see there.
   const RequestHead& head() const { return parser_.head(); }
   std::string peer() const;
+  bool secure() const { return stream_.tls(); }
   Loop& loop() const { return server_.loop_; }
   Task<Result<std::string_view>> body(std::size_t limit);
-  void drop_body() { parser_.drop_body(); }
+  bool has_whole_body() const { return parser_.state() != RequestParser::State::body; }
+  void drop_body();
   Task<Result<void>> respond(int status, const Headers& headers, std::string_view body);
   void start_answer(int status, const Headers& headers);
   Task<Result<void>> write(std::string_view bytes);
@@ -62,6 +64,8 @@ class Connection {
   Task<> answer();
   Task<> refuse(int status, std::string_view message);
   Task<> linger();
+  // How long the body may stay as it is; it `began` then. 0: it arrives too slowly.
+  Millis patience(std::uint64_t began) const;
   Task<Result<void>> flush(Gather out);
 
   void feed(std::string_view bytes);
@@ -78,6 +82,7 @@ class Connection {
   Stream stream_;
   RequestParser parser_;
   Exchange exchange_;
+  Reservation body_memory_;
   std::string pending_;  // bytes of later requests
   std::string given_;    // what read() gave of them
   std::string out_;      // the answer's head, until it is sent

@@ -13,8 +13,16 @@ namespace callgate::net {
 
 const RequestHead& Exchange::head() const { return connection_.head(); }
 std::string Exchange::peer() const { return connection_.peer(); }
+std::string Exchange::peer_host() const {
+  const std::string peer = connection_.peer();
+  const std::string_view host = std::string_view(peer).substr(0, peer.rfind(':'));
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  return std::string(bracketed ? host.substr(1, host.size() - 2) : host);
+}
+bool Exchange::secure() const { return connection_.secure(); }
 Loop& Exchange::loop() const { return connection_.loop(); }
 Task<Result<std::string_view>> Exchange::body(std::size_t limit) { return connection_.body(limit); }
+bool Exchange::has_whole_body() const { return connection_.has_whole_body(); }
 void Exchange::drop_body() { connection_.drop_body(); }
 
 Task<Result<void>> Exchange::respond(int status, const Headers& headers, std::string_view body) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "callgate/result.h"
 #include "net/http.h"
 #include "net/loop.h"
@@ -34,12 +35,17 @@ struct ServerOptions {
   HttpLimits limits;
   Millis head_timeout{
       10'000};  // from the first byte of a request (or the accept) to its last header
-  Millis body_idle_timeout{30'000};    // between two reads of a body
+  Millis body_idle_timeout{30'000};  // between two reads of a body
+  std::uint64_t min_body_rate = 0;   // bytes per second on average, after body_idle_timeout; 0: any
   Millis keep_alive_timeout{75'000};   // between two requests
   Millis write_stall_timeout{60'000};  // while the client takes no byte at all
-  Millis linger_timeout{2'000};  // how long a refused client may go on sending before the close
+  // A refused client that writes before it reads may go on sending for so long, and so much of it is thrown away.
+  Millis linger_timeout{10'000};
+  std::size_t linger_bytes = std::size_t{256} << 20;
   std::size_t held_back_bytes =
       64 * 1024;  // pipelined bytes read ahead while a request is answered
+  MemoryBudget* memory =
+      nullptr;  // what bodies are reserved from; nullptr: nothing limits all of them
   // Open connections of all servers that share the counter; beyond the limit (0: none) new ones are closed at once.
   std::atomic<std::int64_t>* open_connections = nullptr;
   std::int64_t max_connections = 0;
@@ -64,12 +70,19 @@ class Exchange {
   const RequestHead& head() const;
   // `127.0.0.1:51234`, or `unix`.
   std::string peer() const;
+  // Without the port: `127.0.0.1`, `2001:db8::1`, or `unix`.
+  std::string peer_host() const;
+  // Over TLS.
+  bool secure() const;
   Loop& loop() const;
 
   // The whole request body. More than `limit` bytes (0: the server's limit) is too_large; the
-  // connection then closes after the answer. One that stops arriving is timed_out, with status 408.
+  // connection then closes after the answer. One that stops arriving is timed_out, with status 408. Without memory for it, it
+  // is unavailable.
   // The view is valid until drop_body().
   Task<Result<std::string_view>> body(std::size_t limit = 0);
+  // Whether body() will not have to wait.
+  bool has_whole_body() const;
   // Frees the body's memory, for answers that stream for long.
   void drop_body();
 

@@ -234,6 +234,76 @@ TEST(HttpServer, gives_up_on_half_a_body) {
   EXPECT_THAT(answer, HasSubstr("the request body stopped arriving"));
 }
 
+TEST(HttpServer, gives_up_on_a_body_that_drips) {
+  ServerOptions options;
+  options.body_idle_timeout = Millis(100);
+  options.min_body_rate = 1000;
+  ServerThread server(echo, options);
+  RawSocket client = RawSocket::connect(server.port());
+  client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nab");
+  for (int i = 0; i < 2000 && client.send("x"); ++i) {
+    pollfd wait{client.fd(), POLLIN, 0};
+    if (::poll(&wait, 1, 5) > 0) break;
+  }
+  const std::string answer = client.receive_until("slowly");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 408 "));
+  EXPECT_THAT(answer, HasSubstr("the request body arrives too slowly"));
+}
+
+TEST(HttpServer, waits_for_a_body_that_comes_at_the_least_rate) {
+  ServerOptions options;
+  options.body_idle_timeout = Millis(20);
+  options.min_body_rate = 1;  // each byte earns a second
+  ServerThread server(echo, options);
+  RawSocket client = RawSocket::connect(server.port());
+  client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\nConnection: close\r\n\r\nab");
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    client.send("x");
+  }
+  // On a busy machine the bytes may pause for longer than the idle timeout; they never come too slowly.
+  EXPECT_THAT(client.receive_all(), Not(HasSubstr("too slowly")));
+}
+
+// As Python's http.client does: the whole body is written, then the answer is read.
+TEST(HttpServer, refuses_large_bodies_of_clients_that_write_before_they_read) {
+  ServerThread server(echo);
+  for (const std::size_t megabytes : {33, 36, 40}) {
+    RawSocket client = RawSocket::connect(server.port());
+    const std::size_t bytes = megabytes * 1'000'000;
+    const std::size_t limit = HttpLimits{}.body_bytes;
+    ASSERT_TRUE(client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " +
+                            std::to_string(bytes + limit) + "\r\n\r\n"));
+    const std::string piece(1'000'000, 'x');
+    for (std::size_t sent = 0; sent < bytes; sent += piece.size()) {
+      ASSERT_TRUE(client.send(piece)) << megabytes << " MB, after " << sent;
+    }
+    EXPECT_THAT(client.receive_all(), StartsWith("HTTP/1.1 413 ")) << megabytes;
+  }
+}
+
+TEST(HttpServer, throws_away_only_so_much_of_a_refused_body) {
+  ServerOptions options;
+  options.linger_bytes = 100'000;
+  ServerThread server(echo, options);
+  RawSocket client = RawSocket::connect(server.port());
+  client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 999999999\r\n\r\n");
+  const std::string piece(1'000'000, 'x');
+  bool open = true;
+  for (int i = 0; i < 100 && open; ++i) open = client.send(piece);
+  EXPECT_FALSE(open);
+}
+
+TEST(HttpServer, knows_the_address_of_the_client) {
+  ServerThread server([](Exchange& exchange) -> Task<> {
+    const std::string answer = exchange.peer_host() + (exchange.secure() ? " tls" : " plain");
+    (void)co_await exchange.respond(200, "text/plain", answer);
+  });
+  RawSocket client = RawSocket::connect(server.port());
+  client.send(kLastGet);
+  EXPECT_THAT(client.receive_all(), EndsWith("127.0.0.1 plain"));
+}
+
 TEST(HttpServer, takes_other_options_while_it_serves) {
   constexpr std::string_view kHello =
       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";

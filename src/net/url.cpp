@@ -3,6 +3,9 @@
 #include <charconv>
 #include <optional>
 
+#include "base/masked_url.h"
+#include "base/quoted.h"
+
 namespace callgate::net {
 
 namespace {
@@ -11,7 +14,7 @@ constexpr std::string_view kUnix = "unix:";
 
 tl::unexpected<Error> bad(std::string_view text, std::string_view expected) {
   return fail(ErrorCode::invalid_request,
-              "\"" + std::string(text) + "\": expected " + std::string(expected));
+              in_quotes(masked_url(text)) + ": expected " + std::string(expected));
 }
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {

@@ -29,9 +29,15 @@ CaptureWriter::~CaptureWriter() {
 
 bool CaptureWriter::reserve(std::uint64_t bytes, std::uint64_t limit) {
   const std::uint64_t before = reserved_.fetch_add(bytes, std::memory_order_relaxed);
-  if (before + bytes <= limit) return true;
+  const bool fits = before + bytes <= limit;
+  if (fits && (memory_ == nullptr || memory_->take(bytes, 0, MemoryUse::copy))) return true;
   reserved_.fetch_sub(bytes, std::memory_order_relaxed);
   return false;
+}
+
+void CaptureWriter::release(std::uint64_t bytes) {
+  reserved_.fetch_sub(bytes, std::memory_order_relaxed);
+  if (memory_ != nullptr) memory_->give_back(bytes);
 }
 
 void CaptureWriter::push(CaptureJob job) {
@@ -62,7 +68,7 @@ void CaptureWriter::write(CaptureJob job) {
     log_.repeated(telemetry::LogLevel::error, "capture", "capture: " + done.error().message);
   }
   metrics_.captures.with(!done ? "failed" : job.record.truncated ? "truncated" : "written").add();
-  reserved_.fetch_sub(job.reserved, std::memory_order_relaxed);
+  release(job.reserved);
 }
 
 Result<void> CaptureWriter::put(const CaptureJob& job) {

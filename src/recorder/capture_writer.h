@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "capture/capture_format.h"
 #include "recorder/capture_folder.h"
 #include "telemetry/log.h"
@@ -34,9 +35,10 @@ std::string print_masked(CaptureJob job);
 
 class CaptureWriter {
  public:
-  // REQUIRES: both outlive the writer. The thread starts with the first job.
-  CaptureWriter(telemetry::Logger& log, telemetry::Metrics& metrics)
-      : log_(log), metrics_(metrics) {}
+  // `memory`, which may be nullptr, is what captures are reserved from. REQUIRES: all outlive the writer. The thread starts with
+  // the first job.
+  CaptureWriter(telemetry::Logger& log, telemetry::Metrics& metrics, MemoryBudget* memory = nullptr)
+      : log_(log), metrics_(metrics), memory_(memory) {}
   // Writes what waits.
   ~CaptureWriter();
   CaptureWriter(const CaptureWriter&) = delete;
@@ -44,7 +46,7 @@ class CaptureWriter {
 
   // Memory for a capture; false when all captures together would hold more than `limit`. From any thread.
   bool reserve(std::uint64_t bytes, std::uint64_t limit);
-  void release(std::uint64_t bytes) { reserved_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void release(std::uint64_t bytes);
   // Its memory is given back by the writer. From any thread; never waits for the disk.
   void push(CaptureJob job);
   // There was no memory for one.
@@ -57,6 +59,7 @@ class CaptureWriter {
 
   telemetry::Logger& log_;
   telemetry::Metrics& metrics_;
+  MemoryBudget* const memory_;
   std::atomic<std::uint64_t> reserved_{0};
   std::optional<CaptureFolder> folder_;  // the writer thread's
 

@@ -56,6 +56,7 @@ Room::Room(std::string name, const RoomsConfig& limits, std::uint64_t first_seq,
       limits_(limits),
       counters_(counters),
       seq_(first_seq),
+      memory_(counters.memory, MemoryUse::copy),
       empty_since_(std::chrono::steady_clock::now()) {}
 
 bool Room::join(const std::shared_ptr<RoomSubscriber>& subscriber,
@@ -187,8 +188,17 @@ RoomFramePtr Room::publish(Kind kind, std::string_view type, std::string_view me
     history_bytes_ -= history_.front()->plain.size() + history_.front()->deflated.size();
     history_.pop_front();
   }
+  reserve();
   hand_out(frame, kind != Kind::text && kind != Kind::text_end);
   return frame;
+}
+
+void Room::reserve() {
+  const std::size_t said = said_bytes_ + (live_ ? live_->text.size() + live_->thinking.size() : 0);
+  if (memory_.fit(said + history_bytes_)) return;
+  history_.clear();
+  history_bytes_ = 0;
+  (void)memory_.fit(said);
 }
 
 void Room::hand_out(const RoomFramePtr& frame, bool to_sentences) {

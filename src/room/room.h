@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "callgate/error.h"
 #include "callgate/loop.h"
 #include "callgate/request.h"
@@ -149,6 +150,8 @@ class Room {
   RoomFramePtr snapshot(bool sentences) const;
   void append_live(std::string& out, bool sentences) const;
   void remember(Role role, std::string id, RawJson content);
+  // Reserves what the room keeps. Without memory it forgets its frames: who comes back gets a snapshot.
+  void reserve();
   // What every frame of the running turn begins with.
   std::string& members();
   void finish_stream();
@@ -169,6 +172,7 @@ class Room {
   std::deque<RoomAsk> queue_;
   bool running_ = false;
   std::optional<Live> live_;
+  Reservation memory_;
   std::chrono::steady_clock::time_point empty_since_;
   // Reused, so that a frame costs no more than itself.
   std::string members_;

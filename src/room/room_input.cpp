@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/quoted.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -27,8 +28,8 @@ constexpr std::string_view kNotHere[] = {"messages", "stream",    "stream_option
                                          "n",        "functions", "function_call"};
 
 tl::unexpected<Error> wrong(std::string_view name, std::string_view what) {
-  return fail(ErrorCode::invalid_request, std::string(name) + ": " + std::string(what),
-              std::string(name));
+  return fail(ErrorCode::invalid_request, shortened(name) + ": " + std::string(what),
+              shortened(name));
 }
 
 // What the frame says, before it is known what type it has.

@@ -10,6 +10,7 @@
 #include "tool/host.h"
 #include "turn/loop_choice.h"
 #include "turn/observe.h"
+#include "turn/refusal.h"
 #include "turn/turn_record.h"
 
 namespace callgate::server {
@@ -285,7 +286,8 @@ Result<void> RoomSocket::steer(const RoomInput& input) {
   return {};
 }
 
-void RoomSocket::tell_error(const Error& error, std::string_view reply_to) {
+void RoomSocket::tell_error(const Error& given, std::string_view reply_to) {
+  const Error error = bounded(given);
   observe_refusal(host_.world, ask_, client::status_of(error), error);
   std::string json = "{\"type\":\"error\",";
   if (!reply_to.empty()) {

@@ -64,7 +64,7 @@ class RoomSocket {
   Result<void> steer(const RoomInput& input);
   // The key as it is configured now; a reload may have taken it away.
   Result<KeyState*> key_now() const;
-  void tell_error(const Error& error, std::string_view reply_to);
+  void tell_error(const Error& given, std::string_view reply_to);
 
   const Desk& desk_;
   Rooms& rooms_;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory_budget.h"
 #include "callgate/result.h"
 #include "config/config.h"
 #include "room/room.h"
@@ -19,6 +20,8 @@
 namespace callgate::server {
 
 struct RoomCounters {
+  MemoryBudget* memory =
+      nullptr;  // what rooms keep is reserved from it; nullptr: nothing limits it
   std::atomic<std::int64_t> subscribers{0};
   std::atomic<std::uint64_t> dropped{0};
   std::atomic<std::uint64_t> frames{0};  // handed to subscribers
@@ -26,6 +29,8 @@ struct RoomCounters {
 
 class Rooms {
  public:
+  // Before there are rooms.
+  void set_memory(MemoryBudget& memory) { counters_.memory = &memory; }
   // For rooms that are made from now on.
   void set_limits(const RoomsConfig& limits);
 

@@ -271,6 +271,8 @@ struct RequestLogOptions : DatabaseOptions {
 
 // A URL to show: without its password, and without what may hold one.
 std::string masked_url(std::string_view url);
+// Whether it names a kind of store that there is.
+Result<void> check_url(std::string_view url);
 
 // `sqlite:PATH`, `sqlite::memory:`, `postgresql://HOST/DATABASE` or `none`. Fails when the URL is wrong, the file cannot be
 // opened at all, is not callgate's, or was written by a newer callgate. Any other trouble (full,

@@ -36,6 +36,10 @@ class Metrics {
   Histograms<1> inter_frame{registry_, "callgate_inter_frame_seconds", "Time between two writes to a client that streams.", {"model"}};
   Gauges<0>     streams_active{registry_, "callgate_streams_active", "Answers that are streaming now."};
   Gauges<0>     connections_active{registry_, "callgate_connections_active", "Open client connections."};
+  Gauges<0>     memory_used{registry_, "callgate_memory_reserved_bytes", "What requests hold of limits.memory."};
+  Gauges<0>     memory_limit{registry_, "callgate_memory_limit_bytes", "limits.memory."};
+  Counters<0>   memory_refused{registry_, "callgate_memory_refused_total", "Requests that were refused or broken off for want of memory."};
+  Counters<0>   memory_shed{registry_, "callgate_memory_shed_total", "Copies for the log, captures and rooms that were left out for want of memory."};
   Counters<0>   upstream_frames{registry_, "callgate_upstream_frames_total", "Frames read from upstreams."};
   Counters<2>   tokens{registry_, "callgate_tokens_total", "Tokens that upstreams reported, by kind: prompt, completion, cached, reasoning.", {"model", "kind"}};
   Counters<3>   calls{registry_, "callgate_calls_total", "Tool calls that clients got, by dialect and outcome: complete, truncated, malformed.", {"model", "dialect", "outcome"}};

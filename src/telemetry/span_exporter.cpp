@@ -5,6 +5,7 @@
 #include <iterator>
 #include <random>
 
+#include "base/text.h"
 #include "telemetry/otlp.h"
 
 namespace callgate::telemetry {
@@ -22,10 +23,8 @@ bool is_retryable(int status) {
 }
 
 net::Millis seconds_of(std::string_view text) {
-  unsigned seconds = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (fault != std::errc() || end != text.data() + text.size()) return net::Millis(0);
-  return std::min(net::Millis(std::int64_t{seconds} * 1000), kLongestRetryAfter);
+  const std::uint64_t longest = static_cast<std::uint64_t>(kLongestRetryAfter.count());
+  return net::Millis(std::min(saturated_number(text).value_or(0), longest / 1000) * 1000);
 }
 
 }  // namespace

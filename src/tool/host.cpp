@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/quoted.h"
+
 namespace callgate::tool {
 namespace {
 
@@ -51,7 +53,7 @@ const CatalogueEntry* Catalogue::find(std::string_view name) const {
 Result<void> Catalogue::check(std::string_view name, std::string_view arguments) const {
   const CatalogueEntry* entry = find(name);
   if (entry == nullptr) {
-    return fail(ErrorCode::not_found, "there is no tool \"" + std::string(name) + "\"");
+    return fail(ErrorCode::not_found, "there is no tool " + in_quotes(name));
   }
   return entry->schema ? entry->schema->check(arguments) : Result<void>();
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/quoted.h"
 #include "callgate/version.h"
 #include "json/member.h"
 #include "json/reader.h"
@@ -241,7 +242,8 @@ McpAction McpServer::call(const Asked& asked, const std::vector<ToolSpec>& tools
   const std::string name = json::member_text(message.params, "name");
   const auto known = std::find_if(tools.begin(), tools.end(),
                                   [&](const ToolSpec& tool) { return tool.name == name; });
-  if (known == tools.end()) return asked.fault(400, kMcpInvalidParams, "Unknown tool: " + name);
+  if (known == tools.end())
+    return asked.fault(400, kMcpInvalidParams, "Unknown tool: " + shortened(name));
   const std::string_view arguments = json::member_json(message.params, "arguments");
   if (!arguments.empty() && !arguments.starts_with('{')) {
     return asked.fault(400, kMcpInvalidParams, "arguments: expected an object");

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/masked_url.h"
+#include "base/quoted.h"
+
 namespace callgate::tool {
 namespace {
 
@@ -11,7 +14,8 @@ bool is_unreserved(char c) {
 }
 
 tl::unexpected<Error> bad(std::string_view text, std::string_view why) {
-  return fail(ErrorCode::invalid_request, "url \"" + std::string(text) + "\": " + std::string(why));
+  return fail(ErrorCode::invalid_request,
+              "url " + in_quotes(masked_url(text)) + ": " + std::string(why));
 }
 
 // Servers resolve such segments: the request would go to a place that the template does not name.

@@ -116,10 +116,37 @@ void AnswerSession::open() { open_ = true; }
 
 void AnswerSession::after_read() {
   if (stream_ && encoded_ && encoded_->tally.visible) log_.heard_token();
-  if (!is_committed()) return;
-  // The request has done its work: an answer that streams for long should not hold it.
-  job_.request.messages = {};
-  job_.request.extra = {};
+  if (is_committed()) {
+    // The request has done its work: an answer that streams for long should not hold it.
+    job_.request.messages = {};
+    job_.request.extra = {};
+  }
+  reserve();
+}
+
+void AnswerSession::reserve() {
+  if (!encoded_) return;
+  // The request and its form for the upstream.
+  const bool has_request = !loop_id_.empty() || !is_committed();
+  std::uint64_t held = has_request ? 2 * job_.received_bytes : 0;
+  held += out_.capacity() + sending_.capacity() + notes_.capacity();
+  // What a whole answer is made of, the answer, and its copy for the log.
+  if (!stream_) held += 3 * engine::said_bytes(encoded_->tally.summary);
+  const bool copied = job_.copies.fit(encoded_->answer.kept_bytes());
+  bool fits = job_.memory.fit(held);
+  if (!copied || !fits) forget_copy();
+  if (!fits) out_of_memory_ = !job_.memory.fit(held);
+}
+
+void AnswerSession::forget_copy() {
+  encoded_->answer.forget();
+  log_.record().forget_content();
+  job_.copies.release();
+}
+
+std::optional<Error> AnswerSession::objection() const {
+  if (out_of_memory_) return out_of_memory();
+  return std::nullopt;
 }
 
 bool AnswerSession::is_committed() const {

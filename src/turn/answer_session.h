@@ -47,6 +47,7 @@ class AnswerSession final : public loop::ClientSink, public RoundListener {
   std::shared_ptr<engine::TurnOutlet> begin_answer(const Request& request,
                                                    PipelineOptions& options) override;
   void after_read() override;
+  std::optional<Error> objection() const override;
   bool is_committed() const override;
   bool is_gone() const override { return audience_.is_gone(); }
   bool waits() const override;
@@ -78,6 +79,9 @@ class AnswerSession final : public loop::ClientSink, public RoundListener {
     engine::Answer answer;
   };
 
+  // Reserves what the answer holds. Without memory the log's copy goes, then the turn.
+  void reserve();
+  void forget_copy();
   void add_elapsed(PipelineOptions& options) const;
   void note(std::string json);
   void begin_stream();
@@ -102,6 +106,7 @@ class AnswerSession final : public loop::ClientSink, public RoundListener {
   std::string out_;                   // bytes that can leave
   std::string sending_;
   bool open_ = false;
+  bool out_of_memory_ = false;
   std::uint64_t last_write_ = 0;
   GraceTimer coalescing_;
   // What became of it.

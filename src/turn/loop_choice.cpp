@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "access/access.h"
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "config/tool_config.h"
 #include "json/reader.h"
@@ -28,7 +29,7 @@ struct LoopOptions {
 constexpr std::size_t kLongestConversation = 200;
 
 tl::unexpected<Error> expected(std::string_view name, std::string_view what) {
-  const std::string field = "callgate." + std::string(name);
+  const std::string field = "callgate." + shortened(name);
   return fail(ErrorCode::invalid_request, field + ": expected " + std::string(what), field);
 }
 
@@ -138,8 +139,12 @@ Result<void> keep_wanted(std::vector<loop::Tool>& tools, const std::vector<std::
   for (const std::string& name : names) {
     if (contains(usable, name)) continue;
     std::string message =
-        "callgate.tools: there is no tool \"" + name + "\" for this model and key; known:";
-    for (const std::string_view known : usable) message.append(" ").append(known);
+        "callgate.tools: there is no tool " + in_quotes(name) + " for this model and key; known:";
+    constexpr std::size_t kMostNamed = 100;
+    for (std::size_t i = 0; i < std::min(kMostNamed, usable.size()); ++i) {
+      message.append(" ").append(usable[i]);
+    }
+    if (usable.size() > kMostNamed) message += " ...";
     if (usable.empty()) message += " none";
     return fail(ErrorCode::invalid_request, std::move(message), "callgate.tools");
   }

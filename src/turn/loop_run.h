@@ -69,6 +69,7 @@ class LoopRun final : RoundListener {
   std::shared_ptr<engine::TurnOutlet> begin_answer(const Request& request,
                                                    PipelineOptions& options) override;
   void after_read() override;
+  std::optional<Error> objection() const override;
   void end_answer(const TurnSummary& summary) override;
   bool is_committed() const override { return heard_; }
   bool waits() const override { return session_.waits(); }
@@ -100,6 +101,7 @@ class LoopRun final : RoundListener {
                                tool::ToolCall call, net::Millis timeout);
   void cancel_tool(loop::RunId run);
   void finish_tool(ToolRun& run, tool::ToolResult result);
+  bool reserve(std::uint64_t more);
   void steer(const LoopCommand& command);
   void show();
   // Until the next deadline of the loop, or of the answer.
@@ -136,6 +138,9 @@ class LoopRun final : RoundListener {
   bool returned_ = false;          // to the client, with calls of its own
   std::optional<Error> given_up_;  // a turn found no upstream: another try is of no use
   Error error_;
+  Reservation held_{&host_.world.memory, MemoryUse::need};  // what rounds said and tools gave
+  std::uint64_t result_bytes_ = 0;
+  bool out_of_memory_ = false;
   TurnSummary rounds_;  // of all of them
   Usage usage_;         // of all of them, estimates included
   std::optional<Usage> usage_estimate_;

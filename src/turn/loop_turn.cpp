@@ -4,6 +4,8 @@
 
 #include "chat/usage.h"
 #include "engine/answer_notes.h"
+#include "engine/framing.h"
+#include "engine/turn_tap.h"
 #include "tool/host.h"
 #include "turn/observe.h"
 
@@ -29,6 +31,13 @@ void add_round(TurnSummary& all, const TurnSummary& round) {
   all.mended_calls += round.mended_calls;
 }
 
+// About what the loop holds of what rounds said. A call costs much more than its bytes: its record, messages to the model,
+// notices, a row of the log; 22 KB were measured.
+std::uint64_t said_bytes(const TurnSummary& summary) {
+  constexpr std::uint64_t kCall = 24 << 10;
+  return engine::said_bytes(summary) + kCall * summary.calls;
+}
+
 }  // namespace
 
 void LoopRun::call_model(loop::CallModel& call) {
@@ -52,7 +61,9 @@ net::Task<> LoopRun::play_turn(std::shared_ptr<Turn> turn) {
 }
 
 void LoopRun::end_turn(const Turn& turn, Round::End end) {
-  if (end == Round::End::failed) given_up_ = turn.round.error();
+  // A turn that was too much for the gateway is not tried again.
+  const bool broken = end == Round::End::broken && objection();
+  if (end == Round::End::failed || broken) given_up_ = turn.round.error();
   if (end == Round::End::failed || end == Round::End::broken) {
     tool_loop_->fail_turn(turn.asked.turn, turn.round.error(), now());
   }
@@ -76,7 +87,21 @@ std::shared_ptr<engine::TurnOutlet> LoopRun::begin_answer(const Request& request
 
 void LoopRun::after_read() {
   session_.after_read();
+  if (!reserve(said_bytes(turn_->round.summary()))) out_of_memory_ = true;
   news_.notify();
+}
+
+// What the rounds said, what the tools gave, and `more`.
+bool LoopRun::reserve(std::uint64_t more) {
+  return held_.fit(said_bytes(rounds_) + result_bytes_ + more);
+}
+
+// The loop keeps all that a round says.
+std::optional<Error> LoopRun::objection() const {
+  if (out_of_memory_) return out_of_memory();
+  const std::uint64_t most = job_.snapshot->config.limits.max_upstream_body.count;
+  if (said_bytes(turn_->round.summary()) > most) return engine::too_large("an answer");
+  return session_.objection();
 }
 
 void LoopRun::end_answer(const TurnSummary& summary) { add_round(rounds_, summary); }
@@ -158,6 +183,11 @@ void LoopRun::finish_tool(ToolRun& run, tool::ToolResult result) {
                              .duration_ms = result.duration.count(),
                              .bytes = static_cast<std::int64_t>(result.text.size()),
                              .text = result.text});
+  if (!reserve(result.text.size())) {
+    result.text = "the gateway has no memory for the result of this call";
+    result.is_error = true;
+  }
+  result_bytes_ += result.text.size();
   loop::ToolResult given{
       .text = std::move(result.text), .is_error = result.is_error, .truncated = result.truncated};
   const loop::RunId id = run.id;

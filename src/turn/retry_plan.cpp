@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/memory_budget.h"
+#include "base/text.h"
 #include "compress/content_decoder.h"
 #include "net/client.h"
 #include "session/conversation_claims.h"
@@ -15,10 +17,10 @@ constexpr std::int64_t kMostDoublings = 6;
 
 // retry-after in seconds; dates and nonsense count as "not said".
 std::optional<Milliseconds> seconds_of(std::string_view text) {
-  unsigned seconds = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (fault != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return Milliseconds(std::int64_t{seconds} * 1000);
+  const auto seconds = saturated_number(text);
+  if (!seconds) return std::nullopt;
+  constexpr std::uint64_t kLongest = 365ull * 86'400;
+  return Milliseconds(std::min(*seconds, kLongest) * 1000);
 }
 
 bool is_lasting(const Error& error) {
@@ -30,6 +32,7 @@ bool is_lasting(const Error& error) {
 }  // namespace
 
 Remedy remedy_for(const Error& error) {
+  if (error.upstream_code == kOutOfMemory) return Remedy::none;
   // callgate's own key was refused
   if (error.status == 401 || error.status == 403) return Remedy::elsewhere;
   switch (error.code) {

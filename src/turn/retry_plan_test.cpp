@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/memory_budget.h"
+
 namespace callgate::server {
 namespace {
 
@@ -104,6 +106,11 @@ TEST_F(RetryPlanTest, waits_for_the_time_that_the_only_upstream_named) {
   EXPECT_EQ(after(soon, limited("3")), Milliseconds(3000));
   RetryPlan late = plan({"a"});
   EXPECT_FALSE(after(late, limited("60")));
+  for (const char* far :
+       {"4294967297", "9999999999", "18446744073709551616", "99999999999999999999999"}) {
+    RetryPlan saturated = plan({"a"});
+    EXPECT_FALSE(after(saturated, limited(far))) << far;
+  }
   RetryPlan date = plan({"a"});
   const auto pause = after(date, limited("Mon, 16 Nov 2026 17:00:00 GMT"));
   ASSERT_TRUE(pause);
@@ -115,6 +122,10 @@ TEST_F(RetryPlanTest, counts_the_time_that_has_passed_since) {
   EXPECT_EQ(after(all, limited("60"), 1'000), Milliseconds(0));
   EXPECT_EQ(after(all, limited("90"), 55'000), Milliseconds(6'000));
   EXPECT_EQ(all.upstream(), 0u);
+}
+
+TEST(Remedy, is_nothing_for_a_turn_that_was_too_much_for_the_gateway) {
+  EXPECT_EQ(remedy_for(out_of_memory()), Remedy::none);
 }
 
 TEST(Remedy, is_time_for_what_the_world_does_and_another_upstream_for_what_this_one_refuses) {

@@ -36,7 +36,8 @@ Round::Round(const TurnHost& host, const TurnJob& job, TurnLog& log, const Reque
       capture_(job.capture),
       model_(job.config()),
       plan_(job.config(), first),
-      insist_(request.tool_choice) {}
+      insist_(request.tool_choice),
+      memory_(&host.world.memory, MemoryUse::need) {}
 
 net::Task<Round::End> Round::run() {
   for (;;) {
@@ -252,6 +253,13 @@ void Round::take(const Result<UpstreamCall::Piece>& piece) {
     reader_->push(piece->bytes);
   }
   announce();
+  if (!reader_->finished()) check_limits();
+}
+
+void Round::check_limits() {
+  const std::size_t held = reader_->held() + (hold_ == nullptr ? 0 : hold_->held());
+  if (!memory_.fit(held)) return give_up(out_of_memory());
+  if (const auto error = listener_->objection()) give_up(*error);
 }
 
 void Round::cut() {

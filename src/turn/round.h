@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/memory_budget.h"
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
 #include "dial/grace_timer.h"
@@ -34,6 +35,8 @@ class RoundListener {
                                                            PipelineOptions& options) = 0;
   // Some of it was read: events may have come.
   virtual void after_read() {}
+  // Why no more of it may be read, if so: the round fails with that.
+  virtual std::optional<Error> objection() const { return std::nullopt; }
   // It has been read to its end, good or bad.
   virtual void end_answer(const TurnSummary&) {}
   // Something of it cannot be taken back.
@@ -99,6 +102,8 @@ class Round {
   void give_up(const Error& error);
   // The reader did something.
   void announce();
+  // Ends the round if there is no memory for more of it, or the listener objects.
+  void check_limits();
   void forget_encoded();
   bool is_gone() const { return listener_ == nullptr || listener_->is_gone(); }
 
@@ -126,6 +131,7 @@ class Round {
   std::shared_ptr<engine::TurnOutlet> outlet_;
   std::unique_ptr<engine::CallHold> hold_;
   std::unique_ptr<engine::TurnReader> reader_;
+  Reservation memory_;
   bool asked_ = false;
   int status_ = 0;  // of the upstream's answer; 0: none came
   bool settling_ = false;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "base/quoted.h"
 #include "config/config_text.h"
 #include "config/secrets.h"
 #include "dialect/models.h"
@@ -10,8 +11,12 @@
 namespace callgate::server {
 namespace {
 
-Error unknown_model(const Snapshot& snapshot, const KeyState* key, std::string_view name) {
-  std::string message = "model \"" + std::string(name) + "\" does not exist";
+// A model that the key may not use is spoken of alike whether it exists or not.
+Error no_model(const Snapshot& snapshot, const KeyState* key, std::string_view name) {
+  const bool denied = key != nullptr && !key->may_use(name);
+  std::string message =
+      denied ? "key \"" + key->config.name + "\" may not use model " : std::string("model ");
+  message.append(in_quotes(name)).append(denied ? "" : " does not exist");
   std::vector<std::string_view> names;
   for (const Snapshot::Listed& listed : snapshot.list_models(key)) names.push_back(listed.name);
   if (snapshot.config.models.empty()) {
@@ -19,13 +24,13 @@ Error unknown_model(const Snapshot& snapshot, const KeyState* key, std::string_v
   } else if (names.empty()) {
     message += "; this key may use no model";
   } else {
-    message +=
-        ", did you mean \"" + std::string(nearest(name, names)) + "\"? GET /v1/models lists all";
+    const std::string near = suggestion(name, names);
+    message.append(near.empty() ? ";" : near).append(" GET /v1/models lists all");
   }
-  return {.code = ErrorCode::not_found,
+  return {.code = denied ? ErrorCode::forbidden : ErrorCode::not_found,
           .message = std::move(message),
           .param = "model",
-          .upstream_code = "model_not_found"};
+          .upstream_code = denied ? "" : "model_not_found"};
 }
 
 engine::CallIdForm call_ids_of(const ModelConfig& model, std::string_view dialect) {
@@ -68,9 +73,9 @@ Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view 
   } else {
     choice.dialect = dialect::find(name);
     if (choice.dialect == nullptr) {
-      return fail(ErrorCode::invalid_request, "header x-callgate-dialect: there is no dialect \"" +
-                                                  std::string(name) +
-                                                  "\", `callgate dialects` lists all");
+      return fail(ErrorCode::invalid_request, "header x-callgate-dialect: there is no dialect " +
+                                                  in_quotes(name) +
+                                                  ", `callgate dialects` lists all");
     }
   }
   if (choice.dialect->name == "native") choice.dialect = nullptr;
@@ -110,14 +115,8 @@ std::vector<Snapshot::Listed> Snapshot::list_models(const KeyState* key) const {
 
 Result<Snapshot::Model> Snapshot::choose_model(const KeyState* key, std::string_view name) const {
   const auto found = models.find(name);
-  if (found == models.end()) {
-    return tl::unexpected(unknown_model(*this, key, name));
-  }
-  if (key != nullptr && !key->may_use(name)) {
-    return fail(ErrorCode::forbidden,
-                "key \"" + key->config.name + "\" may not use model \"" + std::string(name) + "\"",
-                "model");
-  }
+  const bool allowed = key == nullptr || key->may_use(name);
+  if (found == models.end() || !allowed) return tl::unexpected(no_model(*this, key, name));
   return found->second;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/ids.h"
+#include "base/memory_budget.h"
 #include "callgate/request.h"
 #include "client/protocol.h"
 #include "dial/targets.h"
@@ -41,6 +42,8 @@ struct TurnJob {
   std::size_t received_bytes = 0;
   const Protocol* protocol = nullptr;  // what the answer is written in
   std::string_view protocol_name;      // as the log calls it
+  Reservation memory = {};             // what the turn holds
+  Reservation copies = {};             // what is kept of it for the log
   Request request;
   Snapshot::Model model;  // of the snapshot
   DialectChoice dialect;

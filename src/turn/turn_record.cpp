@@ -54,6 +54,12 @@ void TurnRecord::responded(std::string_view body) {
   if (keeps_content()) response_ = body;
 }
 
+void TurnRecord::forget_content() {
+  max_answer_ = 0;
+  question_ = sent_ = response_ = {};
+  kept_ = {};
+}
+
 void TurnRecord::ended(KeptTurn kept) {
   if (!kept.response.empty()) response_ = std::move(kept.response);
   if (kept.too_long) response_.clear();

@@ -39,6 +39,8 @@ class TurnRecord final : public TurnObserver {
   void responded(std::string_view body);
   // What callgate's own run of a call gave. `result.text` is all of it.
   void call_result(std::string_view id, std::string_view name, store::CallResult result);
+  // There is no memory for the content of the turn: none is kept from now on.
+  void forget_content();
   void ended(KeptTurn kept);
   void complete(store::RequestOutcome& outcome);
 
@@ -55,7 +57,7 @@ class TurnRecord final : public TurnObserver {
   };
 
   const SecretMask& mask_;
-  const std::size_t max_answer_;
+  std::size_t max_answer_;
   TurnObserver* next_ = nullptr;
   std::vector<Call> calls_;
   std::string question_;  // what the user said last

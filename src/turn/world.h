@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "access/limits.h"
+#include "access/wrong_keys.h"
+#include "base/memory_budget.h"
 #include "dial/child_host.h"
 #include "dial/qwen_web_upstream.h"
 #include "recorder/capture_writer.h"
@@ -35,7 +37,7 @@ struct World {
       : log(logger),
         metrics(all_metrics),
         requests(request_log),
-        captures(logger, all_metrics),
+        captures(logger, all_metrics, &memory),
         streams(max_streams) {
     loop_states.set_loss_report([this](std::string_view why) {
       metrics.loop_states_lost.with(why).add();
@@ -46,10 +48,13 @@ struct World {
   telemetry::Logger& log;
   telemetry::Metrics& metrics;
   store::RequestLog& requests;
+  MemoryBudget memory;
   CaptureWriter captures;
   RecentCaptures recent_captures;
   telemetry::SpanExporter* spans = nullptr;  // nullptr: nothing is traced
   ConcurrencyLimit streams;
+  ConcurrencyLimit bodies{0};  // on their way
+  WrongKeys wrong_keys;
   std::atomic<std::int64_t> connections{0};
   std::atomic<bool> draining{false};
   ConversationMemory conversations;

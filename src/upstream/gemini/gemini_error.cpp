@@ -1,5 +1,6 @@
 #include "upstream/gemini/gemini_error.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -66,10 +67,11 @@ std::string seconds_of(std::string_view delay) {
   constexpr double kDay = 86'400;
   double seconds = 0;
   const auto [end, fault] = std::from_chars(delay.data(), delay.data() + delay.size(), seconds);
-  const bool whole =
-      fault == std::errc() && std::string_view(end, delay.data() + delay.size()) == "s";
-  if (!whole || !(seconds >= 0 && seconds <= kDay)) return {};
-  return std::to_string(static_cast<int>(std::ceil(seconds)));
+  if (fault == std::errc::result_out_of_range) seconds = kDay;
+  const bool read = fault == std::errc() || fault == std::errc::result_out_of_range;
+  const bool whole = read && std::string_view(end, delay.data() + delay.size()) == "s";
+  if (!whole || !(seconds >= 0)) return {};
+  return std::to_string(static_cast<int>(std::ceil(std::min(seconds, kDay))));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "upstream/qwen_web/qwen_web_error.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -115,8 +116,9 @@ Error decode_qwen_web_error(int status, std::string_view body) {
     error.status = row.status;
     error.code = row.code;
   }
-  if (fields.hours > 0 && fields.hours < 24 * 365) {
-    error.retry_after = std::to_string(fields.hours * 3600);
+  if (fields.hours > 0) {
+    constexpr std::int64_t kYear = 24 * 365;
+    error.retry_after = std::to_string(std::min(fields.hours, kYear) * 3600);
   }
   if (error.status == 401 || error.status == 403) {
     error.message = "the upstream refused callgate's credentials";
