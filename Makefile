@@ -75,9 +75,9 @@ fuzz: deps-test  ## fuzz for MINUTES of wall time (default 6), shared among all 
 	@tools/run_fuzzers.sh $$(( $(MINUTES) * 60 )) all
 
 .PHONY: mutation
-mutation: deps-test  ## one-line mistakes that unit tests should notice: SEED, COUNT, MODULES, OWN, EQUIVALENT
+mutation: deps-test  ## one-line mistakes that unit tests should notice: SEED, COUNT, MODULES, OWN, BESIDE, EQUIVALENT, ONLY
 	@tools/mutation/run.py --seed $(SEED) --count $(COUNT) --jobs $(JOBS) --modules "$(MODULES)" \
-		$(if $(OWN),--own) $(if $(EQUIVALENT),--equivalent $(EQUIVALENT))
+		$(if $(OWN),--own --beside "$(BESIDE)") $(if $(EQUIVALENT),--equivalent $(EQUIVALENT)) $(if $(ONLY),--only $(ONLY))
 
 .PHONY: soak
 soak: deps-test  ## the long forms of crash, restart and cluster tests, about half an hour

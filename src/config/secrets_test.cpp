@@ -20,5 +20,17 @@ TEST(Secrets, collects_every_configured_secret) {
               ElementsAre("key-secret", "upstream-secret", "header-secret", "otlp-secret"));
 }
 
+TEST(Secrets, collects_those_of_tools_and_hooks) {
+  Config config;
+  ToolTable tool;
+  tool.headers = {{"authorization", "Bearer tool-secret"}};
+  tool.environment = {{"TOKEN", "variable-secret"}, {"LANG", "C"}};
+  config.tools.push_back(tool);
+  HookTable hook;
+  hook.headers = {{"authorization", "Bearer hook-secret"}, {"accept", "*"}};
+  config.hooks.push_back(hook);
+  EXPECT_THAT(secrets_of(config), ElementsAre("tool-secret", "variable-secret", "hook-secret"));
+}
+
 }  // namespace
 }  // namespace callgate::server

@@ -68,13 +68,15 @@ net::Task<Result<void>> RpcChild::ready() {
   co_return tl::unexpected(start_error_.value_or(unavailable("the codex child ended at once")));
 }
 
+net::Millis restart_pause(net::Millis backoff, std::int64_t failures) {
+  if (failures == 0) return net::Millis(0);
+  const auto doubled = backoff * (std::int64_t{1} << std::min<std::int64_t>(failures - 1, 6));
+  return std::min<net::Millis>(doubled, kLongestPause);
+}
+
 net::Millis RpcChild::pause() const {
-  if (failures_ == 0) return net::Millis(0);
-  const auto doubled =
-      options_.backoff * (std::int64_t{1} << std::min<std::int64_t>(failures_ - 1, 6));
-  const net::Millis wanted = std::min(doubled, kLongestPause);
   const net::Millis passed(loop_.now() - failed_at_);
-  return std::max(wanted - passed, net::Millis(0));
+  return std::max(restart_pause(options_.backoff, failures_) - passed, net::Millis(0));
 }
 
 net::Task<> RpcChild::start() {

@@ -27,6 +27,9 @@ struct RpcChildOptions {
   std::int64_t restart_limit = 10;
 };
 
+// Between the last of so many failures in a row and the next start: `backoff`, twice that, and so on, 10 s at most.
+net::Millis restart_pause(net::Millis backoff, std::int64_t failures);
+
 // What others see of a child's health. Any thread.
 struct ChildHealth {
   std::function<void(bool up)> up;

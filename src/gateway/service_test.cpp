@@ -300,6 +300,17 @@ TEST_F(DrainTest, ends_when_streams_have_ended) {
   service_->join();
 }
 
+TEST_F(DrainTest, limits_the_streams_from_the_first_request_on) {
+  start_held("[limits]\nmax_streams = 1\n");
+  net::RawSocket stream = ask("held");
+  EXPECT_THAT(stream.receive_until("begun"), StartsWith("HTTP/1.1 200 "));
+  const std::string refused = ask("m").receive_all();
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 429 "));
+  EXPECT_THAT(refused, HasSubstr("the gateway has too many requests running"));
+  released_ = true;
+  EXPECT_THAT(stream.receive_all(), HasSubstr(" ended"));
+}
+
 TEST_F(DrainTest, cuts_streams_at_the_deadline) {
   start_held("[limits]\ndrain_timeout = \"20ms\"\n");
   net::RawSocket stream = ask("held");

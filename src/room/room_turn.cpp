@@ -8,10 +8,6 @@
 namespace callgate::server {
 namespace {
 
-// Reasoning comes in small pieces that nobody reads one by one.
-constexpr std::size_t kThoughtBytes = 1024;
-constexpr std::uint64_t kThoughtMs = 100;
-
 // The model gets everything that was said, after the message's own system prompt. A message that names a conversation gets what
 // that one remembers instead.
 LoopWork work_of(RoomAsk& ask, const Room& room, std::uint64_t now) {
@@ -111,17 +107,14 @@ void RoomTurn::think(std::string_view delta) {
     room_.begin_thinking();
   }
   const std::uint64_t now = host_.loop.now();
-  if (thought_.empty()) thought_since_ = now;
-  thought_ += delta;
-  const bool due = now - thought_since_ >= kThoughtMs;
-  if (due || thought_.size() >= kThoughtBytes) send_thinking();
+  thoughts_.add(delta, now);
+  if (thoughts_.is_due(now)) send_thinking();
 }
 
 void RoomTurn::send_thinking() {
-  if (thought_.empty()) return;
+  if (thoughts_.empty()) return;
   say();
-  room_.add_thinking(thought_);
-  thought_.clear();
+  room_.add_thinking(thoughts_.take());
 }
 
 void RoomTurn::end_thinking() {
@@ -136,13 +129,11 @@ void RoomTurn::pause_text() {
 }
 
 std::optional<net::Millis> RoomTurn::patience(std::uint64_t now) const {
-  if (thought_.empty()) return std::nullopt;
-  const std::uint64_t waited = now - thought_since_;
-  return net::Millis(waited < kThoughtMs ? kThoughtMs - waited : 0);
+  return thoughts_.left(now);
 }
 
 void RoomTurn::on_time(std::uint64_t now) {
-  if (!thought_.empty() && now - thought_since_ >= kThoughtMs) send_thinking();
+  if (thoughts_.is_due(now)) send_thinking();
 }
 
 // The end of the answer: what it says, the room has heard.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "room/room.h"
+#include "room/thoughts.h"
 #include "turn/audience.h"
 #include "turn/loop_run.h"
 #include "turn/turn_job.h"
@@ -59,8 +60,7 @@ class RoomTurn final : Audience {
   bool begun_ = false;
   bool heard_ = false;
   bool thinking_ = false;
-  std::string thought_;  // not yet sent
-  std::uint64_t thought_since_ = 0;
+  Thoughts thoughts_;  // not yet sent
   std::optional<loop::LoopEnded> ended_;
   std::optional<Error> failure_;
 };

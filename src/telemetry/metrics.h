@@ -55,10 +55,10 @@ class Metrics {
   Counters<2>   tool_runs{registry_, "callgate_tool_runs_total", "Runs of tools by the gateway, by outcome: ok, error, cancelled.", {"tool", "outcome"}};
   Histograms<1> tool_duration{registry_, "callgate_tool_duration_seconds", "Time that runs of tools took.", {"tool"}};
   Counters<3>   hook_questions{registry_, "callgate_hook_questions_total", "Questions to hooks of tools, by time (before, after) and outcome: allow, rewrite, replace, deny, failed, cancelled.", {"hook", "when", "outcome"}};
-  Gauges<0>     rooms{registry_, "callgate_modules", "Rooms that are kept, with or without subscribers."};
-  Gauges<0>     room_subscribers{registry_, "callgate_module_subscribers", "Connections that are in a room."};
-  Counters<0>   room_subscribers_dropped{registry_, "callgate_module_subscribers_dropped_total", "Subscribers of rooms that were dropped since they were too slow."};
-  Counters<0>   room_frames{registry_, "callgate_module_frames_total", "Frames handed to subscribers of rooms."};
+  Gauges<0>     rooms{registry_, "callgate_rooms", "Rooms that are kept, with or without subscribers."};
+  Gauges<0>     room_subscribers{registry_, "callgate_room_subscribers", "Connections that are in a room."};
+  Counters<0>   room_subscribers_dropped{registry_, "callgate_room_subscribers_dropped_total", "Subscribers of rooms that were dropped since they were too slow."};
+  Counters<0>   room_frames{registry_, "callgate_room_frames_total", "Frames handed to subscribers of rooms."};
   Counters<2>   upstream_requests{registry_, "callgate_upstream_requests_total", "Requests sent to upstreams, by result.", {"upstream", "result"}};
   Counters<1>   upstream_retries{registry_, "callgate_upstream_retries_total", "Requests sent again, to the same or the next upstream.", {"upstream"}};
   Counters<2>   upstream_errors{registry_, "callgate_upstream_errors_total", "Failures of upstreams, by error code.", {"upstream", "code"}};

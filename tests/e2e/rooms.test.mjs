@@ -280,8 +280,8 @@ test('the order example is what it is over SSE and whole, for everybody', async 
   ann.ask('again');
   assert.equal((await ann.count('stream_end', 2))[1].message.content, 'I remember.');
   const metrics = (await fetch_text(`${gateway.url}/metrics`)).text;
-  assert.match(metrics, /callgate_module_subscribers [2-9]/);
-  assert.match(metrics, /callgate_module_frames_total \d\d/);
+  assert.match(metrics, /callgate_room_subscribers [2-9]/);
+  assert.match(metrics, /callgate_room_frames_total \d\d/);
   await Promise.all([ann.leave(), eve.leave()]);
 });
 
@@ -637,7 +637,7 @@ test('a slow subscriber is dropped, the others are not', async () => {
   const big = 'x'.repeat(500_000);
   let sent = 0;
   const dropped = async () =>
-    /callgate_module_subscribers_dropped_total [1-9]/.test((await fetch_text(`${gateway.url}/metrics`)).text);
+    /callgate_room_subscribers_dropped_total [1-9]/.test((await fetch_text(`${gateway.url}/metrics`)).text);
   for (; sent < 60 && !(await dropped()); ++sent) {
     ann.ask(big);
     await ann.count('stream_end', sent + 1);

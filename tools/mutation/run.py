@@ -7,7 +7,9 @@ mutant records which programs reach which places. Each mutant then runs against 
 of the modules that use it, as far as they reach it, until one of them fails.
 
 A mutant that changes nothing anyone could observe is equivalent. List such mutants in the file of --equivalent, one per
-line, as the report writes them but without the line number: `src/net/pipe.cpp drop call: close()`.
+line, as the report writes them but without the line number: `src/net/pipe.cpp drop call: close()`. Lines that do not
+begin with src/ are reasons. A file of the same form, or a whole report, says with --only which mutants to try: those that
+survived, after the missing assertions were written.
 """
 import argparse
 import collections
@@ -51,6 +53,10 @@ def module_of(mutant):
     return mutant.path.split("/")[1]
 
 
+def name_of(mutant):
+    return f"{mutant.path} {mutant.kind}: {mutant.detail}"
+
+
 def read_enums():
     enums = collections.defaultdict(list)
     for path in [*ROOT.glob("include/**/*.h"), *ROOT.glob("src/**/*.h"), *ROOT.glob("src/**/*.cpp")]:
@@ -59,7 +65,14 @@ def read_enums():
     return enums
 
 
-def draw(options, modules):
+def read_names(path):
+    """The mutants that a file names, with or without line numbers."""
+    lines = [line.removeprefix("- ") for line in path.read_text().splitlines()]
+    return {re.sub(r"^(\S+?):\d+ ", r"\1 ", line) for line in lines if line.startswith("src/")}
+
+
+def find_places(options, modules):
+    """All mutations that there could be: by kind, then by file."""
     enums, by_kind = read_enums(), collections.defaultdict(dict)
     for module in options.modules or modules:
         folder = ROOT / "src" / module
@@ -69,14 +82,36 @@ def draw(options, modules):
             name = str(path.relative_to(ROOT))
             for kind, places in Places(name, path.read_text(), enums).found.items():
                 by_kind[kind][name] = places
-    rng, drawn = random.Random(options.seed), []
-    for _ in range(options.count * 50):
+    return by_kind
+
+
+def take_apart(mutants, count):
+    """The first of them that do not touch each other, numbered: all are compiled into one build."""
+    taken = []
+    for mutant in mutants:
+        if len(taken) == count:
+            break
+        if all(mutant.path != m.path or mutant.end <= m.begin or m.end <= mutant.begin for m in taken):
+            taken.append(mutant)
+    return dict(enumerate(taken, 1))
+
+
+def draw(options, modules):
+    by_kind = find_places(options, modules)
+    if options.only:
+        wanted = read_names(options.only)
+        everything = [m for files in by_kind.values() for places in files.values() for m in places]
+        chosen = [m for m in everything if name_of(m) in wanted]
+        for missing in sorted(wanted - {name_of(m) for m in chosen}):
+            print("there is no", missing)
+        return take_apart(chosen, len(chosen))
+    rng = random.Random(options.seed)
+
+    def pick():
         files = by_kind[rng.choice(sorted(by_kind))]
-        place = rng.choice(files[rng.choice(sorted(files))])
-        apart = all(place.path != m.path or place.end <= m.begin or m.end <= place.begin for m in drawn)
-        if apart and len(drawn) < options.count:
-            drawn.append(place)
-    return dict(enumerate(drawn, 1))
+        return rng.choice(files[rng.choice(sorted(files))])
+
+    return take_apart((pick() for _ in range(options.count * 50)), options.count)
 
 
 class Build:
@@ -195,7 +230,7 @@ def print_report(mutants, kept, killers, equivalent, reached):
     for number, mutant in mutants.items():
         killer, name = killers.get(number), f"{mutant.kind}: {mutant.detail}"
         fate = ("invalid" if number not in kept else "own" if killer == f"callgate_{module_of(mutant)}_test"
-                else "others" if killer else "equivalent" if f"{mutant.path} {name}" in equivalent else "survived")
+                else "others" if killer else "equivalent" if name_of(mutant) in equivalent else "survived")
         rows[module_of(mutant)][fate] += 1
         if fate == "survived":
             by = [program for program, (numbers, _) in reached.items() if number in numbers]
@@ -218,16 +253,20 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--modules", type=str.split, default=[], help="names, separated by spaces; all if absent")
     parser.add_argument("--equivalent", type=pathlib.Path, help="file of mutants that change nothing")
+    parser.add_argument("--only", type=pathlib.Path, help="file of mutants to try, instead of drawing some")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=float, default=30, help="seconds that a program gets beside three times its own")
     parser.add_argument("--own", action="store_true", help="run the tests of the mutant's own module only")
+    parser.add_argument("--beside", type=str.split, default=[], help="with --own: the tests of these modules as well")
     parser.add_argument("--list", action="store_true", help="print the mutations and stop")
     options = parser.parse_args()
     modules = read_modules()
     mutants = draw(options, modules)
     if options.list:
         return print(*(f"{m.path}:{m.line} {m.kind}: {m.detail}" for m in mutants.values()), sep="\n")
-    programs = {module: programs_of(module, modules)[:1 if options.own else None]
+    beside = {f"callgate_{name}_test" for name in options.beside}
+    programs = {module: [program for i, program in enumerate(programs_of(module, modules))
+                         if not options.own or i == 0 or program in beside]
                 for module in map(module_of, mutants.values())}
     build = Build(options.jobs)
     everything = sorted(set().union(*programs.values()))
@@ -238,7 +277,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         fates = pool.map(lambda n: killer_of(build, n, programs[module_of(mutants[n])], reached, options.limit), kept)
         killers = dict(zip(kept, fates))
-    equivalent = set(options.equivalent.read_text().splitlines()) if options.equivalent else set()
+    equivalent = read_names(options.equivalent) if options.equivalent else set()
     print_report(mutants, kept, killers, equivalent, reached)
 
 
