@@ -5,6 +5,7 @@
 
 #include "admin/admin_routes.h"
 #include "base/url_query.h"
+#include "chat/token_estimate.h"
 #include "front/admission.h"
 #include "gateway/mcp_route.h"
 #include "gateway/metrics_page.h"
@@ -69,11 +70,8 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   };
   for (const Protocol* protocol : client::all()) {
     for (const Endpoint& endpoint : protocol->endpoints) {
-      const bool turn = endpoint.kind == Endpoint::Kind::turn;
-      add(endpoint.method, endpoint.path, turn ? Guard::model : Guard::key,
-          turn                                      ? &Gateway::answer_turn
-          : endpoint.kind == Endpoint::Kind::models ? &Gateway::list_models
-                                                    : &Gateway::show_model);
+      const auto [guard, member] = answerer_of(endpoint.kind);
+      add(endpoint.method, endpoint.path, guard, member);
     }
   }
   add_log_routes(routes_, desk_);
@@ -88,6 +86,20 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add("GET", "/metrics", Guard::metrics, &Gateway::metrics);
   add("GET", "/", Guard::open, &Gateway::livez);
   add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
+}
+
+std::pair<Guard, net::Task<> (Gateway::*)(Ask&)> Gateway::answerer_of(Endpoint::Kind kind) {
+  switch (kind) {
+    case Endpoint::Kind::turn:
+      return {Guard::model, &Gateway::answer_turn};
+    case Endpoint::Kind::models:
+      return {Guard::key, &Gateway::list_models};
+    case Endpoint::Kind::model:
+      return {Guard::key, &Gateway::show_model};
+    case Endpoint::Kind::count_tokens:
+      return {Guard::key, &Gateway::count_tokens};
+  }
+  return {Guard::key, &Gateway::show_model};
 }
 
 Result<Gateway::Prepared> Gateway::prepare(std::shared_ptr<const Snapshot> snapshot,
@@ -286,6 +298,17 @@ net::Task<> Gateway::list_models(Ask& ask) {
     models.push_back({listed.name, listed.model->upstream.front(), snapshot.loaded_at});
   }
   co_await respond_json(ask, 200, ask.protocol->print_models(models));
+}
+
+net::Task<> Gateway::count_tokens(Ask& ask) {
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  if (!body) co_return co_await refuse(ask, body.error());
+  const auto request = ask.protocol->decode(to_client_request(ask.exchange.head(), *body));
+  if (!request) co_return co_await refuse(ask, request.error());
+  const auto model = ask.snapshot->choose_model(ask.key, request->model);
+  if (!model) co_return co_await refuse(ask, model.error());
+  ask.headers.add("x-callgate-estimated", "true");
+  co_await respond_json(ask, 200, ask.protocol->print_token_count(estimate_tokens(*request)));
 }
 
 net::Task<> Gateway::show_model(Ask& ask) {
