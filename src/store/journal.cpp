@@ -304,6 +304,7 @@ std::optional<SpooledWrite> decode_write(std::string_view payload) {
 Attempt<Journal> Journal::open(const std::string& path, std::uint64_t limit) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return failed("open " + path);
+  ::fchmod(file, 0600);
   Journal journal(file, limit);
   if (flock(file, LOCK_EX | LOCK_NB) != 0) {
     return fault(FaultKind::busy, "journal: another process uses " + path);

@@ -62,6 +62,7 @@ class StoredRequestLog final : public RequestLog {
   bool give_up() const;
   void wait_to_retry(std::chrono::milliseconds& pause);
   Attempt<void> ensure_open();  // database
+  void look();
   void tend();
   // What the queue shed or dropped since the last report; at most one in `report_every` unless `now`.
   void report_losses(bool now);
