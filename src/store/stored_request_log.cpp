@@ -118,7 +118,7 @@ void StoredRequestLog::begin(RequestRecord record) {
 
 void StoredRequestLog::complete(RequestOutcome outcome) {
   for (std::string* text :
-       {&outcome.id, &outcome.error_code, &outcome.error_message,
+       {&outcome.id, &outcome.key_name, &outcome.error_code, &outcome.error_message,
         &outcome.upstream, &outcome.dialect, &outcome.session, &outcome.cut, &outcome.repair_names,
         &outcome.missed_call, &outcome.search}) {
     limit_text(*text);
@@ -233,7 +233,7 @@ bool StoredRequestLog::write_some(std::span<Write> writes) {
         write.key.run = database_->run();
       } else if (write.key.run == 0 && write.key.number != 0) {
         // It was begun before the store was ever open.
-        const Attempt<RowKey> key = find_unfinished(database_->database(), write.outcome->id);
+        const Attempt<RowKey> key = find_unfinished(database_->database(), *write.outcome);
         if (key) write.key = *key;
         if (!key) written = tl::unexpected(key.error());
       }
@@ -453,20 +453,20 @@ Result<std::vector<RequestRow>> StoredRequestLog::recent(std::size_t limit) {
   return ask([&](Database& database) { return store::recent(database, limit); });
 }
 
-Result<std::optional<RequestRow>> StoredRequestLog::get(std::string_view id) {
-  return ask([&](Database& database) { return store::get(database, id); });
+Result<std::optional<RequestRow>> StoredRequestLog::get(RequestName name) {
+  return ask([&](Database& database) { return store::get(database, name); });
 }
 
 Result<RequestPage> StoredRequestLog::search(const RequestFilter& filter) {
   return ask([&](Database& database) { return store::search(database, filter); });
 }
 
-Result<std::vector<CallRow>> StoredRequestLog::calls(std::string_view id) {
-  return ask([&](Database& database) { return store::calls(database, id); });
+Result<std::vector<CallRow>> StoredRequestLog::calls(RequestName name) {
+  return ask([&](Database& database) { return store::calls(database, name); });
 }
 
-Result<RequestContent> StoredRequestLog::content(std::string_view id) {
-  return ask([&](Database& database) { return store::content(database, id); });
+Result<RequestContent> StoredRequestLog::content(RequestName name) {
+  return ask([&](Database& database) { return store::content(database, name); });
 }
 
 Result<std::vector<UsageRow>> StoredRequestLog::usage(UsageGroup group, std::int64_t since,

@@ -36,10 +36,10 @@ class StoredRequestLog final : public RequestLog {
   bool is_down() const override { return down_.load(std::memory_order_relaxed); }
   bool flush(std::chrono::milliseconds timeout) override { return queue_.flush(timeout); }
   Result<std::vector<RequestRow>> recent(std::size_t limit) override;
-  Result<std::optional<RequestRow>> get(std::string_view id) override;
+  Result<std::optional<RequestRow>> get(RequestName name) override;
   Result<RequestPage> search(const RequestFilter& filter) override;
-  Result<std::vector<CallRow>> calls(std::string_view id) override;
-  Result<RequestContent> content(std::string_view id) override;
+  Result<std::vector<CallRow>> calls(RequestName name) override;
+  Result<RequestContent> content(RequestName name) override;
   Result<std::vector<UsageRow>> usage(UsageGroup group, std::int64_t since,
                                       std::int64_t until) override;
   Result<StoreStats> stats() override;
