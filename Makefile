@@ -61,11 +61,6 @@ check-mcp: deps-test  ## the official MCP conformance scenarios: installs 150 MB
 	$(call build_preset,run)
 	@tools/check_mcp.sh $(BUILD)/run/callgate
 
-.PHONY: check-suites
-check-suites: deps-test  ## attacks, browsers and public test suites; SUITES names some of them
-	$(call build_preset,run)
-	@tools/check_suites.sh $(BUILD)/run/callgate $(SUITES)
-
 .PHONY: asan tsan
 asan tsan: deps-test  ## the tests under a sanitizer
 	@tools/run_tests.sh $@
@@ -79,9 +74,19 @@ mutation: deps-test  ## one-line mistakes that unit tests should notice: SEED, C
 	@tools/mutation/run.py --seed $(SEED) --count $(COUNT) --jobs $(JOBS) --modules "$(MODULES)" \
 		$(if $(OWN),--own --beside "$(BESIDE)") $(if $(EQUIVALENT),--equivalent $(EQUIVALENT)) $(if $(ONLY),--only $(ONLY))
 
-.PHONY: soak
-soak: deps-test  ## the long forms of crash, restart and cluster tests, about half an hour
-	@tools/run_soak.sh
+.PHONY: check-suites
+check-suites: deps-test  ## public suites rebuilt, browsers, attacks, PostgreSQL faults; SUITES names some of them
+	$(call build_preset,run)
+	@tools/check_suites.sh $(BUILD)/run/callgate $(SUITES)
+
+# MINUTES has a default for fuzz alone.
+SOAK_MINUTES = $(if $(filter command environment,$(origin MINUTES)),$(MINUTES),$(shell echo $$(( $(or $(HOURS),1) * 60 ))))
+.PHONY: soak soak-tests
+soak: deps-test  ## mixed work and chaos on three gateways for HOURS (default 1) or MINUTES; IDLE, STREAMS, WORKERS, SEED
+	$(call build_preset,run)
+	@SOAK_IDLE=$(IDLE) SOAK_STREAMS=$(STREAMS) SOAK_WORKERS=$(WORKERS) SEED=$(SEED) tools/run_soak.sh $(BUILD)/run/callgate $(SOAK_MINUTES)
+soak-tests: deps-test  ## the long forms of crash, restart and cluster tests, about half an hour
+	@tools/run_soak_tests.sh
 
 .PHONY: bench bench-store
 bench: deps-test  ## the gateway beside nginx, one interleaved run

@@ -180,8 +180,20 @@ Result<std::string> answer_search(store::RequestLog& log, const LogQuery& query)
   return tl::unexpected(std::move(error));
 }
 
+// Whose request is meant: ?key=NAME says so, otherwise the asker's own come first.
+Result<std::optional<std::string>> read_key(std::string_view query) {
+  constexpr std::string_view kKnown[] = {"key"};
+  std::optional<std::string> key;
+  for (const UrlParameter& parameter : read_url_query(query)) {
+    if (parameter.name != kKnown[0]) return tl::unexpected(unknown(parameter, kKnown));
+    key = parameter.value;
+  }
+  return key;
+}
+
 Result<std::string> answer_request(store::RequestLog& log, const LogQuery& query) {
-  if (auto none = refuse_parameters(query.query); !none) return tl::unexpected(none.error());
+  const auto key = read_key(query.query);
+  if (!key) return tl::unexpected(key.error());
   std::string_view rest = std::string_view(query.path).substr(kRequestPath.size());
   if (rest.ends_with(kCapturePath)) {
     return fail(ErrorCode::invalid_request,
@@ -190,13 +202,17 @@ Result<std::string> answer_request(store::RequestLog& log, const LogQuery& query
   const bool events = rest.ends_with(kEvents);
   if (events) rest.remove_suffix(kEvents.size());
   const std::string id = percent_decoded(rest);
-  const auto row = log.get(id);
+  const std::optional<std::string>& whose = *key ? *key : query.key;
+  const store::RequestName name(id, whose ? std::optional<std::string_view>(*whose) : std::nullopt);
+  const auto row = log.get(name);
   if (!row) return tl::unexpected(row.error());
-  if (!*row) return tl::unexpected(no_request(id));
-  const auto content = log.content(id);
+  if (!*row || (*key && (*row)->record.key_name != **key)) {
+    return tl::unexpected(no_request(id));
+  }
+  const auto content = log.content(name);
   if (!content) return tl::unexpected(content.error());
   if (events) return print_events(*content);
-  const auto calls = log.calls(id);
+  const auto calls = log.calls(name);
   if (!calls) return tl::unexpected(calls.error());
   return print_request(**row, *calls, *content);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,8 @@ struct LogQuery {
   std::string path;         // as sent
   std::string query;        // after the question mark
   std::int64_t now_ms = 0;  // Unix
+  // Who asks: of requests with the same id, its own come first. Nothing: somebody without a key of the gateway.
+  std::optional<std::string> key = {};
 };
 
 // The JSON that answers the question. May wait for the disk. invalid_request names the parameter at fault.

@@ -24,17 +24,18 @@ class FakeLog final : public store::RequestLog {
   Result<std::vector<store::RequestRow>> recent(std::size_t) override {
     return std::vector<store::RequestRow>{row_};
   }
-  Result<std::optional<store::RequestRow>> get(std::string_view id) override {
-    return id == row_.record.id ? std::optional(row_) : std::nullopt;
+  Result<std::optional<store::RequestRow>> get(store::RequestName name) override {
+    asked_key_ = name.key ? std::optional(std::string(*name.key)) : std::nullopt;
+    return name.id == row_.record.id ? std::optional(row_) : std::nullopt;
   }
   Result<store::RequestPage> search(const store::RequestFilter& filter) override {
     filter_ = filter;
     return store::RequestPage{.rows = {row_}, .cursor = "next"};
   }
-  Result<std::vector<store::CallRow>> calls(std::string_view) override {
+  Result<std::vector<store::CallRow>> calls(store::RequestName) override {
     return std::vector<store::CallRow>{{.id = "c1", .name = "f"}};
   }
-  Result<store::RequestContent> content(std::string_view) override { return content_; }
+  Result<store::RequestContent> content(store::RequestName) override { return content_; }
   Result<std::vector<store::UsageRow>> usage(store::UsageGroup group, std::int64_t since,
                                              std::int64_t until) override {
     group_ = group;
@@ -57,6 +58,7 @@ class FakeLog final : public store::RequestLog {
   store::RequestContent content_{
       .received = R"({"a":1})", .sent = "no json", .events = R"([{"type":"text","text":"x"}])"};
   store::RequestFilter filter_;
+  std::optional<std::string> asked_key_;
   store::UsageGroup group_{};
   std::int64_t since_ = 0;
   std::int64_t until_ = 0;
@@ -196,6 +198,24 @@ TEST(UrlQuery, encodes_what_it_decodes) {
   EXPECT_EQ(parameters[0].value, "1 2");
   EXPECT_EQ(parameters[1].name, "b");
   EXPECT_EQ(parameters[2].value, "A%4");
+}
+
+TEST(LogQuery, prefers_the_askers_own_request_or_the_key_that_is_named) {
+  FakeLog log;
+  log.row_.record.key_name = "dev";
+  const auto ask = [&](const char* query, std::optional<std::string> key) {
+    return answer_log_query(
+        log,
+        {.path = "/v1/requests/req%201", .query = query, .now_ms = kNow, .key = std::move(key)});
+  };
+  EXPECT_TRUE(ask("", "ops"));
+  EXPECT_EQ(log.asked_key_, "ops");
+  EXPECT_TRUE(ask("", std::nullopt));
+  EXPECT_EQ(log.asked_key_, std::nullopt);
+  EXPECT_TRUE(ask("key=dev", "ops"));
+  EXPECT_EQ(log.asked_key_, "dev");
+  EXPECT_EQ(ask("key=other", "ops").error().code, ErrorCode::not_found);
+  EXPECT_EQ(ask("kye=dev", "ops").error().code, ErrorCode::invalid_request);
 }
 
 }  // namespace

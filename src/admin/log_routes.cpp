@@ -20,7 +20,8 @@ net::Task<> show_capture(Desk& desk, Ask& ask) {
   std::string_view rest = ask.exchange.head().path.substr(kRequestPath.size());
   rest.remove_suffix(kCapturePath.size());
   const std::string id = percent_decoded(rest);
-  const std::optional<std::string> capture = desk.world.recent_captures.find(id);
+  const std::optional<std::string> capture =
+      desk.world.recent_captures.find(id, ask.key == nullptr ? "" : ask.key->config.name);
   if (!capture) {
     const Error error = no_capture(id);
     co_return co_await desk.refuse(ask, error);
@@ -35,8 +36,10 @@ net::Task<> answer_query(Desk& desk, Ask& ask) {
   if (head.path.starts_with(kRequestPath) && head.path.ends_with(kCapturePath)) {
     co_return co_await show_capture(desk, ask);
   }
-  const LogQuery query{
-      .path = std::string(head.path), .query = std::string(head.query), .now_ms = net::unix_ms()};
+  const LogQuery query{.path = std::string(head.path),
+                       .query = std::string(head.query),
+                       .now_ms = net::unix_ms(),
+                       .key = ask.key == nullptr ? "" : ask.key->config.name};
   Result<std::string> answer =
       fail(ErrorCode::unavailable, "this gateway has no request log (store.url = \"none\")");
   if (desk.world.queries != nullptr) {

@@ -279,6 +279,7 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
   if (!*wanted && !brief) return {};
   ask.capture = Capture::make(world_.captures, config.capture,
                               {.request_id = ask.id,
+                               .key = ask.key == nullptr ? "" : ask.key->config.name,
                                .time_ms = net::unix_ms(),
                                .model = std::string(model),
                                .protocol = std::string(ask.protocol->name),

@@ -38,7 +38,7 @@ class RecordingRequestLog final : public store::RequestLog {
   void complete(store::RequestOutcome outcome) override {
     ++completed_;
     for (store::RequestRow& row : rows_) {
-      if (row.record.id == outcome.id) {
+      if (row.record.id == outcome.id && row.record.key_name == outcome.key_name) {
         row.outcome = std::move(outcome);
         return;
       }
@@ -55,14 +55,14 @@ class RecordingRequestLog final : public store::RequestLog {
   std::uint64_t recorded() const override { return completed_; }
   bool flush(std::chrono::milliseconds) override { return true; }
   Result<std::vector<store::RequestRow>> recent(std::size_t) override { return rows_; }
-  Result<std::optional<store::RequestRow>> get(std::string_view) override { return std::nullopt; }
+  Result<std::optional<store::RequestRow>> get(store::RequestName) override { return std::nullopt; }
   Result<store::RequestPage> search(const store::RequestFilter&) override {
     return store::RequestPage{.rows = rows_, .cursor = {}};
   }
-  Result<std::vector<store::CallRow>> calls(std::string_view) override {
+  Result<std::vector<store::CallRow>> calls(store::RequestName) override {
     return std::vector<store::CallRow>{};
   }
-  Result<store::RequestContent> content(std::string_view) override {
+  Result<store::RequestContent> content(store::RequestName) override {
     return store::RequestContent{};
   }
   Result<std::vector<store::UsageRow>> usage(store::UsageGroup, std::int64_t,

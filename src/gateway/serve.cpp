@@ -9,6 +9,7 @@
 #include "gateway/memory_limit.h"
 #include "gateway/serve_options.h"
 #include "gateway/service.h"
+#include "net/keeper.h"
 #include "net/url.h"
 #include "telemetry/span_exporter.h"
 #include "tool/host.h"
@@ -78,6 +79,7 @@ Result<Config> load_serve_config(const ServeOptions& options) {
 }
 
 Result<void> run_serve(const ServeOptions& options) {
+  net::close_memory_to_others();
   auto config = load_serve_config(options);
   if (!config) return tl::unexpected(config.error());
   if (config->models.empty()) {

@@ -54,6 +54,7 @@ store::RequestLogOptions store_options(const StoreConfig& config, telemetry::Log
   options.queue_bytes = config.queue_bytes.count;
   if (config.when_down == "open") options.journal = config.journal;
   options.journal_bytes = config.journal_bytes.count;
+  options.recreate = config.when_down == "open";
   options.keep = config.keep;
   options.keep_bytes = config.keep_bytes.count;
   options.connect_timeout = config.connect_timeout;

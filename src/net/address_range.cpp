@@ -40,6 +40,7 @@ struct Row4 {
   AddressKind kind;
 };
 
+// The IANA IPv4 special-purpose address registry, multicast, and the address of one cloud's agent.
 constexpr Row4 kRows4[] = {
     {{0, 0, 0, 0}, 8, AddressKind::reserved},
     {{10, 0, 0, 0}, 8, AddressKind::private_network},
@@ -50,7 +51,11 @@ constexpr Row4 kRows4[] = {
     {{172, 16, 0, 0}, 12, AddressKind::private_network},
     {{192, 0, 0, 0}, 24, AddressKind::reserved},
     {{192, 0, 2, 0}, 24, AddressKind::reserved},
+    {{192, 31, 196, 0}, 24, AddressKind::reserved},
+    {{192, 52, 193, 0}, 24, AddressKind::reserved},
+    {{192, 88, 99, 0}, 24, AddressKind::reserved},
     {{192, 168, 0, 0}, 16, AddressKind::private_network},
+    {{192, 175, 48, 0}, 24, AddressKind::reserved},
     {{198, 18, 0, 0}, 15, AddressKind::reserved},
     {{198, 51, 100, 0}, 24, AddressKind::reserved},
     {{203, 0, 113, 0}, 24, AddressKind::reserved},
@@ -64,14 +69,18 @@ struct Row6 {
   AddressKind kind;
 };
 
+// The IANA IPv6 special-purpose address registry; what lies outside of 2000::/3 is nobody's unless a row says more.
 constexpr Row6 kRows6[] = {
-    {{0x01, 0x00}, 64, AddressKind::reserved},
-    {{0x20, 0x01, 0x00, 0x00}, 32, AddressKind::reserved},
-    {{0x20, 0x01, 0x0d, 0xb8}, 32, AddressKind::reserved},
     {{0xfc}, 7, AddressKind::private_network},
     {{0xfe, 0x80}, 10, AddressKind::link_local},
-    {{0xfe, 0xc0}, 10, AddressKind::reserved},
     {{0xff}, 8, AddressKind::multicast},
+    {{0x20, 0x01, 0x00}, 23, AddressKind::reserved},  // Teredo, ORCHID, DRIP, AMT, benchmarks
+    {{0x20, 0x01, 0x0d, 0xb8}, 32, AddressKind::reserved},
+    {{0x20, 0x02}, 16, AddressKind::reserved},  // 6to4
+    {{0x26, 0x20, 0x00, 0x4f, 0x80, 0x00}, 48, AddressKind::reserved},
+    {{0x3f, 0xff, 0x00}, 20, AddressKind::reserved},
+    {{0x20}, 3, AddressKind::global},
+    {{}, 0, AddressKind::reserved},
 };
 
 AddressKind kind_of_v4(const std::uint8_t* bytes) {
@@ -81,17 +90,36 @@ AddressKind kind_of_v4(const std::uint8_t* bytes) {
   return AddressKind::global;
 }
 
-// Where an IPv4 address lies inside an IPv6 one, if it does.
-const std::uint8_t* embedded_v4(const Bytes& bytes) {
-  constexpr Bytes kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  constexpr Bytes kCompatible{};
-  constexpr Bytes kNat64{0x00, 0x64, 0xff, 0x9b};
-  constexpr Bytes k6to4{0x20, 0x02};
-  if (matches(bytes.data(), kMapped.data(), 96) || matches(bytes.data(), kCompatible.data(), 96) ||
-      matches(bytes.data(), kNat64.data(), 96)) {
-    return bytes.data() + 12;
+// A prefix after which an IPv4 address stands, and where.
+struct Carrier {
+  Bytes first;
+  unsigned prefix;
+  std::size_t at;
+};
+
+constexpr Carrier kCarriers[] = {
+    {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96, 12},  // mapped
+    {{}, 96, 12},                                          // compatible
+    {{0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96, 12},        // translated (SIIT)
+    {{0x00, 0x64, 0xff, 0x9b}, 96, 12},                    // NAT64
+    {{0x20, 0x02}, 16, 2},                                 // 6to4
+};
+
+// ISATAP: the second half is 0000:5efe or 0200:5efe and the IPv4 address, after any prefix.
+bool is_isatap(const Bytes& bytes) {
+  return (bytes[8] & 0xfd) == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
+}
+
+// Nothing when no IPv4 address is inside. Of 6to4 only what is special counts: its relays are gone.
+std::optional<AddressKind> kind_of_embedded(const Bytes& bytes) {
+  for (const Carrier& carrier : kCarriers) {
+    if (!matches(bytes.data(), carrier.first.data(), carrier.prefix)) continue;
+    const AddressKind kind = kind_of_v4(bytes.data() + carrier.at);
+    if (carrier.prefix == 96 || kind != AddressKind::global) return kind;
   }
-  return matches(bytes.data(), k6to4.data(), 16) ? bytes.data() + 2 : nullptr;
+  if (!is_isatap(bytes)) return std::nullopt;
+  const AddressKind kind = kind_of_v4(bytes.data() + 12);
+  return kind == AddressKind::global ? std::nullopt : std::optional(kind);
 }
 
 }  // namespace
@@ -101,11 +129,11 @@ AddressKind kind_of(const Address& address) {
   if (!bytes) return AddressKind::local_socket;
   constexpr Bytes kLoopback{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
   if (*bytes == kLoopback) return AddressKind::loopback;
-  if (const std::uint8_t* v4 = embedded_v4(*bytes)) return kind_of_v4(v4);
+  if (const auto embedded = kind_of_embedded(*bytes)) return *embedded;
   for (const Row6& row : kRows6) {
     if (matches(bytes->data(), row.first.data(), row.prefix)) return row.kind;
   }
-  return AddressKind::global;
+  return AddressKind::reserved;
 }
 
 std::optional<AddressRange> AddressRange::parse(std::string_view text) {

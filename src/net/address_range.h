@@ -21,7 +21,8 @@ enum class AddressKind : std::uint8_t {
   local_socket,  // a Unix socket
 };
 
-// An IPv4 address inside an IPv6 one (mapped, compatible, NAT64, 6to4) counts as what it is.
+// An IPv4 address inside an IPv6 one (mapped, compatible, translated, NAT64, 6to4, ISATAP) counts as what it is. The prefixes
+// that a network chose for its own NAT64 or 6rd cannot be known here.
 AddressKind kind_of(const Address& address);
 
 class AddressRange {

@@ -105,7 +105,11 @@ void Reactor::report(std::string_view what) {
   if (log_) log_(what);
 }
 
-Loop::Loop() : reactor_(std::make_unique<Reactor>()) { std::signal(SIGPIPE, SIG_IGN); }
+// A peer that is gone and a file that may not grow are errors of one write, not ends of the process.
+Loop::Loop() : reactor_(std::make_unique<Reactor>()) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
 
 Loop::~Loop() = default;
 

@@ -1,6 +1,6 @@
 // Process: a child program with its standard streams on a loop. No shell is involved, the child gets the environment it
-// is given and no descriptor but its three streams, and leads a process group of its own, so that what it starts ends
-// with it.
+// is given and no descriptor but its three streams. A keeper (keeper.h) stands between: whatever the child starts ends with
+// it, also what left its group or session, and all of it ends with us.
 #pragma once
 
 #include <sys/types.h>
@@ -15,12 +15,13 @@
 
 #include "callgate/result.h"
 #include "net/loop.h"
+#include "net/owned_fd.h"
 #include "net/pipe.h"
 #include "net/task.h"
 
 namespace callgate::net {
 
-// What the child and all it starts may use; 0: as much as we may. Set at once after the start, each for itself.
+// What the child and all it starts may use, each for itself; 0: as much as we may.
 struct ProcessLimits {
   std::uint64_t cpu_seconds = 0;   // then the kernel kills it
   std::uint64_t memory_bytes = 0;  // of address space
@@ -42,7 +43,7 @@ class Process {
  public:
   // Fails when the program cannot be run.
   static Result<std::unique_ptr<Process>> start(Loop& loop, const ProcessOptions& options);
-  // Kills the whole group and waits for the child, which takes no time then.
+  // Kills the whole tree, and waits a moment for that.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -50,28 +51,30 @@ class Process {
   Pipe& input() { return input_; }    // its standard input
   Pipe& output() { return output_; }  // its standard output
 
-  // A signal for the whole group.
+  // A signal for the child's group; SIGKILL is one for all it started.
   void signal(int number);
-  // True once the child has ended; what is left of its group is killed then. One waiter at a time.
+  // True once the child has ended and nothing is left of what it started. One waiter at a time.
   Task<bool> wait(Millis timeout);
   // How it ended, in words, such as `exit status 1` or `signal 9`; empty while it runs.
   const std::string& ending() const { return ending_; }
   // The end of what it wrote to its standard error.
   std::string_view last_words();
+  // The keeper's.
   pid_t pid() const { return pid_; }
 
  private:
-  Process(Loop& loop, pid_t pid, int input, int output, int errors, int exit_watch,
+  Process(Loop& loop, pid_t pid, int input, int output, int errors, int exit_watch, OwnedFd control,
           std::size_t last_words);
   void watch_errors();
   void drain_errors();
-  bool reap(bool block);
+  bool reap();
 
   const pid_t pid_;
   Pipe input_;
   Pipe output_;
   Pipe errors_;
-  Descriptor exit_watch_;  // becomes readable when the child ends
+  Descriptor exit_watch_;  // becomes readable when the keeper ends
+  OwnedFd control_;        // of the keeper; when it closes, the tree ends
   std::size_t most_last_words_;
   std::string last_words_;
   std::string ending_;

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
 
+#include "net/keeper.h"
 #include "net/net_testing.h"
 
 namespace callgate::net {
@@ -108,6 +111,111 @@ TEST(Process, is_killed_with_all_it_started) {
   EXPECT_FALSE(is_alive(grandchild));
 }
 
+// Starts a grandchild in a session of its own whose parent is gone, and that forgets its environment.
+constexpr std::string_view kRunaway =
+    "import os, sys, time\n"
+    "if os.fork() == 0:\n"
+    "  os.setsid()\n"
+    "  if os.fork(): os._exit(0)\n"
+    "  os.close(0); os.close(1); os.close(2)\n"
+    "  os.execve('/bin/sleep', ['sleep', '600'], {})\n"
+    "os.wait()\n"
+    "for pid in os.listdir('/proc'):\n"
+    "  try:\n"
+    "    if not pid.isdigit(): continue\n"
+    "    with open(f'/proc/{pid}/stat') as f: ppid = f.read().rsplit(')', 1)[1].split()[1]\n"
+    "    if int(ppid) == os.getppid() and int(pid) != os.getpid(): print(pid, flush=True)\n"
+    "  except OSError: pass\n";
+
+ProcessOptions runaway(std::string_view then) {
+  return {.command = {"python3", "-c", std::string(kRunaway) + std::string(then)},
+          .environment = plain_environment()};
+}
+
+TEST(Process, ends_what_left_its_session_and_lost_its_parent) {
+  for (const std::string_view then : {"time.sleep(600)", "sys.exit(0)"}) {
+    Loop loop;
+    pid_t grandchild = 0;
+    run_to_end(loop, [](Loop& on, pid_t& inner, std::string_view how) -> Task<> {
+      auto child = Process::start(on, runaway(how));
+      const auto line = co_await (*child)->output().read(Millis(20'000));
+      EXPECT_TRUE(line.has_value() && !line->empty());
+      if (!line || line->empty()) co_return;
+      inner = static_cast<pid_t>(std::stol(std::string(*line)));
+      if (how.starts_with("time")) (*child)->signal(SIGKILL);
+      EXPECT_TRUE(co_await (*child)->wait(Millis(20'000)));
+    }(loop, grandchild, then));
+    ASSERT_GT(grandchild, 0);
+    EXPECT_FALSE(is_alive(grandchild)) << then;
+  }
+}
+
+TEST(Process, passes_a_signal_to_the_program) {
+  Loop loop;
+  run_to_end(loop, [](Loop& on) -> Task<> {
+    auto child = Process::start(
+        on, shell("trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.05; done"));
+    EXPECT_EQ(*(co_await (*child)->output().read(Millis(5000))), "up\n");
+    (*child)->signal(SIGTERM);
+    EXPECT_EQ(co_await read_all(**child), "bye\n");
+    EXPECT_TRUE(co_await (*child)->wait(Millis(5000)));
+    EXPECT_EQ((*child)->ending(), "exit status 7");
+  }(loop));
+}
+
+// A process that starts a tool, and is killed: its exit code tells whether it got so far.
+pid_t start_and_die(int report) {
+  const pid_t starter = ::fork();
+  if (starter != 0) return starter;
+  Loop loop;
+  loop.spawn([](Loop& on, int out) -> Task<> {
+    auto child = Process::start(on, runaway("time.sleep(600)"));
+    const auto line = co_await (*child)->output().read(Millis(20'000));
+    if (!line || ::write(out, line->data(), line->size()) < 1) ::_exit(1);
+    ::kill(::getpid(), SIGKILL);
+  }(loop, report));
+  loop.run();
+  ::_exit(2);
+}
+
+TEST(Process, ends_with_us_although_we_are_killed) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t starter = start_and_die(ends[1]);
+  ::close(ends[1]);
+  char text[32] = {};
+  ASSERT_GT(::read(ends[0], text, sizeof text - 1), 0);
+  ::close(ends[0]);
+  int status = 0;
+  ASSERT_EQ(::waitpid(starter, &status, 0), starter);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  const auto grandchild = static_cast<pid_t>(std::stol(text));
+  for (int i = 0; i < 5000 && is_alive(grandchild); ++i) ::usleep(2000);
+  EXPECT_FALSE(is_alive(grandchild));
+}
+
+TEST(Process, cannot_read_our_environment_or_memory) {
+  ::setenv("CALLGATE_TEST_SECRET", "hidden", 1);
+  const int before = ::prctl(PR_GET_DUMPABLE);
+  close_memory_to_others();
+  Loop loop;
+  run_to_end(loop, [](Loop& on) -> Task<> {
+    const std::string pid = std::to_string(::getpid());
+    ProcessOptions options =
+        shell("for p in $PPID " + pid + "; do cat /proc/$p/environ; done; head -c1 /proc/" + pid +
+              "/mem; ls /proc/" + pid + "/fd; echo end");
+    auto child = Process::start(on, options);
+    const std::string seen = co_await read_all(**child);
+    EXPECT_EQ(seen.find("hidden"), std::string::npos);
+    EXPECT_EQ(seen.substr(seen.rfind('\0') + 1), "end\n");
+    EXPECT_THAT(std::string((*child)->last_words()),
+                HasSubstr(pid + "/environ: Permission denied"));
+    EXPECT_THAT(std::string((*child)->last_words()), HasSubstr(pid + "/fd"));
+  }(loop));
+  ::prctl(PR_SET_DUMPABLE, before);
+  ::unsetenv("CALLGATE_TEST_SECRET");
+}
+
 TEST(Process, leaves_no_zombie_when_it_is_destroyed) {
   Loop loop;
   pid_t pid = 0;
@@ -116,6 +224,7 @@ TEST(Process, leaves_no_zombie_when_it_is_destroyed) {
     pid = (*child)->pid();
     EXPECT_TRUE(exists(pid));
   }
+  for (int i = 0; i < 5000 && exists(pid); ++i) ::usleep(2000);
   EXPECT_FALSE(exists(pid));
 }
 

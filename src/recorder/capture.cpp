@@ -97,6 +97,7 @@ Capture::Capture(CaptureWriter& writer, const CaptureConfig& config, Start start
       begin_(std::chrono::steady_clock::now()) {
   job_.record.version = kVersion;
   job_.record.request_id = std::move(start.request_id);
+  job_.key = std::move(start.key);
   job_.record.time_ms = start.time_ms;
   job_.record.model = std::move(start.model);
   job_.record.protocol = std::move(start.protocol);

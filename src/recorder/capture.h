@@ -27,6 +27,7 @@ class Capture {
  public:
   struct Start {
     std::string request_id;
+    std::string key;  // the name of the client's; empty: none
     std::int64_t time_ms = 0;
     std::string model;
     std::string protocol;

@@ -44,6 +44,7 @@ Result<void> write_file(const std::string& path, std::string_view text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
                           S_IRUSR | S_IWUSR);
   if (file < 0) return failed("write", path, errno);
+  ::fchmod(file, S_IRUSR | S_IWUSR);
   int code = write_all(file, text);
   if (::close(file) != 0 && code == 0) code = errno;
   if (code == 0) return {};
@@ -51,13 +52,25 @@ Result<void> write_file(const std::string& path, std::string_view text) {
   return failed("write", path, code);
 }
 
+// Every folder that is made is for its owner alone.
+void make_private_folders(const fs::path& path, std::error_code& code) {
+  code.clear();
+  fs::path so_far;
+  for (const fs::path& part : path) {
+    so_far /= part;
+    if (part.empty() || ::mkdir(so_far.c_str(), S_IRWXU) != 0) continue;
+    fs::permissions(so_far, fs::perms::owner_all, code);  // whatever the umask says
+  }
+  if (!fs::is_directory(path, code) && !code)
+    code = std::make_error_code(std::errc::not_a_directory);
+}
+
 }  // namespace
 
 Result<CaptureFolder> CaptureFolder::open(const std::string& path) {
   std::error_code code;
-  const bool made = fs::create_directories(path, code);
+  make_private_folders(path, code);
   if (code) return failed("make", path, code.value());
-  if (made) fs::permissions(path, fs::perms::owner_all, code);
   CaptureFolder folder(path);
   folder.look();
   return folder;

@@ -118,10 +118,10 @@ TEST_F(CaptureTest, keeps_a_brief_one_in_memory_only) {
   for (const char* id : {"req_1", "req_2", "req_3"}) finish(id, &recent);
   settle();
   EXPECT_FALSE(fs::exists(config_.dir));
-  EXPECT_FALSE(recent.find("req_0"));
-  EXPECT_FALSE(recent.find("req_1"));
-  EXPECT_TRUE(recent.find("req_2"));
-  const auto record = read_capture(recent.find("req_3").value());
+  EXPECT_FALSE(recent.find("req_0", ""));
+  EXPECT_FALSE(recent.find("req_1", ""));
+  EXPECT_TRUE(recent.find("req_2", ""));
+  const auto record = read_capture(recent.find("req_3", "").value());
   ASSERT_TRUE(record);
   EXPECT_EQ(record->end, "failed");
   EXPECT_EQ(record->lines.size(), 3u);

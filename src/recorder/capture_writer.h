@@ -24,6 +24,7 @@ namespace callgate::server {
 struct CaptureJob {
   CaptureRecord record;
   std::shared_ptr<const std::vector<std::string>> secrets;
+  std::string key;            // the name of the client's; empty: none
   std::string client_secret;  // what the client sent as its credential; may be empty
   std::string folder;
   std::size_t max_files = 0;

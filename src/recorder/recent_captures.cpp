@@ -18,13 +18,18 @@ void RecentCaptures::keep(CaptureJob job, const CaptureConfig& config) {
   }
 }
 
-std::optional<std::string> RecentCaptures::find(std::string_view request_id) const {
+std::optional<std::string> RecentCaptures::find(std::string_view request_id,
+                                                std::string_view key) const {
   CaptureJob job;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(jobs_.rbegin(), jobs_.rend(), [&](const CaptureJob& kept) {
-      return kept.record.request_id == request_id;
-    });
+    const auto find = [&](bool own) {
+      return std::find_if(jobs_.rbegin(), jobs_.rend(), [&](const CaptureJob& kept) {
+        return kept.record.request_id == request_id && (!own || kept.key == key);
+      });
+    };
+    auto found = find(true);
+    if (found == jobs_.rend()) found = find(false);
     if (found == jobs_.rend()) return std::nullopt;
     job = *found;
   }

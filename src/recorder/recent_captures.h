@@ -17,8 +17,9 @@ class RecentCaptures {
  public:
   // From any thread. The oldest make room; one that is too large for all of them is not kept.
   void keep(CaptureJob job, const CaptureConfig& config);
-  // The file that it would be, without secrets. Nothing: it is not there, or not any more.
-  std::optional<std::string> find(std::string_view request_id) const;
+  // The file that it would be, without secrets. Nothing: it is not there, or not any more. Of several with this id the
+  // latest of `key` is given, or the latest of all.
+  std::optional<std::string> find(std::string_view request_id, std::string_view key) const;
 
  private:
   mutable std::mutex mutex_;

@@ -96,6 +96,9 @@ class Database {
   virtual Attempt<std::vector<std::int64_t>> batch(std::span<const Command> commands) = 0;
   // What begins a transaction that writes.
   virtual const char* begin_writing() const = 0;
+  // Whether what is written still goes where it should: the file may have been deleted, replaced or truncated (`gone`).
+  // Cheap enough for every transaction; waits a moment when it must look twice.
+  virtual Attempt<void> verify() { return {}; }
   // For statements that may take long. SQLite has no such limit.
   virtual Attempt<void> set_statement_timeout(std::chrono::milliseconds timeout) = 0;
 

@@ -1,5 +1,6 @@
 #include "store/entry_fold.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace callgate::store {
@@ -22,21 +23,33 @@ std::vector<Write> EntryFold::fold(const std::vector<Entry>& entries, std::int64
       continue;
     }
     const auto& outcome = std::get<RequestOutcome>(entry);
-    if (const auto here = begun.find(outcome.id); here != begun.end()) {
+    const auto is_same_key = [&](const auto& each) {
+      return writes[each.second].record->key_name == outcome.key_name;
+    };
+    const auto [first, last] = begun.equal_range(outcome.id);
+    if (const auto here = std::find_if(first, last, is_same_key); here != last) {
       writes[here->second].outcome = &outcome;
       begun.erase(here);
       continue;
     }
     writes.push_back({.outcome = &outcome});
-    if (const auto earlier = open_.find(outcome.id); earlier != open_.end()) {
-      writes.back().key = earlier->second;
-      open_.erase(earlier);
-    }
+    find_earlier(writes.back());
   }
   for (const auto& [id, index] : begun) {
-    if (open_.size() < kMostOpen) open_.emplace(id, writes[index].key);
+    if (open_.size() >= kMostOpen) break;
+    open_.emplace(id, Open{writes[index].record->key_name, writes[index].key});
   }
   return writes;
+}
+
+void EntryFold::find_earlier(Write& write) {
+  const auto [first, last] = open_.equal_range(write.outcome->id);
+  const auto earlier = std::find_if(first, last, [&](const auto& each) {
+    return each.second.key_name == write.outcome->key_name;
+  });
+  if (earlier == last) return;
+  write.key = earlier->second.row;
+  open_.erase(earlier);
 }
 
 }  // namespace callgate::store

@@ -1,4 +1,4 @@
-// Turns the entries of one batch into rows to write: joins each complete with its begin when both
+// Turns the entries of one batch into rows to write: joins each complete with its begin, by id and key, when both
 // are in the batch, and finds the row of an earlier batch when not. Used by the writer thread only.
 #pragma once
 
@@ -33,8 +33,14 @@ class EntryFold {
   }
 
  private:
+  struct Open {
+    std::string key_name;
+    RowKey row;
+  };
+  void find_earlier(Write& write);
+
   std::int64_t last_number_ = 0;
-  std::unordered_multimap<std::string, RowKey> open_;  // by id
+  std::unordered_multimap<std::string, Open> open_;  // by id
 };
 
 }  // namespace callgate::store

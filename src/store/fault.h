@@ -17,6 +17,8 @@ enum class FaultKind : std::uint8_t {
   not_ours,     // the database belongs to something else
   too_new,      // a newer callgate wrote it
   bad_row,      // this row will never fit; the others may
+  gone,         // the file was deleted or replaced while it was open: open again
+  truncated,    // the file was cut while it was open: it must be replaced
   lost,         // the connection is gone, or the server is away: open again
   conflict,     // another transaction was first: do it again
   timed_out,    // it took longer than allowed
@@ -41,6 +43,8 @@ inline bool is_retryable(FaultKind kind) {
     case FaultKind::busy:
     case FaultKind::full:
     case FaultKind::read_only:
+    case FaultKind::gone:
+    case FaultKind::truncated:
     case FaultKind::lost:
     case FaultKind::conflict:
     case FaultKind::timed_out:
@@ -69,6 +73,8 @@ inline bool keeps_connection(FaultKind kind) {
     case FaultKind::corrupt:
     case FaultKind::not_ours:
     case FaultKind::too_new:
+    case FaultKind::gone:
+    case FaultKind::truncated:
     case FaultKind::lost:
     case FaultKind::timed_out:
     case FaultKind::other:

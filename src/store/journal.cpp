@@ -143,8 +143,14 @@ constexpr std::array kCounts = {&Usage::prompt_tokens,      &Usage::completion_t
 
 // The number of what is not a call's result but the outcome's own texts that older versions did not know.
 constexpr std::int64_t kNotes = -1;
+// ...and of whose request it was.
+constexpr std::int64_t kWhose = -2;
 
 void write_notes(PayloadWriter& out, const RequestOutcome& outcome) {
+  if (!outcome.key_name.empty()) {
+    out.number(kWhose);
+    out.text(outcome.key_name);
+  }
   if (outcome.repair_names.empty() && outcome.missed_call.empty()) return;
   out.number(kNotes);
   out.text(outcome.repair_names);
@@ -171,6 +177,10 @@ void read_results(PayloadReader& in, RequestOutcome& outcome) {
     if (number == static_cast<std::uint64_t>(kNotes)) {
       in.text(outcome.repair_names);
       in.text(outcome.missed_call);
+      continue;
+    }
+    if (number == static_cast<std::uint64_t>(kWhose)) {
+      in.text(outcome.key_name);
       continue;
     }
     CallResult result;
@@ -304,6 +314,7 @@ std::optional<SpooledWrite> decode_write(std::string_view payload) {
 Attempt<Journal> Journal::open(const std::string& path, std::uint64_t limit) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return failed("open " + path);
+  ::fchmod(file, 0600);
   Journal journal(file, limit);
   if (flock(file, LOCK_EX | LOCK_NB) != 0) {
     return fault(FaultKind::busy, "journal: another process uses " + path);

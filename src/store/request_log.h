@@ -20,6 +20,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -83,9 +84,23 @@ struct CallRow {
   bool operator==(const CallRow&) const = default;
 };
 
+// Which request is meant. Clients may choose ids, so requests of two keys may share one: they are told apart by the key.
+struct RequestName {
+  template <class Text>
+  requires std::convertible_to<const Text&, std::string_view> RequestName(const Text& text)
+      : id(text) {}  // NOLINT(google-explicit-constructor): an id is a name
+  RequestName(std::string_view text, std::optional<std::string_view> whose)
+      : id(text), key(whose) {}
+
+  std::string_view id;
+  std::optional<std::string_view>
+      key;  // its own come first, then others'; nothing: the latest of all
+};
+
 // What is known when its answer has ended.
 struct RequestOutcome {
   std::string id;
+  std::string key_name;  // as in the record
   RequestState state = RequestState::completed;
   int http_status = 0;
   std::optional<FinishReason> finish_reason;
@@ -201,7 +216,7 @@ class RequestLog {
   virtual ~RequestLog() = default;
 
   // From any thread, event loops included: neither the disk nor a full queue makes them wait. Each begin() is followed by one complete() with the
-  // same id. Ids should be unique; requests that share one are kept as rows of their own.
+  // same id and key. Ids should be unique for a key; requests that share one are kept as rows of their own.
   virtual void begin(RequestRecord record) = 0;
   virtual void complete(RequestOutcome outcome) = 0;
 
@@ -215,11 +230,11 @@ class RequestLog {
   // first. Not for event loops, nor are the queries.
   virtual bool flush(std::chrono::milliseconds timeout) = 0;
   virtual Result<std::vector<RequestRow>> recent(std::size_t limit) = 0;
-  // The latest one with this id.
-  virtual Result<std::optional<RequestRow>> get(std::string_view id) = 0;
+  // The latest one with this name.
+  virtual Result<std::optional<RequestRow>> get(RequestName name) = 0;
   virtual Result<RequestPage> search(const RequestFilter& filter) = 0;
-  virtual Result<std::vector<CallRow>> calls(std::string_view id) = 0;
-  virtual Result<RequestContent> content(std::string_view id) = 0;
+  virtual Result<std::vector<CallRow>> calls(RequestName name) = 0;
+  virtual Result<RequestContent> content(RequestName name) = 0;
   virtual Result<std::vector<UsageRow>> usage(UsageGroup group, std::int64_t since,
                                               std::int64_t until) = 0;
   virtual Result<StoreStats> stats() = 0;
@@ -234,10 +249,10 @@ class NullRequestLog final : public RequestLog {
   std::uint64_t recorded() const override { return 0; }
   bool flush(std::chrono::milliseconds) override { return true; }
   Result<std::vector<RequestRow>> recent(std::size_t) override { return std::vector<RequestRow>{}; }
-  Result<std::optional<RequestRow>> get(std::string_view) override { return std::nullopt; }
+  Result<std::optional<RequestRow>> get(RequestName) override { return std::nullopt; }
   Result<RequestPage> search(const RequestFilter&) override { return RequestPage{}; }
-  Result<std::vector<CallRow>> calls(std::string_view) override { return std::vector<CallRow>{}; }
-  Result<RequestContent> content(std::string_view) override { return RequestContent{}; }
+  Result<std::vector<CallRow>> calls(RequestName) override { return std::vector<CallRow>{}; }
+  Result<RequestContent> content(RequestName) override { return RequestContent{}; }
   Result<std::vector<UsageRow>> usage(UsageGroup, std::int64_t, std::int64_t) override {
     return std::vector<UsageRow>{};
   }

@@ -454,5 +454,37 @@ TEST(RequestLog, ten_thousand_pairs_cost_little) {
   EXPECT_LT(with_bodies, 400);
 }
 
+TEST_P(RequestLogContract, shows_of_requests_with_one_id_those_of_the_key_that_asks) {
+  const auto log = open_log(url());
+  const auto record = [](const char* key, std::int64_t at) {
+    RequestRecord made = sample_record("dup", at);
+    made.key_name = key;
+    made.received = std::string("asked by ") + key;
+    return made;
+  };
+  const auto outcome = [](const char* key) {
+    RequestOutcome made = sample_outcome("dup");
+    made.key_name = key;
+    made.response = std::string("answer for ") + key;
+    made.call_rows = {{.id = "c", .name = key}};
+    return made;
+  };
+  log->begin(record("alice", 1'760'000'000'000));
+  log->begin(record("bob", 1'760'000'000'001));
+  ASSERT_TRUE(log->flush(kLong));
+  log->complete(outcome("alice"));
+  log->complete(outcome("bob"));
+  ASSERT_TRUE(log->flush(kLong));
+  for (const std::string key : {"alice", "bob"}) {
+    const RequestName name("dup", key);
+    EXPECT_EQ(log->get(name).value()->record.key_name, key);
+    EXPECT_EQ(log->content(name).value().received, "asked by " + key);
+    EXPECT_EQ(log->content(name).value().response, "answer for " + key);
+    EXPECT_EQ(log->calls(name).value().at(0).name, key);
+  }
+  EXPECT_EQ(log->get(RequestName("dup", "carol")).value()->record.key_name, "bob");
+  EXPECT_EQ(log->get("dup").value()->record.key_name, "bob");
+}
+
 }  // namespace
 }  // namespace callgate::store

@@ -150,12 +150,14 @@ Attempt<Words> find_frequency(Database& database, const RequestFilter& filter) {
   return *count < kManyRows ? Words::rare : Words::common;
 }
 
-Attempt<Rows> find_latest(Database& database, std::string_view id, std::string_view columns) {
-  const Value values[] = {id};
+Attempt<Rows> find_latest(Database& database, RequestName name, std::string_view columns) {
+  const Value values[] = {name.id, name.key.value_or("")};
+  const std::string own =
+      name.key ? "CASE WHEN coalesce(r.key_name, '') = $2 THEN 0 ELSE 1 END, " : "";
   return database.query("SELECT " + std::string(columns) +
-                            " FROM request r WHERE r.id = $1 ORDER BY r.received_at DESC, r.seq "
-                            "DESC LIMIT 1",
-                        values);
+                            " FROM request r WHERE r.id = $1 ORDER BY " + own +
+                            "r.received_at DESC, r.seq DESC LIMIT 1",
+                        std::span(values).first(name.key ? 2 : 1));
 }
 
 }  // namespace
@@ -225,15 +227,15 @@ Attempt<std::vector<RequestRow>> recent(Database& database, std::size_t limit) {
   return read;
 }
 
-Attempt<std::optional<RequestRow>> get(Database& database, std::string_view id) {
-  const Attempt<Rows> rows = find_latest(database, id, row_columns());
+Attempt<std::optional<RequestRow>> get(Database& database, RequestName name) {
+  const Attempt<Rows> rows = find_latest(database, name, row_columns());
   if (!rows) return tl::unexpected(rows.error());
   if (rows->empty()) return std::nullopt;
   return read_row((*rows)[0]);
 }
 
-Attempt<std::vector<CallRow>> calls(Database& database, std::string_view id) {
-  const Attempt<Rows> found = find_latest(database, id, "r.seq, r.received_at");
+Attempt<std::vector<CallRow>> calls(Database& database, RequestName name) {
+  const Attempt<Rows> found = find_latest(database, name, "r.seq, r.received_at");
   if (!found) return tl::unexpected(found.error());
   std::vector<CallRow> calls;
   if (found->empty()) return calls;
@@ -259,8 +261,8 @@ Attempt<std::vector<CallRow>> calls(Database& database, std::string_view id) {
   return calls;
 }
 
-Attempt<RequestContent> content(Database& database, std::string_view id) {
-  const Attempt<Rows> found = find_latest(database, id, "r.seq, r.received_at");
+Attempt<RequestContent> content(Database& database, RequestName name) {
+  const Attempt<Rows> found = find_latest(database, name, "r.seq, r.received_at");
   if (!found) return tl::unexpected(found.error());
   RequestContent content;
   if (found->empty()) return content;
@@ -313,10 +315,11 @@ Attempt<StoreStats> stats(Database& database) {
   return stats;
 }
 
-Attempt<RowKey> find_unfinished(Database& database, std::string_view id) {
-  const Value values[] = {id};
+Attempt<RowKey> find_unfinished(Database& database, const RequestOutcome& outcome) {
+  const Value values[] = {std::string_view(outcome.id), std::string_view(outcome.key_name)};
   const Attempt<Rows> rows = database.query(
-      "SELECT seq, received_at FROM request WHERE id = $1 AND state IN ('running', 'interrupted') "
+      "SELECT seq, received_at FROM request WHERE id = $1 AND coalesce(key_name, '') = $2 "
+      "AND state IN ('running', 'interrupted') "
       "ORDER BY received_at DESC, seq DESC LIMIT 1",
       values);
   if (!rows) return tl::unexpected(rows.error());

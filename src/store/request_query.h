@@ -31,12 +31,12 @@ Attempt<RequestQuery> search_query(Engine engine, const RequestFilter& filter,
 
 Attempt<RequestPage> search(Database& database, const RequestFilter& filter);
 Attempt<std::vector<RequestRow>> recent(Database& database, std::size_t limit);
-Attempt<std::optional<RequestRow>> get(Database& database, std::string_view id);
-// Of the latest request with this id.
-Attempt<std::vector<CallRow>> calls(Database& database, std::string_view id);
-Attempt<RequestContent> content(Database& database, std::string_view id);
+Attempt<std::optional<RequestRow>> get(Database& database, RequestName name);
+// Of the request that get() gives.
+Attempt<std::vector<CallRow>> calls(Database& database, RequestName name);
+Attempt<RequestContent> content(Database& database, RequestName name);
 Attempt<StoreStats> stats(Database& database);
-// The latest row with this id that has no outcome; number 0 when there is none.
-Attempt<RowKey> find_unfinished(Database& database, std::string_view id);
+// The latest row with this id and key that has no outcome; number 0 when there is none.
+Attempt<RowKey> find_unfinished(Database& database, const RequestOutcome& outcome);
 
 }  // namespace callgate::store

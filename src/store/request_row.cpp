@@ -255,6 +255,7 @@ RequestRow read_row(const Rows::Row& row) {
   read.record.trace_id = row.text(column++);
   read.outcome = read_outcome(row);
   read.outcome.id = read.record.id;
+  read.outcome.key_name = read.record.key_name;
   return read;
 }
 

@@ -174,7 +174,9 @@ std::int64_t Sweeper::now() const {
 
 void Sweeper::run() {
   while (wait(every_)) {
-    const Attempt<std::unique_ptr<Database>> database = open_database(url_, options_);
+    DatabaseOptions existing = options_;
+    existing.must_exist = true;
+    const Attempt<std::unique_ptr<Database>> database = open_database(url_, existing);
     Attempt<void> swept;
     if (database) {
       swept = sweep_all(**database);

@@ -25,6 +25,8 @@ class RunDatabase {
   virtual void after_fault(const Fault& fault) = 0;
   // Called now and then while it is open.
   virtual Attempt<void> tend() = 0;
+  // Database::verify(), and whether others still see this run. REQUIRES: it is open.
+  virtual Attempt<void> verify() { return database_->verify(); }
   // Marks what this run left running as interrupted, and closes.
   virtual void end() = 0;
   // Something an operator should know although all is well.

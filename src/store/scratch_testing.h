@@ -63,6 +63,7 @@ inline RequestRecord sample_record(std::string id, std::int64_t received_at = 1'
 
 inline RequestOutcome sample_outcome(std::string id) {
   return {.id = std::move(id),
+          .key_name = "dev",
           .state = RequestState::completed,
           .http_status = 200,
           .finish_reason = FinishReason::tool_calls,
@@ -98,6 +99,7 @@ inline RequestRecord full_record(std::string id) {
 
 inline RequestOutcome full_outcome(std::string id) {
   return {.id = std::move(id),
+          .key_name = "key",
           .state = RequestState::failed,
           .http_status = 502,
           .finish_reason = FinishReason::content_filter,

@@ -38,6 +38,7 @@ struct Sessions::Lane {
   std::unique_ptr<Tables> tables;
   std::deque<Job> later;  // patient ones
   std::optional<Fault> trouble;
+  bool lost_file = false;
   steady_clock::time_point retry_at{};
   std::chrono::milliseconds pause{0};
   steady_clock::time_point next_beat{};
@@ -162,7 +163,10 @@ void Sessions::work(Lane& lane, bool keeper) {
 Attempt<Sessions::Tables*> Sessions::open(Lane& lane) {
   if (lane.tables != nullptr) return lane.tables.get();
   if (lane.trouble && steady_clock::now() < lane.retry_at) return tl::unexpected(*lane.trouble);
-  auto database = open_migrated(url_, options_.database);
+  // The request log is what makes a new file in place of one that was lost.
+  DatabaseOptions options = options_.database;
+  options.must_exist = lane.lost_file;
+  auto database = open_migrated(url_, options);
   if (!database) {
     after_fault(lane, database.error());
     return tl::unexpected(database.error());
@@ -170,6 +174,7 @@ Attempt<Sessions::Tables*> Sessions::open(Lane& lane) {
   lane.database = std::move(*database);
   lane.tables.reset(new Tables{SessionTable(*lane.database), NodeTable(*lane.database, node_),
                                MemoryTable(*lane.database)});
+  lane.lost_file = false;
   lane.trouble.reset();
   lane.pause = std::chrono::milliseconds(0);
   note_problem({});
@@ -180,6 +185,7 @@ void Sessions::after_fault(Lane& lane, const Fault& fault) {
   if (keeps_connection(fault.kind)) return;
   lane.tables.reset();
   lane.database.reset();
+  if (fault.kind == FaultKind::gone || fault.kind == FaultKind::truncated) lane.lost_file = true;
   if (fault.kind == FaultKind::cannot_open || !lane.trouble) note_problem(fault.message);
   lane.trouble = fault;
   lane.retry_at = steady_clock::now() + lane.pause;
@@ -191,7 +197,8 @@ Attempt<void> Sessions::try_job(Lane& lane, Job& job) {
   for (int tried = 0; tried < kTries; ++tried) {
     const Attempt<Tables*> tables = open(lane);
     if (!tables) return tl::unexpected(tables.error());
-    outcome = job.run(**tables);
+    outcome = lane.database->verify();
+    if (outcome) outcome = job.run(**tables);
     if (outcome) return outcome;
     after_fault(lane, outcome.error());
     if (!is_retryable(outcome.error().kind)) return outcome;

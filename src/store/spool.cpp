@@ -85,7 +85,7 @@ Attempt<void> Spool::resolve(Write& write, RunDatabase& database, EntryFold& fol
     write.key = fold.next_key(database.run(), write.record->received_at);
     return {};
   }
-  const Attempt<RowKey> key = find_unfinished(database.database(), write.outcome->id);
+  const Attempt<RowKey> key = find_unfinished(database.database(), *write.outcome);
   if (!key) return tl::unexpected(key.error());
   write.key = *key;
   return {};

@@ -2,6 +2,10 @@
 
 #include <sqlite3.h>
 
+#include <array>
+#include <cerrno>
+#include <cstring>
+
 #include "base/check.h"
 
 namespace callgate::store {
@@ -32,7 +36,18 @@ FaultKind kind_of(int code) {
   }
 }
 
+// A file that may not grow (RLIMIT_FSIZE) or an exhausted quota is a full disk by another name.
+bool is_full(sqlite3* connection, int code) {
+  if (connection == nullptr || (code & 0xff) != SQLITE_IOERR) return false;
+  const int reason = sqlite3_system_errno(connection);
+  return reason == EFBIG || reason == EDQUOT || reason == ENOSPC;
+}
+
 tl::unexpected<Fault> fault_of(sqlite3* connection, int code) {
+  if (is_full(connection, code)) {
+    return fault(FaultKind::full, std::string("database or disk is full: ") +
+                                      std::strerror(sqlite3_system_errno(connection)));
+  }
   return fault(kind_of(code), connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code));
 }
 
@@ -148,6 +163,34 @@ Attempt<Statement> Connection::prepare(std::string_view sql) {
   Statement statement;
   statement.statement_.reset(raw);
   return statement;
+}
+
+Connection::FileSize Connection::file_size() const {
+  constexpr int kHeader = 100;
+  sqlite3_file* file = nullptr;
+  FileSize size;
+  if (sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file) !=
+          SQLITE_OK ||
+      file == nullptr || file->pMethods == nullptr) {
+    return size;
+  }
+  sqlite3_int64 actual = 0;
+  if (file->pMethods->xFileSize(file, &actual) != SQLITE_OK) return size;
+  size.actual = actual;
+  std::array<unsigned char, kHeader> head{};
+  if (actual < kHeader || file->pMethods->xRead(file, head.data(), kHeader, 0) != SQLITE_OK) {
+    return size;
+  }
+  const auto number = [&head](std::size_t at, std::size_t bytes) {
+    std::int64_t value = 0;
+    for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | head[at + i];
+    return value;
+  };
+  // The count is valid when the version that it is for is the version of the change counter.
+  if (number(24, 4) != number(92, 4)) return size;
+  const std::int64_t page = number(16, 2) == 1 ? 65'536 : number(16, 2);
+  size.stated = page * number(28, 4);
+  return size;
 }
 
 std::int64_t Connection::changes() const { return sqlite3_changes64(connection_.get()); }

@@ -53,6 +53,14 @@ class Connection {
   Attempt<std::int64_t> integer(const std::string& sql);
   Attempt<Statement> prepare(std::string_view sql);
   std::int64_t changes() const;
+  // How large the open file is, and how large its first page says it should be; 0 when that page does not say. Read through
+  // SQLite's own descriptor: to open and close another would drop its locks.
+  struct FileSize {
+    std::int64_t actual = 0;
+    std::int64_t stated = 0;
+    bool operator==(const FileSize&) const = default;
+  };
+  FileSize file_size() const;
 
  private:
   struct Close {

@@ -5,8 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
+#include <thread>
 
 #include "store/migration.h"
 
@@ -43,9 +42,19 @@ void bind(Statement& statement, int parameter, const Value& value) {
 
 Attempt<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(const std::string& path,
                                                               const DatabaseOptions& options) {
+  const bool in_memory = path == ":memory:";
+  if (!in_memory) {
+    const Attempt<void> ready = prepare_file(path, options.must_exist);
+    if (!ready) return tl::unexpected(ready.error());
+  }
   Attempt<Connection> connection = Connection::open(path, options.busy_timeout);
   if (!connection) return tl::unexpected(connection.error());
-  return std::unique_ptr<SqliteDatabase>(new SqliteDatabase(std::move(*connection), options));
+  std::unique_ptr<SqliteDatabase> database(new SqliteDatabase(std::move(*connection), options));
+  if (in_memory) return database;
+  make_private(path);
+  database->file_.emplace(path);
+  database->log_.emplace(path + "-wal");
+  return database;
 }
 
 // A checkpoint each 4,000 pages instead of 1,000: every batch touches the same few pages again.
@@ -131,17 +140,36 @@ bool looks_like_ours(const std::string& path) {
   return std::memcmp(header.data(), "SQLite format 3", 16) == 0 && owner == kApplicationId;
 }
 
-Attempt<std::string> move_aside(const std::string& path) {
-  namespace fs = std::filesystem;
-  using std::chrono::milliseconds;
-  using std::chrono::system_clock;
-  const auto now = std::chrono::duration_cast<milliseconds>(system_clock::now().time_since_epoch());
-  const std::string target = path + ".corrupt-" + std::to_string(now.count());
-  std::error_code failed;
-  for (const char* part : {"-wal", "-shm"}) fs::rename(path + part, target + part, failed);
-  fs::rename(path, target, failed);
-  if (failed) return fault(FaultKind::other, "cannot rename " + path + ": " + failed.message());
-  return target;
+Attempt<void> SqliteDatabase::verify() {
+  if (!file_) return {};
+  log_->look_again();
+  for (const FileMark* mark : {&*file_, &*log_}) {
+    if (const auto change = mark->change()) {
+      return fault(FaultKind::gone, *change + " while it was in use");
+    }
+  }
+  return check_size();
+}
+
+// A checkpoint writes the first page before those that make the file larger, so a file that is too short gets a moment:
+// it is truncated when nothing happens to it.
+Attempt<void> SqliteDatabase::check_size() {
+  constexpr std::chrono::milliseconds kStep{20};
+  constexpr int kStill = 20;
+  constexpr int kMost = 250;
+  Connection::FileSize before;
+  int still = 0;
+  for (int look = 0; look < kMost; ++look) {
+    const Connection::FileSize size = connection_.file_size();
+    if (size.actual >= size.stated && size.actual > 0) return {};
+    still = size == before ? still + 1 : 0;
+    if (still == kStill) {
+      return fault(FaultKind::truncated, file_->path() + " was truncated while it was in use");
+    }
+    before = size;
+    std::this_thread::sleep_for(kStep);
+  }
+  return {};
 }
 
 }  // namespace callgate::store

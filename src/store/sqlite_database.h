@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 
 #include "store/database.h"
 #include "store/sqlite.h"
+#include "store/sqlite_files.h"
 
 namespace callgate::store {
 
@@ -25,6 +27,7 @@ class SqliteDatabase final : public Database {
   Attempt<std::vector<std::int64_t>> batch(std::span<const Command> commands) override;
   const char* begin_writing() const override { return "BEGIN IMMEDIATE"; }
   Attempt<void> set_statement_timeout(std::chrono::milliseconds) override { return {}; }
+  Attempt<void> verify() override;
 
   // Switches to WAL mode, which writes to the file.
   Attempt<void> configure();
@@ -42,16 +45,17 @@ class SqliteDatabase final : public Database {
   // With the parameters bound.
   Attempt<Statement*> prepare(std::string_view sql, std::span<const Value> values);
 
+  Attempt<void> check_size();
+
   // The statements must go before their connection.
   Connection connection_;
   const DatabaseOptions options_;
+  std::optional<FileMark> file_;  // nothing in memory
+  std::optional<FileMark> log_;
   std::unordered_map<std::string, Statement, SqlHash, std::equal_to<>> statements_;
 };
 
 // Whether the bytes at `path` begin as a database that callgate made.
 bool looks_like_ours(const std::string& path);
-
-// Renames a damaged database and what belongs to it; gives the new path.
-Attempt<std::string> move_aside(const std::string& path);
 
 }  // namespace callgate::store

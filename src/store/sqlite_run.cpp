@@ -1,6 +1,7 @@
 #include "store/sqlite_run.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -83,20 +84,25 @@ Attempt<RunLock> RunLock::open(const std::string& database_path) {
   RunLock lock;
   if (database_path == ":memory:") return lock;
   const std::string path = database_path + "-runs";
-  lock.file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  lock.file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock.file_ < 0) {
     const FaultKind kind = errno == EROFS ? FaultKind::read_only : FaultKind::cannot_open;
     return fault(kind, "cannot open " + path + ": " + std::strerror(errno));
   }
+  ::fchmod(lock.file_, 0600);
+  lock.mark_.emplace(path);
   return lock;
 }
 
 RunLock::RunLock(RunLock&& other) noexcept
-    : file_(std::exchange(other.file_, -1)), held_(std::exchange(other.held_, -1)) {}
+    : file_(std::exchange(other.file_, -1)),
+      held_(std::exchange(other.held_, -1)),
+      mark_(std::move(other.mark_)) {}
 
 RunLock& RunLock::operator=(RunLock&& other) noexcept {
   std::swap(file_, other.file_);
   std::swap(held_, other.held_);
+  std::swap(mark_, other.mark_);
   return *this;
 }
 
@@ -159,11 +165,13 @@ Attempt<void> end_run(Database& database, std::int64_t run) {
 
 Attempt<void> SqliteRunDatabase::open() {
   if (database_) return {};
+  if (loss_ && lock_ && !lock_->is_current()) lock_.reset();
   if (!lock_) {
     Attempt<RunLock> lock = RunLock::open(path_);
     if (!lock) return tl::unexpected(lock.error());
     lock_ = std::move(*lock);
   }
+  if (loss_) return open_after_loss();
   if (damage_) {
     const Attempt<void> replaced = replace_damaged();
     if (!replaced) return replaced;
@@ -175,9 +183,33 @@ Attempt<void> SqliteRunDatabase::open() {
   return replaced ? open_file(0) : replaced;
 }
 
+// Begins a new run: in another file, or beside another lock, nobody knows the old one.
+Attempt<void> SqliteRunDatabase::open_after_loss() {
+  if (loss_->kind == FaultKind::truncated && options_.recreate) {
+    const Attempt<std::string> moved = move_aside(path_, "truncated");
+    if (!moved) return tl::unexpected(moved.error());
+    loss_ = Fault{FaultKind::gone, loss_->message + ", is kept as " + *moved};
+  }
+  const Attempt<void> opened = open_file(0);
+  if (opened) {
+    notice_ = loss_->message + "; what it held is lost unless a copy was put in its place";
+    loss_.reset();
+  } else if (opened.error().kind == FaultKind::corrupt && options_.recreate) {
+    loss_.reset();
+    damage_ = opened.error();
+  }
+  return opened;
+}
+
 Attempt<void> SqliteRunDatabase::open_file(std::int64_t previous_run) {
-  Attempt<std::unique_ptr<Database>> opened = open_migrated("sqlite:" + path_, options_);
+  DatabaseOptions options = options_;
+  options.must_exist = loss_.has_value() && !options_.recreate;
+  Attempt<std::unique_ptr<Database>> opened = open_migrated("sqlite:" + path_, options);
   if (!opened) return tl::unexpected(opened.error());
+  if (options.must_exist) {
+    const Attempt<void> whole = (*opened)->verify();
+    if (!whole) return whole;
+  }
   const Attempt<std::int64_t> run = begin_run(**opened, *lock_, previous_run);
   if (!run) return tl::unexpected(run.error());
   run_ = *run;
@@ -189,6 +221,7 @@ Attempt<void> SqliteRunDatabase::open_file(std::int64_t previous_run) {
 void SqliteRunDatabase::after_fault(const Fault& fault) {
   if (keeps_connection(fault.kind) || path_ == ":memory:") return;
   if (fault.kind == FaultKind::corrupt) damage_ = fault;
+  if (fault.kind == FaultKind::gone || fault.kind == FaultKind::truncated) loss_ = fault;
   database_.reset();
 }
 
@@ -200,12 +233,20 @@ Attempt<void> SqliteRunDatabase::replace_damaged() {
   if (lock_->has_company()) {
     return fault(FaultKind::corrupt, why + "; another process uses the file: stop that first");
   }
-  const Attempt<std::string> moved = move_aside(path_);
+  const Attempt<std::string> moved = move_aside(path_, "corrupt");
   if (!moved) return tl::unexpected(moved.error());
   damage_.reset();
   notice_ =
       path_ + " was damaged (" + why + "), is kept as " + *moved + ", and a new one was begun";
   return {};
+}
+
+Attempt<void> SqliteRunDatabase::verify() {
+  Attempt<void> verified = database_->verify();
+  if (verified && !lock_->is_current()) {
+    return fault(FaultKind::gone, path_ + "-runs was deleted while it was in use");
+  }
+  return verified;
 }
 
 // What fails here is found and mended by the next start.

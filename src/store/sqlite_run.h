@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "store/run_database.h"
+#include "store/sqlite_files.h"
 
 namespace callgate::store {
 
@@ -25,11 +27,14 @@ class RunLock {
   bool is_held_by_other(std::int64_t run) const;
   // Whether any run but our own lives.
   bool has_company() const;
+  // Whether others would look for us in this file.
+  bool is_current() const { return !mark_ || !mark_->change(); }
 
  private:
   void let_go();
   int file_ = -1;
   std::int64_t held_ = -1;
+  std::optional<FileMark> mark_;
 };
 
 // Writes the row of this run, takes its byte, and marks what dead runs left running as interrupted.
@@ -39,7 +44,9 @@ Attempt<std::int64_t> begin_run(Database& database, RunLock& lock, std::int64_t 
 // What this run left running is interrupted, too.
 Attempt<void> end_run(Database& database, std::int64_t run);
 
-// A damaged file that is callgate's own and that nobody else uses is renamed, and a new one begun.
+// A damaged file that is callgate's own and that nobody else uses is renamed, and a new one begun. So is one that was
+// truncated while it was open; for one that was deleted or replaced, what is there now is opened, or a new one begun. Unless
+// `recreate` is off: then all of it is a fault until there is a file again.
 class SqliteRunDatabase final : public RunDatabase {
  public:
   SqliteRunDatabase(std::string path, const DatabaseOptions& options)
@@ -48,17 +55,20 @@ class SqliteRunDatabase final : public RunDatabase {
   Attempt<void> open() override;
   void after_fault(const Fault& fault) override;
   Attempt<void> tend() override { return {}; }
+  Attempt<void> verify() override;
   void end() override;
   std::string notice() const override { return notice_; }
 
  private:
   Attempt<void> open_file(std::int64_t previous_run);
   Attempt<void> replace_damaged();
+  Attempt<void> open_after_loss();
 
   const std::string path_;
   const DatabaseOptions options_;
   std::optional<RunLock> lock_;
   std::optional<Fault> damage_;  // the file must be replaced before it is opened again
+  std::optional<Fault> loss_;    // the file was taken away while it was open
   std::string notice_;
 };
 

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kIdleReaders = 4;
 // Nobody but the writer sees a database in memory.
 constexpr std::string_view kMemory = "sqlite::memory:";
+// How often the file of a store is looked for while nothing is written.
+constexpr std::chrono::milliseconds kLookEvery{200};
 
 // Cuts between characters, so that a text stays UTF-8; what is not UTF-8 is replaced, and a zero,
 // which PostgreSQL has no text for, is left out.
@@ -46,6 +48,8 @@ bool is_final(FaultKind kind) {
     case FaultKind::read_only:
     case FaultKind::corrupt:
     case FaultKind::bad_row:
+    case FaultKind::gone:
+    case FaultKind::truncated:
     case FaultKind::lost:
     case FaultKind::conflict:
     case FaultKind::timed_out:
@@ -54,6 +58,8 @@ bool is_final(FaultKind kind) {
   }
   return false;
 }
+
+bool is_file(std::string_view url) { return url != kMemory && !is_postgres_url(url); }
 
 Engine engine_of(std::string_view url) {
   return is_postgres_url(url) ? Engine::postgresql : Engine::sqlite;
@@ -111,9 +117,10 @@ void StoredRequestLog::begin(RequestRecord record) {
 }
 
 void StoredRequestLog::complete(RequestOutcome outcome) {
-  for (std::string* text : {&outcome.id, &outcome.error_code, &outcome.error_message,
-                            &outcome.upstream, &outcome.dialect, &outcome.session, &outcome.cut,
-                            &outcome.repair_names, &outcome.missed_call, &outcome.search}) {
+  for (std::string* text :
+       {&outcome.id, &outcome.key_name, &outcome.error_code, &outcome.error_message,
+        &outcome.upstream, &outcome.dialect, &outcome.session, &outcome.cut, &outcome.repair_names,
+        &outcome.missed_call, &outcome.search}) {
     limit_text(*text);
   }
   for (CallRow& call : outcome.call_rows) {
@@ -153,6 +160,7 @@ void StoredRequestLog::write_until_stopped() {
     if (spool_.pending()) {
       replay_some();
     } else {
+      look();
       tend();
     }
   }
@@ -181,7 +189,10 @@ void StoredRequestLog::open_until_stopped() {
 
 std::chrono::milliseconds StoredRequestLog::patience() const {
   using std::chrono::milliseconds;
-  if (!spool_.pending()) return down_ ? options_.first_retry : options_.tend_every;
+  if (!spool_.pending()) {
+    if (down_) return options_.first_retry;
+    return is_file(url_) ? std::min(kLookEvery, options_.tend_every) : options_.tend_every;
+  }
   const auto left = next_replay_ - std::chrono::steady_clock::now();
   return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(left));
 }
@@ -214,13 +225,15 @@ bool StoredRequestLog::write_some(std::span<Write> writes) {
   {
     const std::lock_guard lock(database_mutex_);
     Attempt<void> written = ensure_open();
+    // Not to acknowledge what nobody will find again.
+    if (written) written = database_->verify();
     for (Write& write : writes) {
       if (!written) break;
       if (write.record) {
         write.key.run = database_->run();
       } else if (write.key.run == 0 && write.key.number != 0) {
         // It was begun before the store was ever open.
-        const Attempt<RowKey> key = find_unfinished(database_->database(), write.outcome->id);
+        const Attempt<RowKey> key = find_unfinished(database_->database(), *write.outcome);
         if (key) write.key = *key;
         if (!key) written = tl::unexpected(key.error());
       }
@@ -273,7 +286,8 @@ bool StoredRequestLog::replay_some() {
   Attempt<Spool::Replayed> replayed;
   {
     const std::lock_guard lock(database_mutex_);
-    const Attempt<void> opened = ensure_open();
+    Attempt<void> opened = ensure_open();
+    if (opened) opened = database_->verify();
     if (opened) {
       replayed = spool_.replay(*database_, writer_, fold_);
     } else {
@@ -326,6 +340,20 @@ Attempt<void> StoredRequestLog::ensure_open() {
   ++opened_;
   is_open_ = true;
   return {};
+}
+
+// An operator may have taken the file away; without requests nobody else would notice.
+void StoredRequestLog::look() {
+  if (!is_file(url_)) return;
+  const std::lock_guard lock(database_mutex_);
+  if (!database_->is_open()) return;
+  const Attempt<void> verified = database_->verify();
+  if (verified) return;
+  database_->after_fault(verified.error());
+  note_fault(verified.error());
+  const Attempt<void> opened = ensure_open();
+  if (opened) return note_success();
+  note_fault(opened.error());
 }
 
 void StoredRequestLog::tend() {
@@ -407,7 +435,9 @@ auto StoredRequestLog::ask(Query query)
     }
   }
   if (!reader) {
-    Attempt<std::unique_ptr<Database>> fresh = open_database(url_, options_);
+    DatabaseOptions existing = options_;
+    existing.must_exist = true;
+    Attempt<std::unique_ptr<Database>> fresh = open_database(url_, existing);
     if (!fresh) return explain(fresh.error());
     reader = std::move(*fresh);
   }
@@ -423,20 +453,20 @@ Result<std::vector<RequestRow>> StoredRequestLog::recent(std::size_t limit) {
   return ask([&](Database& database) { return store::recent(database, limit); });
 }
 
-Result<std::optional<RequestRow>> StoredRequestLog::get(std::string_view id) {
-  return ask([&](Database& database) { return store::get(database, id); });
+Result<std::optional<RequestRow>> StoredRequestLog::get(RequestName name) {
+  return ask([&](Database& database) { return store::get(database, name); });
 }
 
 Result<RequestPage> StoredRequestLog::search(const RequestFilter& filter) {
   return ask([&](Database& database) { return store::search(database, filter); });
 }
 
-Result<std::vector<CallRow>> StoredRequestLog::calls(std::string_view id) {
-  return ask([&](Database& database) { return store::calls(database, id); });
+Result<std::vector<CallRow>> StoredRequestLog::calls(RequestName name) {
+  return ask([&](Database& database) { return store::calls(database, name); });
 }
 
-Result<RequestContent> StoredRequestLog::content(std::string_view id) {
-  return ask([&](Database& database) { return store::content(database, id); });
+Result<RequestContent> StoredRequestLog::content(RequestName name) {
+  return ask([&](Database& database) { return store::content(database, name); });
 }
 
 Result<std::vector<UsageRow>> StoredRequestLog::usage(UsageGroup group, std::int64_t since,

@@ -36,10 +36,10 @@ class StoredRequestLog final : public RequestLog {
   bool is_down() const override { return down_.load(std::memory_order_relaxed); }
   bool flush(std::chrono::milliseconds timeout) override { return queue_.flush(timeout); }
   Result<std::vector<RequestRow>> recent(std::size_t limit) override;
-  Result<std::optional<RequestRow>> get(std::string_view id) override;
+  Result<std::optional<RequestRow>> get(RequestName name) override;
   Result<RequestPage> search(const RequestFilter& filter) override;
-  Result<std::vector<CallRow>> calls(std::string_view id) override;
-  Result<RequestContent> content(std::string_view id) override;
+  Result<std::vector<CallRow>> calls(RequestName name) override;
+  Result<RequestContent> content(RequestName name) override;
   Result<std::vector<UsageRow>> usage(UsageGroup group, std::int64_t since,
                                       std::int64_t until) override;
   Result<StoreStats> stats() override;
@@ -62,6 +62,7 @@ class StoredRequestLog final : public RequestLog {
   bool give_up() const;
   void wait_to_retry(std::chrono::milliseconds& pause);
   Attempt<void> ensure_open();  // database
+  void look();
   void tend();
   // What the queue shed or dropped since the last report; at most one in `report_every` unless `now`.
   void report_losses(bool now);

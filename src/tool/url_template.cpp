@@ -4,6 +4,7 @@
 
 #include "base/masked_url.h"
 #include "base/quoted.h"
+#include "tool/url_path.h"
 
 namespace callgate::tool {
 namespace {
@@ -16,17 +17,6 @@ bool is_unreserved(char c) {
 tl::unexpected<Error> bad(std::string_view text, std::string_view why) {
   return fail(ErrorCode::invalid_request,
               "url " + in_quotes(masked_url(text)) + ": " + std::string(why));
-}
-
-// Servers resolve such segments: the request would go to a place that the template does not name.
-bool has_dot_segment(std::string_view path) {
-  for (std::size_t at = 0; at <= path.size();) {
-    const std::size_t end = std::min(path.find('/', at), path.size());
-    const std::string_view segment = path.substr(at, end - at);
-    if (segment == "." || segment == "..") return true;
-    at = end + 1;
-  }
-  return false;
 }
 
 }  // namespace
@@ -105,9 +95,10 @@ Result<UrlTemplate::Place> UrlTemplate::expand(const std::vector<Argument>& argu
   if (std::any_of(place.path.begin(), place.path.end(), forbidden)) {
     return bad(url, "expected no space and no fragment");
   }
+  // Servers resolve such segments: the request would go to a place that the template does not name.
   if (has_dot_segment(std::string_view(place.path).substr(0, place.path.find('?')))) {
     return fail(ErrorCode::invalid_request,
-                "an argument is \".\" or \"..\", which URLs may not hold");
+                "an argument has a segment \".\" or \"..\", which URLs may not hold");
   }
   return place;
 }

@@ -70,6 +70,7 @@ void TurnLog::heard_token() {
 void TurnLog::end(const End& end, const TurnSummary& summary) {
   TurnEnd told;
   told.request = job_.request_id;
+  told.key = job_.key_name();
   told.bytes_in = job_.received_bytes;
   told.how = end.how;
   told.error = &end.error;

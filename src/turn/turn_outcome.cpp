@@ -58,6 +58,7 @@ store::RequestOutcome make_outcome(const TurnEnd& end, const TurnSummary& summar
   using How = TurnEnd::How;
   store::RequestOutcome outcome;
   outcome.id = end.request;
+  outcome.key_name = end.key;
   outcome.http_status = end.status;
   outcome.state = end.how == How::gone ? RequestState::disconnected : RequestState::completed;
   const bool broke_off = end.how == How::answered && !end.error->message.empty() &&

@@ -32,6 +32,7 @@ struct TurnEnd {
     gone,      // the client left
   };
   std::string_view request;  // its id
+  std::string_view key;      // whose it was; empty: without one
   std::size_t bytes_in = 0;
   How how = How::answered;
   const Error* error = nullptr;

@@ -37,9 +37,10 @@ export class Postgres {
   #folder;
   #child;
 
-  static async start(scope) {
+  // In `folder`, or in one of its own.
+  static async start(scope, { folder } = {}) {
     const server = new Postgres();
-    server.#folder = make_folder(scope);
+    server.#folder = folder ?? make_folder(scope);
     server.port = await free_port();
     server.url = `postgresql://callgate@127.0.0.1:${server.port}/postgres`;
     if (process.getuid() === 0) {
