@@ -49,7 +49,7 @@ def pieces(model):
         for first in range(0, 100_000, 500):
             calls = []
             for i in range(first, first + 500):
-                call = {"index": i, "id": f"c{i}", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+                call = {"index": i, "id": f"c{i}", "type": "function", "function": {"name": "clock", "arguments": f'{{"i": {i}}}'}}
                 calls.append(frame({"tool_calls": [call]}))
             yield b"".join(calls)
         yield frame({}, "tool_calls") + b"data: [DONE]\n\n"
@@ -247,7 +247,11 @@ async def many_calls(gateway):
     return answer[:40].split(b"\r\n")[0].decode(), answer.startswith(b"HTTP/1.1 ")
 
 
-MORE = {slow_bodies: 'limits.body_timeout = "10s"\n'}
+MORE = {
+    slow_bodies: 'limits.body_timeout = "10s"\n',
+    # With its usual limits a loop ends after a few calls.
+    many_calls: "loop.calls_per_round = 0\nloop.max_calls = 0\nloop.max_calls_per_tool = 0\n",
+}
 ATTACKS = [stalled_readers, slow_bodies, large_bodies, giant_answer, many_calls]
 
 
