@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "admin/admin_routes.h"
+#include "front/admission.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -112,7 +113,7 @@ net::Task<> list_loops(Desk& desk, Ask& ask) {
 }
 
 net::Task<> steer_loop(Desk& desk, Ask& ask) {
-  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  const auto body = co_await read_body(desk.world, ask);
   if (!body) co_return co_await desk.refuse(ask, body.error());
   auto command = read_command(*body);
   if (!command) co_return co_await desk.refuse(ask, command.error());

@@ -73,6 +73,12 @@ Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
   return tl::unexpected(key.error());
 }
 
+net::Task<Result<std::string_view>> read_body(World& world, Ask& ask) {
+  const BodyPlace place(world, ask);
+  if (auto busy = place.refusal()) co_return tl::unexpected(std::move(*busy));
+  co_return co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+}
+
 BodyPlace::BodyPlace(World& world, const Ask& ask) {
   if (ask.exchange.has_whole_body()) return;
   place_.emplace(world.bodies);

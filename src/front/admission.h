@@ -6,6 +6,7 @@
 #include "access/limits.h"
 #include "callgate/result.h"
 #include "net/http.h"
+#include "net/task.h"
 #include "turn/ask.h"
 #include "turn/snapshot.h"
 #include "turn/world.h"
@@ -27,6 +28,9 @@ Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
 // an open gateway.
 Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
                         net::Headers& headers);
+
+// The body of the request, within what `limits` allow of bodies on their way.
+net::Task<Result<std::string_view>> read_body(World& world, Ask& ask);
 
 // A request's body on its way: one of `limits.max_bodies`, and of as many as its key may have. Bodies that came with their
 // heads, as most do, take no place.

@@ -169,11 +169,9 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
 
 // A body takes no place of a turn while it is on its way: a slow sender would hold it. It is not read if there is none
 // anyway.
-net::Task<Result<std::string_view>> Gateway::read_body(Ask& ask) {
+net::Task<Result<std::string_view>> Gateway::read_turn_body(Ask& ask) {
   if (auto busy = TurnSlots(world_, ask.key).refusal()) co_return tl::unexpected(std::move(*busy));
-  const BodyPlace place(world_, ask);
-  if (auto busy = place.refusal()) co_return tl::unexpected(std::move(*busy));
-  co_return co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  co_return co_await read_body(world_, ask);
 }
 
 Result<void> Gateway::find_key(Ask& ask) {
@@ -192,7 +190,7 @@ bool Gateway::is_operator(Ask& ask) {
 }
 
 net::Task<> Gateway::answer_turn(Ask& ask) {
-  const auto body = co_await read_body(ask);
+  const auto body = co_await read_turn_body(ask);
   if (!body) co_return co_await refuse(ask, body.error());
   const TurnSlots slots(world_, ask.key);
   const std::optional<Error> busy = slots.refusal();
@@ -208,10 +206,7 @@ net::Task<> Gateway::answer_turn(Ask& ask) {
 Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view body) {
   auto work = std::make_unique<LoopWork>();
   TurnJob& job = work->job;
-  job.memory = Reservation(&world_.memory, MemoryUse::need);
-  job.copies = Reservation(&world_.memory, MemoryUse::copy);
-  // The request and its form for the upstream are each about as large as the body.
-  if (!job.memory.grow_to(2 * body.size())) return tl::unexpected(out_of_memory());
+  if (!job.reserve(world_.memory, body.size())) return tl::unexpected(out_of_memory());
   job.protocol = ask.protocol;
   job.protocol_name = job.protocol->name;
   auto request = job.protocol->decode(to_client_request(ask.exchange.head(), body));

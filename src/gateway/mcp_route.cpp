@@ -145,7 +145,7 @@ net::Task<> answer_mcp(Desk& desk, Ask& ask) {
               .upstream_code = "unknown_url"};
   if (!ask.snapshot->config.mcp || ask.snapshot->config.tools.empty())
     co_return co_await desk.refuse(ask, error);
-  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  const auto body = co_await read_body(desk.world, ask);
   if (!body) co_return co_await desk.refuse(ask, body.error());
   const net::RequestHead& head = ask.exchange.head();
   tool::McpHttpRequest request{.method = head.method, .body = *body};

@@ -1,5 +1,7 @@
 #include "gateway/serve.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <random>
@@ -53,6 +55,13 @@ Result<std::unique_ptr<tool::ToolHost>> start_tools(const Config& config, teleme
       *set, [&log](std::string_view what) { log.warning(what); }, std::move(observe));
 }
 
+// Large blocks go back to the system as soon as they are free. By default the allocator learns to keep them, and the process
+// would hold far more than its requests do.
+void tune_allocator() {
+  ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
+}
+
 void announce(const std::vector<net::Endpoint>& endpoints, bool tls, const ServeOptions& options) {
   for (const net::Endpoint& endpoint : endpoints) {
     const bool is_unix = !endpoint.unix_path.empty();
@@ -80,6 +89,7 @@ Result<Config> load_serve_config(const ServeOptions& options) {
 
 Result<void> run_serve(const ServeOptions& options) {
   net::close_memory_to_others();
+  tune_allocator();
   auto config = load_serve_config(options);
   if (!config) return tl::unexpected(config.error());
   if (config->models.empty()) {

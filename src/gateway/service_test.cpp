@@ -80,7 +80,7 @@ class ServiceTest : public testing::Test {
   std::uint16_t port() const { return service_->endpoints().front().port; }
   std::string get(std::string_view path) const {
     net::RawSocket socket = net::RawSocket::connect(port());
-    socket.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    socket.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     return socket.receive_all();
   }
   net::RawSocket ask(const std::string& model) const {
@@ -88,7 +88,7 @@ class ServiceTest : public testing::Test {
         "{\"model\":\"" + model +
         "\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
     net::RawSocket socket = net::RawSocket::connect(port());
-    socket.send("POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" +
+    socket.send("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
                 ("Content-Length: " + std::to_string(body.size())) + "\r\n\r\n" + body);
     return socket;
   }
@@ -165,7 +165,7 @@ TEST_F(ServiceTest, names_the_changes_that_need_a_restart) {
   EXPECT_TRUE(logged("configuration reloaded\n"));
   EXPECT_THAT(get("/v1/models"), StartsWith("HTTP/1.1 200 "));
   net::RawSocket socket = net::RawSocket::connect(port());
-  socket.send("GET / HTTP/1.1\r\nHost: a\r\na: b\r\nConnection: close\r\n\r\n");
+  socket.send("GET / HTTP/1.1\r\nHost: localhost\r\na: b\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(socket.receive_all(), StartsWith("HTTP/1.1 431 ")) << "limits need none";
 }
 

@@ -14,6 +14,7 @@ constexpr IpBytes kLoopback6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 }  // namespace
 
 std::optional<IpBytes> parse_ip(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) return std::nullopt;
   const std::string ended(text);
   IpBytes bytes = kMapped;
   if (::inet_pton(AF_INET, ended.c_str(), bytes.data() + 12) == 1) return bytes;

@@ -14,6 +14,7 @@ TEST(IpLiteral, reads_addresses_and_nothing_else) {
                                       "::1%lo", "1.2.3.4:80", "300.0.0.1", " ::1"}) {
     EXPECT_FALSE(parse_ip(text)) << text;
   }
+  EXPECT_FALSE(parse_ip(std::string_view("127.0.0.1\0.evil.example", 23)));
   EXPECT_EQ(parse_ip("1.2.3.4"), parse_ip("::ffff:1.2.3.4"));
 }
 

@@ -308,6 +308,11 @@ std::size_t RequestParser::push_counted(std::string_view bytes) {
   const std::size_t taken = std::min<std::uint64_t>(bytes.size(), body_left_);
   // Memory follows the bytes that came, not the length that was promised.
   if (body_.empty()) body_.reserve(std::min<std::uint64_t>(body_left_, 64 * 1024));
+  // A large one that is under way gets its room at once: to grow it would need the old room beside the new one. What is not
+  // written costs nothing.
+  constexpr std::size_t kLarge = 1024 * 1024;
+  const std::size_t whole = body_.size() + body_left_;
+  if (body_.size() >= kLarge && body_.capacity() < whole) body_.reserve(whole);
   add_body(bytes.substr(0, taken));
   body_left_ -= taken;
   if (body_left_ == 0 && state_ == State::body) state_ = State::complete;

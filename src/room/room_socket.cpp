@@ -202,6 +202,7 @@ Result<KeyState*> RoomSocket::key_now() const {
 Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body) {
   auto work = std::make_unique<LoopWork>();
   TurnJob& job = work->job;
+  if (!job.reserve(host_.world.memory, body.size())) return tl::unexpected(out_of_memory());
   job.snapshot = desk_.snapshot;
   const auto key = key_now();
   if (!key) return tl::unexpected(key.error());
@@ -224,7 +225,8 @@ Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body)
     return fail(ErrorCode::invalid_request, "callgate.loop: a room always runs the loop",
                 "callgate.loop");
   }
-  if (logs_content(job.snapshot->config, config, *model->config)) job.received = body;
+  const bool logged = logs_content(job.snapshot->config, config, *model->config);
+  if (logged && job.copies.grow_to(body.size())) job.received = body;
   job.dialect = model->dialect;
   job.options.policy = model->policy;
   job.model = std::move(*model);

@@ -51,6 +51,12 @@ struct TurnJob {
   bool keepalive = true;             // a silent stream may have comments
   std::shared_ptr<Capture> capture;  // rounds may outlive the turn; nullptr: it is not captured
 
+  // Before the body is decoded: the request and its form for the upstream are each about as large. False: there is no memory.
+  bool reserve(MemoryBudget& budget, std::size_t body) {
+    memory = Reservation(&budget, MemoryUse::need);
+    copies = Reservation(&budget, MemoryUse::copy);
+    return memory.grow_to(2 * body);
+  }
   const ModelConfig& config() const { return *model.config; }
   std::string_view key_name() const {
     return key == nullptr ? std::string_view() : key->config.name;
