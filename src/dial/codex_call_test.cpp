@@ -1,0 +1,59 @@
+// Calls that codex makes of the client's tools.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dial/child_host.h"
+#include "net/net_testing.h"
+
+namespace callgate::server {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kTurn = R"(
+read l; echo '{"id":0,"result":{}}'; read l
+read l; echo '{"id":1,"result":{"thread":{"id":"t"}}}'
+read l; echo '{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u"}}}'
+echo '{"id":2,"result":{"turn":{"id":"u"}}}'
+)";
+
+TEST(CodexCalls, reach_the_client_and_stay_open) {
+  UpstreamConfig config;
+  config.name = "u";
+  config.wire = "codex_app_server";
+  config.restart_backoff = Milliseconds(1);
+  config.start_timeout = Milliseconds(5'000);
+  config.command = {"/bin/sh", "-c", std::string(kTurn) + R"(
+echo '{"method":"item/tool/call","id":5,"params":{"threadId":"t","turnId":"u","callId":"c1","tool":"f","arguments":{}}}'
+echo '{"method":"item/fileChange/requestApproval","id":6,"params":{"threadId":"t"}}'
+read a
+case "$a" in *'"id":6'*'"decision":"decline"'*) ;; *) exit 3;; esac
+echo '{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","status":"completed"}}}'
+cat > /dev/null)"};
+  ChildHost host(config, {});
+  ChildPrompt prompt{.body =
+                         R"({"thread":{"model":"m"},"items":[],"turn":{"input":[]},"results":[],)"
+                         R"("first":[],"next":[],"model":"m"})"};
+  prompt.tools.insert("f");
+  std::string got;
+  net::Loop loop;
+  const auto run = [&]() -> net::Task<> {
+    auto lane = std::make_shared<AnswerLane>(loop, 1 << 20);
+    host.begin(lane, std::move(prompt));
+    const auto taken = co_await lane->accepted(net::Millis(30'000));
+    while (taken) {
+      const auto piece = co_await lane->read(net::kNever, net::Millis(30'000));
+      if (!piece) got += "failed: " + piece.error().message;
+      if (!piece || piece->bytes.empty()) break;
+      got += piece->bytes;
+    }
+    lane->leave();
+    host.abandon(lane);
+  };
+  net::run_to_end(loop, run());
+  EXPECT_THAT(got, HasSubstr(R"("callId":"c1")"));
+  EXPECT_THAT(got, testing::EndsWith("\"status\":\"completed\"}}}\n"));
+}
+
+}  // namespace
+}  // namespace callgate::server
