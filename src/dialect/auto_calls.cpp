@@ -38,7 +38,9 @@ std::string_view AutoParser::obstacle(const Sign& sign) const {
   }
   if (options_.special_tokens_only) return "the upstream has structured calls for that";
   if (channel_ != Channel::text) return "in a reasoning field";
-  return context_.line_start() ? std::string_view{} : "not at the start of a line";
+  if (in_refused_section_ && !sign.section) return "inside markup that stayed text";
+  if (context_.continues_quote()) return kInQuote;
+  return context_.line_start() ? std::string_view{} : kNotAtLineStart;
 }
 
 // Single brackets stand everywhere.
@@ -80,8 +82,11 @@ void AutoParser::take_sign(const Sign& sign, std::string_view text) {
   const bool starts_turn = sign.kind == Sign::Kind::turn && out_.fresh() && !said_ && !reasoning_;
   if (const std::string_view why = obstacle(sign); !starts_turn && !why.empty()) {
     explain_sign(sign, why);
+    // What a code span or a fence holds ends with it. Elsewhere the section goes on until its closer.
+    if (sign.section && !context_.in_code()) in_refused_section_ = true;
     return take_prose(text);
   }
+  if (sign.section) in_refused_section_ = false;
   sign_ = &sign;
   look_ = text;
   name_.clear();
@@ -93,10 +98,17 @@ void AutoParser::take_sign(const Sign& sign, std::string_view text) {
 void AutoParser::begin_turn(const Sign& sign) {
   dialect_ = sign.dialect;
   relay_.begin(dialect_, position(), ExplainRelay::Mode::pass);
-  turn_.emplace(make(dialect_, Channel::text), inner_options(), calls_);
+  turn_.emplace(make(dialect_, Channel::text), inner_options(), turn_calls());
   out_.begin_stretch(Channel::text, Lead::turn);
   state_ = State::turn;
   turn_->push(look_, channel_, *sink_);
+}
+
+// What the turn's reasoning says about its dialect does not make ordinary text a marker of calls.
+TurnGate::Calls AutoParser::turn_calls() const {
+  if (calls_ == TurnGate::Calls::none || !calls_in_text(dialect_)) return calls_;
+  const bool refused = options_.special_tokens_only || channel_ != Channel::text;
+  return refused ? TurnGate::Calls::none : TurnGate::Calls::on_lines;
 }
 
 DialectOptions AutoParser::inner_options() {

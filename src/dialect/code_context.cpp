@@ -22,7 +22,7 @@ bool CodeContext::in_span() const {
 
 std::string_view CodeContext::place() const {
   if (fence_ != 0 || opens_fence_ != 0) return "in a code fence";
-  if (quote_) return "in a block quote";
+  if (quote_ != Quote::none) return "in a block quote";
   return indented_code() ? "in indented code" : "in inline code";
 }
 
@@ -35,29 +35,62 @@ void CodeContext::push_byte(char c) {
     case ' ':
     case '\t':
       if (blank_) indent_ += c == '\t' ? kMaxIndent + 1 : 1;
+      follow_lead(c);
       escaped_ = false;
       return;
     case '\r':
       return;
     case '`':
     case '~':
-      if (escaped_ || quote_) break;
+      if (quote_ == Quote::empty) quote_ = Quote::block;
+      if (escaped_ || quote_ != Quote::none) break;
       if (run_ == 0) {
         run_byte_ = c;
-        run_leads_ = blank_;
+        run_leads_ = lead_ == Lead::open;
       }
       ++run_;
-      blank_ = false;
+      follow_lead(c);
       return;
     case '>':
-      if (blank_ && indent_ <= kMaxIndent && fence_ == 0) quote_ = true;
+      if (lead_ == Lead::open && indent_ <= kMaxIndent && fence_ == 0) quote_ = Quote::empty;
       break;
     default:
       break;
   }
+  if (quote_ == Quote::empty && c != '>') quote_ = c == '#' ? Quote::block : Quote::words;
   escaped_ = c == '\\' && !escaped_ && span_ == 0;
-  blank_ = false;
   closes_fence_ = false;
+  follow_lead(c);
+}
+
+// White space and the markers of lists.
+void CodeContext::follow_lead(char c) {
+  if (lead_ == Lead::over) return;
+  const bool space = c == ' ' || c == '\t';
+  const bool digit = c >= '0' && c <= '9';
+  if (blank_ && !space) indented_ = indent_ > kMaxIndent;
+  blank_ = blank_ && space;
+  column_ += c == '\t' ? kMaxIndent + 1 : 1;
+  switch (lead_) {
+    case Lead::open:
+      if (c == '-' || c == '*' || c == '+')
+        lead_ = Lead::bullet;
+      else if (digit)
+        lead_ = Lead::number;
+      else if (!space)
+        lead_ = Lead::over;
+      if (c == '#') after_quote_ = false;
+      break;
+    case Lead::bullet:
+      lead_ = space ? Lead::open : Lead::over;
+      if (space) after_quote_ = false;
+      break;
+    case Lead::number:
+      if (!digit) lead_ = c == '.' || c == ')' ? Lead::bullet : Lead::over;
+      break;
+    case Lead::over:
+      break;
+  }
 }
 
 void CodeContext::end_run() {
@@ -66,12 +99,13 @@ void CodeContext::end_run() {
   closes_fence_ = false;
   if (fence_ != 0) {
     closes_fence_ = run_leads_ && run_byte_ == fence_ && length >= fence_length_ &&
-                    indent_ <= fence_indent_ + kMaxIndent;
+                    indent_ <= fence_indent_ + kMaxIndent && column_ == indent_ + 1;
     return;
   }
   if (run_leads_ && length >= kFence) {
     opens_fence_ = run_byte_;
     fence_length_ = length;
+    fence_indent_ = column_ - 1;  // the run's first byte ended the lead
     return;
   }
   if (run_byte_ != '`' || opens_fence_ == '~') return;
@@ -91,14 +125,20 @@ void CodeContext::end_line() {
     if (closes_fence_) fence_ = 0;
   } else if (opens_fence_ != 0) {
     fence_ = opens_fence_;
-    fence_indent_ = indent_;
   }
+  // A paragraph goes on until a blank line or the start of another block.
+  const bool other =
+      opens_fence_ != 0 || blank_ || quote_ == Quote::empty || quote_ == Quote::block;
+  after_quote_ = !other && (quote_ == Quote::words || after_quote_);
   blank_ = true;
-  quote_ = false;
+  indented_ = false;
+  lead_ = Lead::open;
+  quote_ = Quote::none;
   opens_fence_ = 0;
   closes_fence_ = false;
   escaped_ = false;
   indent_ = 0;
+  column_ = 0;
   span_ = 0;
 }
 
