@@ -39,7 +39,6 @@ std::string_view AutoParser::obstacle(const Sign& sign) const {
   if (options_.special_tokens_only) return "the upstream has structured calls for that";
   if (channel_ != Channel::text) return "in a reasoning field";
   if (in_refused_section_ && !sign.section) return "inside markup that stayed text";
-  if (context_.continues_quote()) return kInQuote;
   return context_.line_start() ? std::string_view{} : kNotAtLineStart;
 }
 
@@ -165,6 +164,13 @@ std::optional<std::string_view> AutoParser::look_at(char next) {
     const bool ends = next == '>' || next == '/' || is_space(next);
     return ends && is_declared(options_.tools, name_) ? sign_->dialect : std::string_view{};
   }
+  const bool in_list = sign_->look == Sign::Look::list && name_.empty();
+  const bool in_object = in_list && look_.find('{') != std::string::npos;
+  if (in_object && !is_space(next)) return next == '\'' ? "sarashina" : "xlam";
+  if (in_list && next == '{') {
+    look_.push_back(next);
+    return std::nullopt;
+  }
   if (in_name || (name_.empty() && is_space(next) && look_.size() < kMaxLook)) {
     if (in_name) name_.push_back(next);
     look_.push_back(next);
@@ -191,7 +197,6 @@ std::string_view AutoParser::picked(char next) const {
       if (tag) return "anthropic_xml";
       return tool && next == '(' ? "olmo3" : "";
     case Sign::Look::list:
-      if (json && next == '{') return "xlam";
       return tool && next == '(' ? "pythonic" : "";
     case Sign::Look::token_list:
       if (json) return "sarashina";

@@ -22,7 +22,7 @@ bool CodeContext::in_span() const {
 
 std::string_view CodeContext::place() const {
   if (fence_ != 0 || opens_fence_ != 0) return "in a code fence";
-  if (quote_ != Quote::none) return "in a block quote";
+  if (quote_) return "in a block quote";
   return indented_code() ? "in indented code" : "in inline code";
 }
 
@@ -42,8 +42,7 @@ void CodeContext::push_byte(char c) {
       return;
     case '`':
     case '~':
-      if (quote_ == Quote::empty) quote_ = Quote::block;
-      if (escaped_ || quote_ != Quote::none) break;
+      if (escaped_ || quote_) break;
       if (run_ == 0) {
         run_byte_ = c;
         run_leads_ = lead_ == Lead::open;
@@ -52,12 +51,11 @@ void CodeContext::push_byte(char c) {
       follow_lead(c);
       return;
     case '>':
-      if (lead_ == Lead::open && indent_ <= kMaxIndent && fence_ == 0) quote_ = Quote::empty;
+      if (lead_ == Lead::open && indent_ <= kMaxIndent && fence_ == 0) quote_ = true;
       break;
     default:
       break;
   }
-  if (quote_ == Quote::empty && c != '>') quote_ = c == '#' ? Quote::block : Quote::words;
   escaped_ = c == '\\' && !escaped_ && span_ == 0;
   closes_fence_ = false;
   follow_lead(c);
@@ -73,17 +71,14 @@ void CodeContext::follow_lead(char c) {
   column_ += c == '\t' ? kMaxIndent + 1 : 1;
   switch (lead_) {
     case Lead::open:
-      if (c == '-' || c == '*' || c == '+')
+      if (c == '-' || c == '*' || c == '+') {
         lead_ = Lead::bullet;
-      else if (digit)
-        lead_ = Lead::number;
-      else if (!space)
-        lead_ = Lead::over;
-      if (c == '#') after_quote_ = false;
+      } else if (!space) {
+        lead_ = digit ? Lead::number : Lead::over;
+      }
       break;
     case Lead::bullet:
       lead_ = space ? Lead::open : Lead::over;
-      if (space) after_quote_ = false;
       break;
     case Lead::number:
       if (!digit) lead_ = c == '.' || c == ')' ? Lead::bullet : Lead::over;
@@ -126,14 +121,10 @@ void CodeContext::end_line() {
   } else if (opens_fence_ != 0) {
     fence_ = opens_fence_;
   }
-  // A paragraph goes on until a blank line or the start of another block.
-  const bool other =
-      opens_fence_ != 0 || blank_ || quote_ == Quote::empty || quote_ == Quote::block;
-  after_quote_ = !other && (quote_ == Quote::words || after_quote_);
   blank_ = true;
   indented_ = false;
   lead_ = Lead::open;
-  quote_ = Quote::none;
+  quote_ = false;
   opens_fence_ = 0;
   closes_fence_ = false;
   escaped_ = false;

@@ -2,7 +2,7 @@
 //
 //   Say `x`:            after `: in code until the same run of backticks, or the line, ends
 //   ```json             from the next line on in a fence, until a line of at least as many of the same
-//   > quoted            the whole line is quoted, and so is the rest of its paragraph, with or without `>`
+//   > quoted            the whole line is quoted
 //   - item   <f>        not at the start of a line; a fence or a quote may open there
 //
 // Reads each byte once and keeps no text. A run of backticks that its line does not close hides that line only.
@@ -21,8 +21,7 @@ class CodeContext {
 
   // Inside inline code, a fence or a block quote, or in a line of code that is indented by four.
   bool quoted() const {
-    return fence_ != 0 || quote_ != Quote::none || opens_fence_ != 0 || indented_code() ||
-           in_span();
+    return fence_ != 0 || quote_ || opens_fence_ != 0 || indented_code() || in_span();
   }
   // Where that is; static text. REQUIRES: quoted().
   std::string_view place() const;
@@ -35,30 +34,19 @@ class CodeContext {
     return fence_ == 0 && in_span() && !(run_leads_ && run_ >= kFence);
   }
   // At most three spaces stand before it on its line, and it is not quoted.
-  bool line_start() const {
-    return blank_ && indent_ <= kMaxIndent && fence_ == 0 && !after_quote_;
-  }
-  // At the start of a line that goes on with the paragraph of a block quote, if it holds words.
-  bool continues_quote() const { return blank_ && after_quote_; }
+  bool line_start() const { return blank_ && indent_ <= kMaxIndent && fence_ == 0; }
 
  private:
   static constexpr std::size_t kMaxIndent = 3;
   static constexpr std::size_t kFence = 3;
 
-  enum class Quote : std::uint8_t {
-    none,
-    empty,  // the line starts with `>`, and that is all so far
-    words,  // a paragraph may go on in the next line
-    block,  // of something else, such as a fence
-  };
   // What a line may begin with before its content.
   enum class Lead : std::uint8_t { open, bullet, number, over };
 
   void push_byte(char c);
   // Amid a line, behind nothing that the next byte belongs to.
   bool in_plain_text() const {
-    return lead_ == Lead::over && run_ == 0 && !closes_fence_ && !escaped_ &&
-           quote_ != Quote::empty;
+    return lead_ == Lead::over && run_ == 0 && !closes_fence_ && !escaped_;
   }
   void follow_lead(char c);
   void end_run();
@@ -71,8 +59,7 @@ class CodeContext {
   bool blank_ = true;             // only white space so far on this line
   bool indented_ = false;         // the line began with more than three spaces
   Lead lead_ = Lead::open;        // over: the content of the line has begun
-  Quote quote_ = Quote::none;     // of this line
-  bool after_quote_ = false;      // the line before belongs to a paragraph in a block quote
+  bool quote_ = false;            // the line starts with `>`
   char opens_fence_ = 0;          // the byte of a run that opens a fence, unless a backtick follows
   bool closes_fence_ = false;     // the line is the open fence's closing run, so far
   bool escaped_ = false;          // the last byte was a backslash outside code

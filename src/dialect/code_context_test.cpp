@@ -68,17 +68,7 @@ TEST(CodeContext, knows_where_it_is) {
       {"    a", "quoted"},
       {"\ta b", "quoted"},
       {"    a\n", "line"},
-      // A paragraph of a quote goes on without its mark, until another block begins.
-      {"> a\n", "prose"},
-      {"> a\nb\n", "prose"},
-      {"> a\r\n", "prose"},
-      {"> a\n\n", "line"},
-      {"> a\n>\n", "line"},
-      {"> a\n- b\n", "line"},
-      {"> a\n# b\n", "line"},
-      {"> a\n```\nb\n```\n", "line"},
-      {"> # a\n", "line"},
-      {"> > a\n", "prose"},
+      {"> a\n", "line"},
       {">> ", "quoted"},
       // Fences and quotes in lists.
       {"- ```\n", "quoted"},

@@ -86,7 +86,6 @@ std::string_view TurnGate::obstacle(std::string_view gap) {
   }
   if (context_.quoted()) return context_.place();
   if (allowed_ != Calls::on_lines) return {};
-  if (context_.continues_quote()) return kInQuote;
   return context_.line_start() ? std::string_view{} : kNotAtLineStart;
 }
 
