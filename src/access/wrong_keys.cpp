@@ -8,7 +8,7 @@
 namespace callgate::server {
 namespace {
 
-constexpr WrongKeys::Time kMinute = std::chrono::minutes(1);
+constexpr WrongKeys::Time kWindow = std::chrono::minutes(1);
 
 HashKey random_hash_key() {
   std::random_device device;
@@ -41,10 +41,10 @@ std::span<const WrongKeys::Place> WrongKeys::row(std::uint64_t address) const {
 WrongKeys::Time WrongKeys::wait(std::uint64_t address, Time now) const {
   const std::lock_guard lock(mutex_);
   if (per_minute_ <= 0) return Time(0);
-  const Time cost = kMinute / per_minute_;
+  const Time cost = kWindow / per_minute_;
   for (const Place& place : row(address)) {
     if (place.address != address) continue;
-    return std::max(Time(0), place.settled + cost - now - kMinute);
+    return std::max(Time(0), place.settled + cost - now - kWindow);
   }
   return Time(0);
 }
@@ -61,7 +61,7 @@ void WrongKeys::count(std::uint64_t address, Time now) {
                              [](const Place& a, const Place& b) { return a.settled < b.settled; });
     *place = {.address = address, .settled = now};
   }
-  place->settled = std::max(place->settled, now) + kMinute / per_minute_;
+  place->settled = std::max(place->settled, now) + kWindow / per_minute_;
 }
 
 bool KnownAddresses::contains(std::uint64_t address) const {
