@@ -28,10 +28,11 @@ constexpr int kLeastArguments = kFirstArgument + 1;
 constexpr int kMostSweeps = 2'000;
 constexpr int kCannotRun = 127;
 
-// Capabilities that open the memory of other processes. Only root has them.
+// Capabilities that open the memory of other processes. Only root has them. CAP_SYS_ADMIN is among them since it stands for
+// CAP_PERFMON, which may read any environment.
 void drop_capabilities() {
-  for (const int capability : {CAP_SYS_PTRACE, CAP_SYS_RAWIO, CAP_SYS_MODULE, CAP_PERFMON, CAP_BPF,
-                               CAP_CHECKPOINT_RESTORE}) {
+  for (const int capability : {CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_SYS_RAWIO, CAP_SYS_MODULE,
+                               CAP_PERFMON, CAP_BPF, CAP_CHECKPOINT_RESTORE}) {
     ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   }
 }

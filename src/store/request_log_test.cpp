@@ -163,8 +163,9 @@ TEST_P(RequestLogContract, cuts_every_text_but_bodies_at_the_limit) {
   RequestOutcome outcome{.id = "a", .sent = longer, .response = longer, .events = longer};
   for (std::string* text :
        {&record.key_name, &record.protocol, &record.model, &record.upstream, &record.dialect,
-        &record.client_address, &record.session, &record.trace_id, &outcome.error_code,
-        &outcome.error_message, &outcome.cut, &outcome.repair_names, &outcome.missed_call}) {
+        &record.client_address, &record.session, &record.trace_id, &outcome.key_name,
+        &outcome.error_code, &outcome.error_message, &outcome.cut, &outcome.repair_names,
+        &outcome.missed_call}) {
     *text = longer;
   }
   outcome.call_rows = {{.id = longer, .name = longer, .result = CallResult{.text = longer}}};
@@ -222,6 +223,7 @@ TEST_P(RequestLogContract, stores_failure_and_what_the_answer_corrected) {
       ASSERT_TRUE(log->flush(kLong));
     }
     log->complete({.id = "a",
+                   .key_name = "dev",
                    .state = RequestState::failed,
                    .http_status = 502,
                    .error_code = "upstream_failed",
@@ -246,8 +248,8 @@ TEST_P(RequestLogContract, an_update_forgets_what_the_one_before_corrected) {
   const auto log = open_log(url());
   for (const char* id : {"a", "b"}) log->begin(sample_record(id));
   ASSERT_TRUE(log->flush(kLong));
-  log->complete({.id = "a", .upstream = "other", .dialect = "other"});
-  log->complete({.id = "b"});
+  log->complete({.id = "a", .key_name = "dev", .upstream = "other", .dialect = "other"});
+  log->complete({.id = "b", .key_name = "dev"});
   ASSERT_TRUE(log->flush(kLong));
   EXPECT_EQ(log->get("a").value()->record.upstream, "other");
   EXPECT_EQ(log->get("b").value()->record.upstream, "moonshot");

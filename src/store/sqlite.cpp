@@ -36,17 +36,17 @@ FaultKind kind_of(int code) {
   }
 }
 
-// A file that may not grow (RLIMIT_FSIZE) or an exhausted quota is a full disk by another name.
-bool is_full(sqlite3* connection, int code) {
-  if (connection == nullptr || (code & 0xff) != SQLITE_IOERR) return false;
-  const int reason = sqlite3_system_errno(connection);
-  return reason == EFBIG || reason == EDQUOT || reason == ENOSPC;
+// A file that may not grow (RLIMIT_FSIZE) or an exhausted quota is a full disk by another name. SQLite keeps the reason of a
+// failed write in errno only.
+bool is_full(int code, int reason) {
+  return (code & 0xff) == SQLITE_IOERR && (reason == EFBIG || reason == EDQUOT || reason == ENOSPC);
 }
 
 tl::unexpected<Fault> fault_of(sqlite3* connection, int code) {
-  if (is_full(connection, code)) {
-    return fault(FaultKind::full, std::string("database or disk is full: ") +
-                                      std::strerror(sqlite3_system_errno(connection)));
+  const int reason = errno;
+  if (is_full(code, reason)) {
+    return fault(FaultKind::full,
+                 std::string("database or disk is full: ") + std::strerror(reason));
   }
   return fault(kind_of(code), connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code));
 }
