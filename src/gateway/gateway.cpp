@@ -285,7 +285,7 @@ net::Task<> Gateway::count_tokens(Ask& ask) {
   const TurnHost host = desk_.turn_host();
   std::optional<std::int64_t> tokens = co_await ask_count(host, *ask.snapshot, *model, *request);
   if (!tokens) {
-    ask.headers.add(kEstimatedHeader, "true");
+    ask.headers.add(kEstimatedHeader, "estimated");
     tokens = estimate_tokens(*request);
   }
   co_await respond_json(ask, 200, ask.protocol->print_token_count(*tokens));

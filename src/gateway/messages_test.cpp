@@ -247,18 +247,18 @@ TEST_F(MessagesGateway, counts_tokens_by_asking_or_by_guessing) {
         {.headers = {{"content-type", "application/json"}}, .pieces = {R"({"input_tokens":77})"}});
     const TestAnswer asked = gateway.ask(body, {}, "/v1/messages/count_tokens");
     EXPECT_EQ(asked.body, R"({"input_tokens":77})");
-    EXPECT_EQ(asked.header("x-callgate-estimated"), "");
+    EXPECT_EQ(asked.header("x-callgate-usage"), "");
     EXPECT_EQ(server_.asked().back().path, "/messages/count_tokens");
     EXPECT_EQ(server_.asked().back().body, body);
     // It cannot count after all.
     const TestAnswer guessed = gateway.ask(body, {}, "/v1/messages/count_tokens");
     EXPECT_EQ(guessed.status, 200);
-    EXPECT_EQ(guessed.header("x-callgate-estimated"), "true");
+    EXPECT_EQ(guessed.header("x-callgate-usage"), "estimated");
   }
   TestGateway gateway(loop_, config("openai_chat"));
   const TestAnswer guessed = gateway.ask(body, {}, "/v1/messages/count_tokens");
   EXPECT_EQ(guessed.status, 200);
-  EXPECT_EQ(guessed.header("x-callgate-estimated"), "true");
+  EXPECT_EQ(guessed.header("x-callgate-usage"), "estimated");
   EXPECT_THAT(guessed.body, testing::MatchesRegex(R"(\{"input_tokens":[1-9][0-9]*\})"));
 }
 

@@ -11,7 +11,7 @@
 namespace callgate::server {
 
 // On an answer whose count nobody counted.
-inline constexpr std::string_view kEstimatedHeader = "x-callgate-estimated";
+inline constexpr std::string_view kEstimatedHeader = "x-callgate-usage";
 
 // Asks the model's first upstream. Nothing: its wire format has no such question, or it did not answer it.
 // REQUIRES: all of them outlive the task.
