@@ -71,9 +71,9 @@ class Comparable final : public EventSink {
     }
     if (const auto* finish = std::get_if<TurnFinished>(&event)) {
       // A turn that refused ends as refused.
-      const bool refused = !log.refusal().empty() && finish->reason == FinishReason::stop;
-      return log.accept(refused ? Event(TurnFinished{FinishReason::content_filter})
-                                : Event(*finish));
+      const bool turned = !refused.empty() && finish->reason == FinishReason::stop;
+      return log.accept(turned ? Event(TurnFinished{FinishReason::content_filter})
+                               : Event(*finish));
     }
     // The text of a refusal stands at the end of a message.
     if (const auto* refusal = std::get_if<RefusalDelta>(&event)) {
