@@ -251,7 +251,7 @@ TEST(MessagesRequest, names_the_field_at_fault) {
   EXPECT_EQ(fault("{"), "the body is not valid JSON: expected a member name or } at byte 1");
   EXPECT_EQ(fault("[]"), "the body is an array, expected a JSON object");
   EXPECT_EQ(fault(R"({"max_tokens":1,"messages":[]})"),
-            "messages: missing, expected at least one message");
+            "messages: empty, expected at least one message");
   EXPECT_EQ(fault(R"({"max_tokens":1,"messages":[{"role":"user","content":"a"}]})"),
             "model: missing, expected the name of a model");
   EXPECT_EQ(fault(R"({"model":"m","max_tokens":1})"),
@@ -278,7 +278,7 @@ TEST(MessagesRequest, names_the_field_at_fault) {
   EXPECT_EQ(fault_in(with_hi(R"("tools":[{"name":"f"}])")),
             "tools.0.input_schema: missing, expected a JSON schema object");
   EXPECT_EQ(fault_in(with_hi(R"("tool_choice":{"type":"sometimes"})")),
-            "tool_choice.type: missing, expected auto, any, tool or none");
+            "tool_choice.type: another word, expected auto, any, tool or none");
   EXPECT_EQ(fault_in(with_hi(R"("temperature":2)")),
             "temperature: a number, expected a number from 0 to 1");
   EXPECT_EQ(fault_in(with_hi(R"("max_tokens":0)")),
