@@ -16,6 +16,7 @@
 #include "turn/answer_session.h"
 #include "turn/attempt.h"
 #include "turn/connection_audience.h"
+#include "turn/count_tokens.h"
 #include "turn/event_stream.h"
 #include "turn/loop_choice.h"
 #include "turn/loop_run.h"
@@ -303,8 +304,13 @@ net::Task<> Gateway::count_tokens(Ask& ask) {
   if (!request) co_return co_await refuse(ask, request.error());
   const auto model = ask.snapshot->choose_model(ask.key, request->model);
   if (!model) co_return co_await refuse(ask, model.error());
-  ask.headers.add("x-callgate-estimated", "true");
-  co_await respond_json(ask, 200, ask.protocol->print_token_count(estimate_tokens(*request)));
+  const TurnHost host = desk_.turn_host();
+  std::optional<std::int64_t> tokens = co_await ask_count(host, *ask.snapshot, *model, *request);
+  if (!tokens) {
+    ask.headers.add(kEstimatedHeader, "estimated");
+    tokens = estimate_tokens(*request);
+  }
+  co_await respond_json(ask, 200, ask.protocol->print_token_count(*tokens));
 }
 
 net::Task<> Gateway::show_model(Ask& ask) {

@@ -125,6 +125,8 @@ void AnswerSession::after_read() {
     // The request has done its work: an answer that streams for long should not hold it.
     job_.request.messages = {};
     job_.request.extra = {};
+    job_.request.body = {};
+    job_.request.native = {};
   }
   reserve();
 }

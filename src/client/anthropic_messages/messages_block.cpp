@@ -70,13 +70,16 @@ std::string content_of(const std::vector<std::string>& parts) {
   return parts.front().substr(kTextPart.size(), parts.front().size() - kTextPart.size() - 1);
 }
 
+bool MessagesBlocks::fault(const MessagesPath& path, std::string_view found,
+                           std::string_view expected) {
+  error_ = {.code = ErrorCode::invalid_request, .message = {}, .param = path.text()};
+  error_.message = error_.param + ": " + std::string(found) + ", expected " + std::string(expected);
+  return false;
+}
+
 bool MessagesBlocks::expect(const MessagesPath& path, std::string_view json, bool good,
                             std::string_view expected) {
-  if (good) return true;
-  error_ = {.code = ErrorCode::invalid_request, .message = {}, .param = path.text()};
-  error_.message =
-      error_.param + ": " + std::string(found_kind(json)) + ", expected " + std::string(expected);
-  return false;
+  return good || fault(path, found_kind(json), expected);
 }
 
 bool MessagesBlocks::take_text(const MessagesPath& path, std::string_view json, std::string& text) {

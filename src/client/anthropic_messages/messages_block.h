@@ -49,6 +49,8 @@ class MessagesBlocks {
 
   // The member as text, which must be a string. False after a fault.
   bool take_text(const MessagesPath& path, std::string_view json, std::string& text);
+  // False, with this as the fault.
+  bool fault(const MessagesPath& path, std::string_view found, std::string_view expected);
   bool expect(const MessagesPath& path, std::string_view json, bool good,
               std::string_view expected);
 

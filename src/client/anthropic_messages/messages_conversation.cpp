@@ -61,7 +61,7 @@ bool MessagesReader::read_messages(std::string_view json) {
     if (!read_message(Path(path, index), in.raw())) return false;
   }
   has_messages_ = true;
-  return blocks_.expect(path, {}, index > 0, "at least one message");
+  return index > 0 || blocks_.fault(path, "empty", "at least one message");
 }
 
 bool MessagesReader::read_message(const Path& path, std::string_view json) {
@@ -80,12 +80,9 @@ bool MessagesReader::read_message(const Path& path, std::string_view json) {
   const auto known = find_role(name);
   const bool good = known == Role::user || known == Role::assistant || known == Role::system;
   if (!good) {
-    Error& error = blocks_.error();
-    error = {.code = ErrorCode::invalid_request, .message = {}, .param = role_path.text()};
-    error.message = error.param + ": ";
-    json::append_string(error.message, std::string_view(name).substr(0, 64));
-    error.message += ", expected user or assistant";
-    return false;
+    std::string word;
+    json::append_string(word, std::string_view(name).substr(0, 64));
+    return blocks_.fault(role_path, word, "user or assistant");
   }
   const Path content_path(path, "content");
   if (!blocks_.expect(content_path, content, content.starts_with('"') || content.starts_with('['),

@@ -95,8 +95,10 @@ bool MessagesReader::read_tool_choice(std::string_view json) {
          : type == "none" ? Mode::none
          : type == "tool" ? Mode::named
                           : Mode::unset;
-  if (!blocks_.expect(Path(path, "type"), {}, mode != Mode::unset, "auto, any, tool or none")) {
-    return false;
+  if (mode == Mode::unset) {
+    const Path type_path(path, "type");
+    return blocks_.fault(type_path, type.empty() ? "missing" : "another word",
+                         "auto, any, tool or none");
   }
   if (mode != Mode::named) request_.tool_choice.name.clear();
   return mode != Mode::named ||
