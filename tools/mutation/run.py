@@ -226,7 +226,7 @@ def killer_of(build, number, programs, reached, limit):
 
 
 def print_report(mutants, kept, killers, equivalent, reached):
-    rows, survivors = collections.defaultdict(collections.Counter), []
+    rows, survivors, others = collections.defaultdict(collections.Counter), [], []
     for number, mutant in mutants.items():
         killer, name = killers.get(number), f"{mutant.kind}: {mutant.detail}"
         fate = ("invalid" if number not in kept else "own" if killer == f"callgate_{module_of(mutant)}_test"
@@ -235,6 +235,8 @@ def print_report(mutants, kept, killers, equivalent, reached):
         if fate == "survived":
             by = [program for program, (numbers, _) in reached.items() if number in numbers]
             survivors.append(f"- {mutant.path}:{mutant.line} {name}\n  reached by {', '.join(by) or 'no test'}")
+        elif fate in ("equivalent", "invalid"):
+            others.append(f"* {fate}: {mutant.path}:{mutant.line} {name}")
     lines = ["| module | drawn | killed by own tests | by others' | survived | equivalent | do not compile | score |",
              "|---|---|---|---|---|---|---|---|"]
     for module, row in [*sorted(rows.items()), ("**all**", sum(rows.values(), collections.Counter()))]:
@@ -242,7 +244,7 @@ def print_report(mutants, kept, killers, equivalent, reached):
         score = f"{100 * killed / max(killed + row['survived'], 1):.0f} %"
         fates = [row[fate] for fate in ("own", "others", "survived", "equivalent", "invalid")]
         lines.append("| " + " | ".join(map(str, [module, sum(row.values()), *fates, score])) + " |")
-    text = "\n".join([*lines, "", *sorted(survivors), ""])
+    text = "\n".join([*lines, "", *sorted(survivors), "", *sorted(others), ""])
     (HOME / "report.md").write_text(text)
     print(text)
 
