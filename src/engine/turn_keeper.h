@@ -23,6 +23,7 @@ class TurnKeeper {
 
   // More came than is kept. Nothing of it is kept any more.
   bool is_too_long() const { return used_ > limit_; }
+  std::size_t bytes() const { return used_; }
   // The events once more. A choice that has not ended gets no TurnFinished, unless how it ends is known.
   void replay(ResponseEncoder& encoder) const;
   // A JSON array: runs of text joined, a call in one piece, the last usage. docs/log.md has the form.
