@@ -86,7 +86,7 @@ int main() {
   std::printf("\n%s after %u round, %lld tokens\n", std::string(loop::to_string(last.end)).c_str(),
               last.rounds, static_cast<long long>(last.usage.total_tokens));
   return last.end == loop::End::completed && last.usage.total_tokens == 45 &&
-                 screen.text == "Let me look that up...Your order has shipped!"
+                 screen.text == "Let me look that up...\n\nYour order has shipped!"
              ? 0
              : 1;
 }

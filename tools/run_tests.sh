@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_tests.sh all|dev|e2e|asan|tsan|fuzz: builds and runs one part of the tests, or all of them, and ends with the totals.
+# run_tests.sh all|dev|e2e|asan|tsan|fuzz|growth: builds and runs one part of the tests, or all of them, and ends with the totals.
 # `all` runs every test once: unit tests, goldens, properties and fuzzers with the address sanitizer, end to end with the same
 # build while the thread sanitizer's compiles, then the tests with threads.
 set -euo pipefail
@@ -75,6 +75,14 @@ part_fuzz() {
   if [ "$status" -ne 0 ] || [ "$targets" -eq 0 ]; then add 0 1; fi
 }
 
+part_growth() {
+  say "growth: instructions for n and for 4n"
+  local status=0
+  build dev callgate_growth
+  tests/growth/check.py build/dev/tests/callgate_growth || status=1
+  add $((1 - status)) $status
+}
+
 # Node's tests wait more than they compute, and so does the installation of its packages: both run beside a compiler.
 part_all() {
   local status=0 other
@@ -84,6 +92,7 @@ part_all() {
   part_asan
   wait "$other" || { cat build/e2e.install.log; add 0 1; }
   part_fuzz
+  part_growth
   say "e2e: real SDK clients; tsan: modules with threads"
   run_e2e &
   other=$!
@@ -94,8 +103,8 @@ part_all() {
 }
 
 case "${1:-all}" in
-  all | dev | e2e | asan | tsan | fuzz) "part_${1:-all}" ;;
-  *) echo "run_tests.sh: unknown part '$1', expected all, dev, e2e, asan, tsan or fuzz" >&2; exit 2 ;;
+  all | dev | e2e | asan | tsan | fuzz | growth) "part_${1:-all}" ;;
+  *) echo "run_tests.sh: unknown part '$1', expected all, dev, e2e, asan, tsan, fuzz or growth" >&2; exit 2 ;;
 esac
 echo
 echo "$passed passed, $failed failed"

@@ -33,7 +33,8 @@ namespace callgate::loop {
 
 using RunId = std::uint32_t;  // from 1, one per run of a tool
 
-// Why a loop ended.
+// Why a loop ended. Whatever cuts the answer off is reported to the client as FinishReason::length: max_rounds, max_calls, timeout,
+// truncated and cancelled, and forced if the model still called tools.
 enum class End : std::uint8_t {
   completed,
   max_rounds,
@@ -41,7 +42,7 @@ enum class End : std::uint8_t {
   timeout,
   truncated,  // the model ran into its token limit
   empty,      // the model said nothing, also when asked again
-  forced,     // it repeated itself and had to answer without tools
+  forced,     // it repeated itself and had to answer without calls
   cancelled,
   error,
 };

@@ -15,7 +15,7 @@ namespace callgate::loop {
 
 using Millis = std::int64_t;  // on any clock that never goes back; the owner of the loop reads it
 
-// What happens at max_calls, max_calls_per_tool and calls_per_round.
+// What happens at max_calls, max_calls_per_tool, calls_per_round and max_calls_read.
 enum class OnLimit : std::uint8_t {
   stop,        // the loop ends with the round; what runs already may finish
   tell_model,  // the call gets an error as its result, the loop goes on
@@ -56,9 +56,14 @@ struct Tool {
 
 struct Options {
   std::uint32_t max_tool_rounds = 10;     // at most one more turn of the model than this
-  std::uint32_t max_calls_per_tool = 40;  // 0: no limit, as for the two below
+  std::uint32_t max_calls_per_tool = 40;  // 0: no limit, as for the four below
   std::uint32_t max_calls = 150;
   std::uint32_t calls_per_round = 32;
+  // Calls of callgate's tools that are read of one turn of the model. Those after them are passed over, which on_limit
+  // takes as a limit of calls.
+  std::uint32_t max_calls_read = 1'000;
+  // Of the text, reasoning and calls of one turn of the model, which the loop keeps. A longer turn ends the loop with an error.
+  std::size_t max_turn_bytes = std::size_t{8} << 20;
   std::uint32_t parallel = 8;  // tools that run at the same time, at least 1
   Millis loop_timeout = 300'000;
   Millis tool_timeout = 30'000;
@@ -97,7 +102,8 @@ struct Options {
   std::size_t notice_preview_bytes = 500;
   bool return_reasoning =
       true;  // the model gets its reasoning back with its calls, as `reasoning_content`
-  std::string round_separator;  // put between the texts of two rounds
+  // Put between the texts of two rounds where no white space stands.
+  std::string round_separator = "\n\n";
   std::uint64_t id_seed = 0;    // ids that the loop mints come from this alone
 };
 

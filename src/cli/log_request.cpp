@@ -59,10 +59,19 @@ void read_events(Reader& in, LoggedRequest& request) {
       for (const auto& [name, to] : texts) {
         if (name == key) return take_text(in, *to);
       }
-      std::optional<std::int64_t> count;
-      if (key != "choice" && key != "bytes") return false;
-      if (!take_count(in, count)) return false;
-      (key == "choice" ? event.choice : event.bytes) = count.value_or(0);
+      const std::pair<std::string_view, std::int64_t*> counts[] = {
+          {"choice", &event.choice},
+          {"bytes", &event.bytes},
+          {"round", &event.round},
+          {"duration_ms", &event.duration_ms}};
+      for (const auto& [name, to] : counts) {
+        std::optional<std::int64_t> count;
+        if (name != key || !take_count(in, count)) continue;
+        *to = count.value_or(0);
+        return true;
+      }
+      if (key != "is_error" || in.peek() != Kind::boolean) return false;
+      event.is_error = in.boolean();
       return true;
     });
     request.events.push_back(std::move(event));

@@ -22,7 +22,8 @@ struct LoggedRequest {
 
   struct Event {
     std::string type, text, id, name, arguments, outcome;
-    std::int64_t choice = 0, bytes = 0;
+    std::int64_t choice = 0, bytes = 0, round = 0, duration_ms = 0;
+    bool is_error = false;
   };
   std::vector<Event> events;
 

@@ -49,6 +49,30 @@ std::string error_of(const LoggedRequest& request) {
   return one_line(request.error_code + ": " + request.error_message);
 }
 
+std::int64_t rounds_of(const LoggedRequest& request) {
+  return std::count_if(request.events.begin(), request.events.end(),
+                       [](const LoggedRequest::Event& event) { return event.type == "round"; });
+}
+
+// Attempts are counted over all rounds of a tool loop; where its rounds are known, only the others are of interest.
+std::string attempts_of(const LoggedRequest& request) {
+  const std::int64_t rounds = rounds_of(request);
+  if (rounds == 0)
+    return request.attempts > 1 ? std::to_string(request.attempts) + " attempts" : "";
+  std::string text = std::to_string(rounds) + (rounds == 1 ? " round" : " rounds");
+  if (request.attempts > rounds) text += ", " + std::to_string(request.attempts) + " attempts";
+  return text;
+}
+
+// A tool loop always says how it ended; it is only sometimes a cut.
+std::string cut_of(const LoggedRequest& request) {
+  if (request.cut.empty()) return "";
+  for (const std::string_view whole : {"completed", "returned", "forced", "empty"}) {
+    if (request.cut == "loop_" + std::string(whole)) return "loop " + std::string(whole);
+  }
+  return "cut by " + one_line(request.cut);
+}
+
 class Joined {
  public:
   explicit Joined(std::string_view separator) : separator_(separator) {}
@@ -84,8 +108,7 @@ std::string head_of(const LoggedRequest& request, const Style& style) {
     how.add("first token " + std::to_string(*request.first_token_ms) + " ms");
   }
   if (request.total_ms) how.add("total " + std::to_string(*request.total_ms) + " ms");
-  if (request.attempts > 1) how.add(std::to_string(request.attempts) + " attempts");
-  how.add("cut by", request.cut);
+  how.add(attempts_of(request)).add(cut_of(request));
   out += how.text() + "\n";
   if (!request.repair_names.empty()) out += "repairs: " + one_line(request.repair_names) + "\n";
   if (!request.missed_call.empty()) {
@@ -122,9 +145,14 @@ std::string message_of(const Message& message, const Style& style) {
   return out;
 }
 
+// What the request can be read with. Messages to a room are Chat Completions with members of their own.
+const Protocol* protocol_of(const LoggedRequest& logged) {
+  return client::find(logged.protocol == "room" ? "openai_chat" : logged.protocol);
+}
+
 // What was asked: the last messages.
 std::string conversation_of(const LoggedRequest& logged, const Style& style) {
-  const Protocol* protocol = client::find(logged.protocol);
+  const Protocol* protocol = protocol_of(logged);
   if (logged.received.empty() || protocol == nullptr) return "";
   const auto request = protocol->decode({.body = logged.received});
   if (!request) return "";
@@ -133,6 +161,19 @@ std::string conversation_of(const LoggedRequest& logged, const Style& style) {
   std::string out;
   if (first > 0) out += style.dim("... " + std::to_string(first) + " before") + "\n";
   for (std::size_t i = first; i < count; ++i) out += message_of(request->messages[i], style);
+  return out;
+}
+
+std::string result_of(const LoggedRequest::ToolResult& result, const Style& style) {
+  Joined how(", ");
+  how.add((result.round ? "call " : "result of ") + one_line(result.name) + " " +
+          one_line(result.id));
+  if (result.round) how.add("round " + std::to_string(*result.round));
+  how.add(std::to_string(result.duration_ms.value_or(0)) + " ms");
+  how.add(std::to_string(result.bytes.value_or(0)) + " bytes");
+  std::string out = "  " + style.cyan(how.text()) + (result.is_error ? style.red(" error") : "");
+  out += "\n";
+  if (!result.text.empty()) out += indented(harmless(shortened(result.text)), "    ");
   return out;
 }
 
@@ -151,6 +192,20 @@ std::string event_of(const LoggedRequest::Event& event, const Style& style) {
   }
   if (event.type == "call") {
     return call_of(event.name, event.id, event.outcome, event.arguments, style);
+  }
+  if (event.type == "round") {
+    return style.bold("round " + std::to_string(event.round)) + " " +
+           style.dim(std::to_string(event.duration_ms) + " ms") + "\n";
+  }
+  if (event.type == "result") {
+    return result_of({.id = event.id,
+                      .name = event.name,
+                      .text = event.text,
+                      .round = {},
+                      .duration_ms = event.duration_ms,
+                      .bytes = event.bytes,
+                      .is_error = event.is_error},
+                     style);
   }
   if (event.type == "too_long") {
     return "  " + style.dim("(" + std::to_string(event.bytes) + " bytes, too long to be kept)") +
@@ -178,7 +233,7 @@ std::string answer_of(const LoggedRequest& request, const Style& style) {
 
 // The text is read once more, to say why it is text.
 std::string reasons_of(const LoggedRequest& logged, const Style& style) {
-  const Protocol* protocol = client::find(logged.protocol);
+  const Protocol* protocol = protocol_of(logged);
   const Dialect* dialect = dialect::find(logged.dialect);
   if (logged.calls > 0 || logged.received.empty() || protocol == nullptr || dialect == nullptr) {
     return "";
@@ -203,16 +258,11 @@ std::string reasons_of(const LoggedRequest& logged, const Style& style) {
 }
 
 std::string results_of(const LoggedRequest& request, const Style& style) {
-  if (request.results.empty()) return "";
+  if (request.results.empty() || rounds_of(request) > 0) return "";
   std::string out = style.bold("tools") + "\n";
-  for (const LoggedRequest::ToolResult& result : request.results) {
-    Joined how(", ");
-    how.add("call " + one_line(result.name) + " " + one_line(result.id));
-    how.add("round " + std::to_string(result.round.value_or(0)));
-    how.add(std::to_string(result.duration_ms.value_or(0)) + " ms");
-    how.add(std::to_string(result.bytes.value_or(0)) + " bytes");
-    out += "  " + style.cyan(how.text()) + (result.is_error ? style.red(" error") : "") + "\n";
-    if (!result.text.empty()) out += indented(harmless(shortened(result.text)), "    ");
+  for (LoggedRequest::ToolResult result : request.results) {
+    result.round = result.round.value_or(0);
+    out += result_of(result, style);
   }
   return out;
 }
@@ -252,7 +302,7 @@ std::string print_log_line(std::string_view json, bool colours) {
       .add(tokens_of(request))
       .add(calls_of(request));
   if (request.total_ms) line.add(std::to_string(*request.total_ms) + " ms");
-  line.add("cut by", request.cut);
+  line.add(cut_of(request));
   if (!request.missed_call.empty()) {
     line.add(style.red("missed call: " + one_line(request.missed_call)));
   }

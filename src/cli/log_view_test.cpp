@@ -73,6 +73,41 @@ answer
       << shown;
 }
 
+TEST(LogView, shows_the_rounds_of_a_tool_loop_in_a_room) {
+  const std::string turn =
+      R"({"id":"r","received_at":"2026-11-16T03:00:00.123Z","state":"completed","model":"m","upstream":"u","protocol":"room","stream":false,"status":200,"finish_reason":"stop","cut":"loop_completed","tool_calls":1,"attempts":2,"received":{"model":"m","messages":[{"role":"user","content":"Is it sunny?"}]},"calls":[{"id":"c1","name":"look","outcome":"complete","result":{"round":0,"is_error":false,"duration_ms":7,"bytes":3,"text":"yes"}}],"events":[{"type":"round","round":0,"at_ms":1,"duration_ms":25},{"type":"text","text":"I look."},{"type":"call","index":0,"id":"c1","name":"look","arguments":"{}","outcome":"complete"},{"type":"finish","reason":"tool_calls"},{"type":"result","id":"c1","name":"look","is_error":false,"duration_ms":7,"bytes":3,"text":"yes"},{"type":"round","round":1,"at_ms":40,"duration_ms":20},{"type":"text","text":"It is."},{"type":"finish","reason":"stop"}]})";
+  EXPECT_EQ(print_log_turn(turn, false), R"(r  2026-11-16 03:00:00.123
+m > u, whole
+completed 200 stop, 1 call, 2 rounds, loop completed
+
+user
+  Is it sunny?
+
+answer
+round 0 25 ms
+  I look.
+  call look c1
+    {}
+  result of look c1, 7 ms, 3 bytes
+    yes
+round 1 20 ms
+  It is.
+)");
+}
+
+TEST(LogView, tells_a_loop_that_was_cut_from_one_that_ended) {
+  const auto cut_of = [](std::string_view cut) {
+    const std::string row =
+        R"({"id":"r","model":"m","upstream":"u","cut":")" + std::string(cut) + "\"}";
+    const std::string line = print_log_line(row, false);
+    return line.substr(line.find("u  ") + 3);
+  };
+  EXPECT_EQ(cut_of("loop_completed"), "loop completed\n");
+  EXPECT_EQ(cut_of("loop_returned"), "loop returned\n");
+  EXPECT_EQ(cut_of("loop_max_calls"), "cut by loop_max_calls\n");
+  EXPECT_EQ(cut_of("stop_after_tools"), "cut by stop_after_tools\n");
+}
+
 TEST(LogView, says_what_failed_and_that_nothing_is_kept) {
   const std::string turn =
       R"({"id":"req_1","received_at":"2026-11-16T03:00:00.123Z","state":"failed","model":"m","upstream":"u","stream":false,"status":502,"error":{"code":"upstream_failed","message":"broke\nhere"},"received":null,"events":null})";

@@ -113,6 +113,8 @@ struct LoopConfig {
   std::int64_t max_calls = 150;
   std::int64_t max_calls_per_tool = 40;
   std::int64_t calls_per_round = 32;
+  std::int64_t max_calls_read = 1'000;
+  Bytes max_turn_bytes{8u << 20};
   std::int64_t parallel = 8;
   Milliseconds loop_timeout{300'000};
   Milliseconds tool_timeout{30'000};
@@ -133,7 +135,7 @@ struct LoopConfig {
   std::int64_t find_tools_limit = 5;
   Bytes notice_preview_bytes{500};
   bool return_reasoning = true;
-  std::string round_separator;
+  std::string round_separator = "\n\n";
   Bytes state_bytes{256u << 20};
   Milliseconds state_ttl{3'600'000};
   std::string memory = "outside";

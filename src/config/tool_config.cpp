@@ -205,6 +205,8 @@ Result<loop::Options> to_loop_options(const LoopConfig& config) {
   options.max_calls = count_of(config.max_calls);
   options.max_calls_per_tool = count_of(config.max_calls_per_tool);
   options.calls_per_round = count_of(config.calls_per_round);
+  options.max_calls_read = count_of(config.max_calls_read);
+  options.max_turn_bytes = config.max_turn_bytes.count;
   options.parallel = std::max(1u, count_of(config.parallel));
   options.loop_timeout = config.loop_timeout.count();
   options.tool_timeout = config.tool_timeout.count();

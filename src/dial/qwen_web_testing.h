@@ -80,7 +80,7 @@ class QwenGateway {
       asked.error = sent.error();
       co_return;
     }
-    asked.how = used->header(kConversationHeader);
+    asked.how = used->header(kSessionStateHeader);
     asked.session = used->header(kSessionHeader);
     std::string bytes;
     for (std::size_t i = 0; i < who.leave; ++i) {

@@ -100,7 +100,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
 
   int status() const override { return call_ == nullptr ? 0 : call_->status(); }
   std::string_view header(std::string_view name) const override {
-    if (name == kConversationHeader) return how_;
+    if (name == kSessionStateHeader) return how_;
     if (name == kSessionHeader) return kept_.session;
     return call_ == nullptr ? std::string_view() : call_->header(name);
   }

@@ -19,8 +19,8 @@ namespace callgate::server {
 
 inline net::Millis limit(Milliseconds value) { return net::Millis(value.count()); }
 
-// Tells the client what became of its conversation at an upstream that keeps conversations.
-inline constexpr std::string_view kConversationHeader = "x-callgate-conversation";
+// Says whether an upstream that keeps sessions began one for this answer or went on with one: new, continued, branched, recovered.
+inline constexpr std::string_view kSessionStateHeader = "x-callgate-session-state";
 // The id of its session there. A client may send it back to say which conversation it means.
 inline constexpr std::string_view kSessionHeader = "x-callgate-session";
 

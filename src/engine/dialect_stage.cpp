@@ -68,7 +68,9 @@ void DialectStage::parse(std::string_view text, Channel channel, EventSink& next
   if (options_.explain != nullptr) [[unlikely]]
     parsed_ += text.size();
   ParserSink sink(*this, next, channel == Channel::text);
+  joiner_.begin(text);
   parser_->push(text, channel, sink);
+  sink.flush();
   if (sink.passed()) {
     held_back_ = 0;
     return;
@@ -82,7 +84,9 @@ void DialectStage::parse(std::string_view text, Channel channel, EventSink& next
 void DialectStage::flush(EventSink& next) {
   if (!std::exchange(fed_, false)) return;
   ParserSink sink(*this, next, false);
+  joiner_.begin({});
   parser_->finish(sink);
+  sink.flush();
   if (!parser_->settled_on().empty()) summary_.settled_on = parser_->settled_on();
 }
 
@@ -90,16 +94,25 @@ void DialectStage::flush(EventSink& next) {
 void DialectStage::interrupt(EventSink& next) {
   if (!std::exchange(fed_, false)) return;
   ParserSink sink(*this, next, false);
+  joiner_.begin({});
   parser_->interrupt(sink);
+  sink.flush();
   spent_ = true;
 }
 
 void DialectStage::ParserSink::accept(const Event& event) {
   passed_ = true;
-  if (std::holds_alternative<ReasoningDelta>(event)) {
-    if (from_text_ && !std::exchange(stage_.counted_reasoning_, true)) ++stage_.markup_;
-    return next_.accept(event);
+  if (const auto* text = std::get_if<TextDelta>(&event)) {
+    return join(DeltaJoiner::Kind::text, text->text);
   }
+  if (const auto* arguments = std::get_if<ArgumentsDelta>(&event)) {
+    return join(DeltaJoiner::Kind::arguments, arguments->bytes);
+  }
+  if (const auto* reasoning = std::get_if<ReasoningDelta>(&event)) {
+    if (from_text_ && !std::exchange(stage_.counted_reasoning_, true)) ++stage_.markup_;
+    return join(DeltaJoiner::Kind::reasoning, reasoning->text);
+  }
+  flush();
   if (const auto* started = std::get_if<CallStarted>(&event)) {
     ++stage_.markup_;
     ++stage_.summary_.text_calls;
@@ -107,6 +120,24 @@ void DialectStage::ParserSink::accept(const Event& event) {
                             next_);
   }
   stage_.pass_call(event, next_);
+}
+
+void DialectStage::ParserSink::join(DeltaJoiner::Kind kind, std::string_view bytes) {
+  if (stage_.joiner_.kind() != kind) flush();
+  stage_.joiner_.add(kind, bytes);
+}
+
+void DialectStage::ParserSink::flush() {
+  switch (stage_.joiner_.kind()) {
+    case DeltaJoiner::Kind::none:
+      return;
+    case DeltaJoiner::Kind::text:
+      return next_.accept(TextDelta{stage_.joiner_.take()});
+    case DeltaJoiner::Kind::reasoning:
+      return next_.accept(ReasoningDelta{stage_.joiner_.take()});
+    case DeltaJoiner::Kind::arguments:
+      return next_.accept(ArgumentsDelta{stage_.next_call_, stage_.joiner_.take()});
+  }
 }
 
 // Gives the events of a call its number in the turn.

@@ -10,6 +10,7 @@
 #include "callgate/event.h"
 #include "callgate/pipeline.h"
 #include "chat/finish_reason.h"
+#include "engine/delta_joiner.h"
 
 namespace callgate::engine {
 
@@ -36,8 +37,12 @@ class DialectStage final : public Stage {
         : stage_(stage), next_(next), from_text_(from_text) {}
     void accept(const Event& event) override;
     bool passed() const { return passed_; }
+    // The parser is done: what was joined leaves.
+    void flush();
 
    private:
+    void join(DeltaJoiner::Kind kind, std::string_view bytes);
+
     DialectStage& stage_;
     EventSink& next_;
     bool from_text_;
@@ -76,6 +81,7 @@ class DialectStage final : public Stage {
   std::size_t held_back_ = 0;
   CallIndex next_call_ = 0;
   CallTally tally_;
+  DeltaJoiner joiner_;
 };
 
 }  // namespace callgate::engine

@@ -201,5 +201,39 @@ TEST(DialectStage, without_tools_every_dialect_leaves_calls_as_text) {
   }
 }
 
+// Prose full of the beginnings of markers must not leave as a delta for each of them.
+TEST(DialectStage, joins_false_starts_of_markers_with_their_neighbours) {
+  class Counted final : public EventSink {
+   public:
+    void accept(const Event& event) override {
+      ++events;
+      if (const auto* delta = std::get_if<TextDelta>(&event)) text += delta->text;
+      if (const auto* delta = std::get_if<ReasoningDelta>(&event)) text += delta->text;
+    }
+    std::size_t events = 0;
+    std::string text;
+  };
+  for (const Dialect* dialect : dialect::all()) {
+    for (const std::string_view start : {"<tool_cal", "<", "<|", "[", "{", "```", "<think",
+                                         "<｜tool", "<function=", "to=", "[TOOL_CAL", "<|channel|",
+                                         "\n<tool_call", "{\"name", "<minimax:tool", "\xEF\xBD"}) {
+      SCOPED_TRACE(std::string(dialect->name) + " " + std::string(start));
+      std::string piece;
+      while (piece.size() < 4'000) piece += start;
+      std::uint32_t markup = 0;
+      TurnSummary summary;
+      const ToolSpec tool{.name = "find", .parameters = {}};
+      const DialectOptions options{.tools = std::span(&tool, 1)};
+      DialectStage stage(*dialect, options, DialectStage::Tools::declared, markup, summary);
+      Counted counted;
+      constexpr std::size_t kPushes = 8;
+      for (std::size_t i = 0; i < kPushes; ++i) stage.push(TextDelta{piece}, counted);
+      stage.push(kStop, counted);
+      // One for each push; beginnings of calls that are not any may add a few for the whole turn.
+      EXPECT_LE(counted.events, 3 * kPushes);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace callgate::engine

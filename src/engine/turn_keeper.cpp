@@ -162,14 +162,15 @@ void TurnKeeper::replay(ResponseEncoder& encoder) const {
 void TurnKeeper::Choice::print(std::string& out, std::uint32_t index) const {
   EventPrinter printer(out, index);
   const auto& events = said.events();
+  const CallOutcome unfinished =
+      !ended && rests_on_call() ? CallOutcome::complete : CallOutcome::truncated;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const LoggedEvent& event = events[i];
     if (event.kind == Kind::text) printer.text("text", event.text);
     if (event.kind == Kind::reasoning) printer.text("reasoning", event.text);
     if (event.kind == Kind::refusal) printer.text("refusal", event.text);
     if (event.kind != Kind::call) continue;
-    LoggedCall call{.id = event.id, .name = event.text, .outcome = CallOutcome::truncated};
-    if (!ended && rests_on_call()) call.outcome = CallOutcome::complete;
+    LoggedCall call{.id = event.id, .name = event.text, .outcome = unfinished};
     for (; i + 1 < events.size() && events[i + 1].call == event.call; ++i) {
       const LoggedEvent& part = events[i + 1];
       if (part.kind != Kind::arguments && part.kind != Kind::field) break;

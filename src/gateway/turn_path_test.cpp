@@ -95,7 +95,7 @@ HeaderPairs comparable(const TestAnswer& answer) {
   HeaderPairs headers;
   for (const auto& [name, value] : answer.headers) {
     const bool of_one = name == "date" || name == "x-request-id" || name == "content-length" ||
-                        name == "x-callgate-loop";
+                        name == "x-callgate-loop" || name == "x-callgate-loop-end";
     if (!of_one) headers.emplace_back(name, value);
   }
   std::sort(headers.begin(), headers.end());
@@ -169,7 +169,8 @@ TEST_F(TurnPathTest, reports_the_same_with_and_without_a_loop) {
     EXPECT_EQ(comparable(plain), comparable(loop));
     EXPECT_THAT(plain.header("x-callgate-dropped"), HasSubstr("logit_bias"));
     EXPECT_EQ(loop.header("x-callgate-session"), "session-9");
-    EXPECT_EQ(loop.header("x-callgate-conversation"), "continued");
+    EXPECT_EQ(loop.header("x-callgate-session-state"), "continued");
+    EXPECT_EQ(loop.header("x-callgate-conversation"), "");
     EXPECT_EQ(loop.header("x-callgate-dialect"), "hermes");
     EXPECT_NE(loop.header("x-callgate-loop"), "");
     EXPECT_EQ(plain.header("x-callgate-loop"), "");

@@ -35,13 +35,13 @@ std::string error_text(std::string_view text) {
 
 void ToolLoop::Parts::admit(Call& call, CallOutcome outcome) {
   if (call.arguments.find_first_not_of(" \t\r\n") == std::string::npos) call.arguments = "{}";
-  if (last_turn()) return settle(call, "not run: no more calls are possible in this turn");
+  if (last_turn()) return refuse(call, "not run: no more calls are possible in this turn");
   notice_call(call);
   ++calls_made;
   ++round.server_calls;
   const ToolOwner owner = tools.owner_of(call.name, !evicted.empty());
   if (std::optional<std::string> why = refusal_of(call, outcome, owner)) {
-    return settle(call, std::move(*why));
+    return refuse(call, std::move(*why));
   }
   call.started = now;
   if (owner == ToolOwner::read_result) return finish_run(call, evicted.read(call.arguments));
@@ -105,45 +105,36 @@ void ToolLoop::Parts::enqueue(Call& call, const Tool& tool) {
   call.run = ++runs;
   call.exclusive = tool.exclusive;
   if (!tool.approval) {
-    call.status = Call::Status::ready;
+    round.change(call, Call::Status::ready);
     return;
   }
-  call.status = Call::Status::approval;
   call.deadline = std::min(now + options.approval_timeout, deadline);
+  round.change(call, Call::Status::approval);
   actions.push_back(WaitForApproval{call.run, call.id, call.name, call.arguments, call.deadline});
 }
 
 // In the order of the calls. An exclusive one waits for all that run, and those after it wait for it.
 void ToolLoop::Parts::schedule() {
-  if (finished) return;
-  std::uint32_t running = 0;
-  bool alone = false;
-  for (const Call& call : round.calls) {
-    if (call.status != Call::Status::running) continue;
-    ++running;
-    alone = alone || call.exclusive;
-  }
-  for (Call& call : round.calls) {
-    if (call.status != Call::Status::ready) continue;
+  while (!finished && !round.book.ready().empty()) {
+    Call& call = round.calls[*round.book.ready().begin()];
+    const std::size_t running = round.book.running();
     const bool full = running >= std::max<std::uint32_t>(options.parallel, 1);
-    if (full || alone || (call.exclusive && running > 0)) return;
+    if (full || round.book.runs_exclusive() || (call.exclusive && running > 0)) return;
     run(call);
-    ++running;
-    alone = call.exclusive;
   }
 }
 
 void ToolLoop::Parts::run(Call& call) {
   const Tool& tool = tools.tool(call.name);
-  call.status = Call::Status::running;
   call.started = now;
   call.deadline =
       std::min(now + (tool.timeout > 0 ? tool.timeout : options.tool_timeout), deadline);
+  round.change(call, Call::Status::running);
   actions.push_back(RunTool{call.run, call.id, call.name, call.arguments, call.deadline});
 }
 
-void ToolLoop::Parts::settle(Call& call, std::string text) {
-  call.status = Call::Status::settled;
+void ToolLoop::Parts::refuse(Call& call, std::string text) {
+  round.change(call, Call::Status::settled);
   call.result = error_text(text);
   if (!last_turn()) notice_result(call, call.result.size(), true);
 }
@@ -160,7 +151,7 @@ void ToolLoop::Parts::finish_run(Call& call, ToolResult result) {
   call.direct = own && !result.is_error && tools.tool(call.name).return_direct;
   if (own && !call.direct) evicted.evict(text);
   if (again && !call.direct) text += kRepeatNote;
-  call.status = Call::Status::settled;
+  round.change(call, Call::Status::settled);
   call.result = std::move(text);
   notice_result(call, bytes, result.is_error);
   if (!own || !result.is_error) return;
@@ -174,12 +165,12 @@ void ToolLoop::Parts::finish_run(Call& call, ToolResult result) {
 }
 
 void ToolLoop::Parts::expire_runs() {
-  for (std::size_t i = 0; i < round.calls.size() && !finished; ++i) {
-    Call& call = round.calls[i];
-    if (call.status != Call::Status::running && call.status != Call::Status::approval) continue;
-    if (call.deadline > now) continue;
+  while (!finished && !round.book.timed().empty()) {
+    const auto& [due, index] = *round.book.timed().begin();
+    if (due > now) return;
+    Call& call = round.calls[index];
     if (call.status == Call::Status::approval) {
-      settle(call, "not run: nobody approved the call in time");
+      refuse(call, "not run: nobody approved the call in time");
       continue;
     }
     actions.push_back(CancelTool{call.run});
@@ -190,10 +181,9 @@ void ToolLoop::Parts::expire_runs() {
 }
 
 Call* ToolLoop::Parts::find_run(RunId run, Call::Status status) {
-  const auto found = std::find_if(round.calls.begin(), round.calls.end(), [&](const Call& call) {
-    return call.run == run && call.status == status;
-  });
-  return run == 0 || finished || found == round.calls.end() ? nullptr : &*found;
+  const std::size_t* index = finished ? nullptr : round.book.find(run);
+  if (index == nullptr || round.calls[*index].status != status) return nullptr;
+  return &round.calls[*index];
 }
 
 void ToolLoop::Parts::notice_call(const Call& call) {

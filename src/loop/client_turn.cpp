@@ -1,11 +1,16 @@
 #include "loop/client_turn.h"
 
+#include "base/text.h"
+
 namespace callgate::loop {
 
 void ClientTurn::text(std::string_view text) {
-  if (has_text_ && !text_in_round_ && !separator_.empty()) sink_->accept(TextDelta{separator_});
+  if (text.empty()) return;
+  const bool glued = has_text_ && !text_in_round_ && !ends_in_space_ && !is_space(text.front());
+  if (glued && !separator_.empty()) sink_->accept(TextDelta{separator_});
   has_text_ = true;
   text_in_round_ = true;
+  ends_in_space_ = is_space(text.back());
   sink_->accept(TextDelta{text});
 }
 

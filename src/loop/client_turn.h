@@ -15,7 +15,7 @@ class ClientTurn {
   ClientTurn(ClientSink& sink, std::string separator)
       : sink_(&sink), separator_(std::move(separator)) {}
 
-  // The model's next turn begins: its text is set apart from what came before.
+  // The model's next turn begins: its text is set apart from what came before, unless white space does that.
   void begin_round() { text_in_round_ = false; }
   void text(std::string_view text);
   void pass(const Event& event) { sink_->accept(event); }  // what has no number
@@ -33,6 +33,7 @@ class ClientTurn {
   CallTally tally_;
   bool has_text_ = false;
   bool text_in_round_ = false;
+  bool ends_in_space_ = false;  // the text so far
   bool call_open_ = false;
 };
 

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "loop/parts.h"
 
 namespace callgate::loop {
@@ -7,11 +9,13 @@ void ToolLoop::Parts::accept(const Event& event) {
   std::visit(Overloaded{
                  [&](const TextDelta& e) {
                    round.text += e.text;
+                   round.bytes += e.text.size();
                    round.sent = true;
                    client.text(e.text);
                  },
                  [&](const ReasoningDelta& e) {
                    round.reasoning += e.text;
+                   round.bytes += e.text.size();
                    round.sent = true;
                    client.pass(event);
                  },
@@ -31,35 +35,54 @@ void ToolLoop::Parts::accept(const Event& event) {
                  [&](const TurnFinished& e) { end_turn(e.reason); },
              },
              event);
+  if (options.max_turn_bytes > 0 && round.bytes > options.max_turn_bytes && !finished) {
+    finish(End::error, FinishReason::upstream_error,
+           Error{.code = ErrorCode::upstream_failed,
+                 .message = "the model's turn is longer than the " +
+                            std::to_string(options.max_turn_bytes) +
+                            " bytes that a tool loop keeps of one (loop.max_turn_bytes)"});
+  }
 }
 
 // Upstreams that count their ids from 0 in every turn give the same one twice.
 void ToolLoop::Parts::start_call(const CallStarted& event) {
   Call call{.id = std::string(event.native_id), .name = std::string(event.name)};
+  call.for_client = tools.owner_of(call.name, !evicted.empty()) == ToolOwner::client;
+  if (!call.for_client && pass_over()) return;
   while (call.id.empty() || ids.contains(call.id)) call.id = mint.mint("call_");
   ids.insert(call.id);
-  call.for_client = tools.owner_of(call.name, !evicted.empty()) == ToolOwner::client;
   if (call.for_client) {
     round.sent = true;
     client.start_call(call.name, call.id, event.in_text);
   } else {
     client.notice(TextPaused{});
   }
-  round.calls.push_back(std::move(call));
+  round.add(std::move(call));
+}
+
+// Whether the call that begins is one more than the loop reads of a turn.
+bool ToolLoop::Parts::pass_over() {
+  round.passing_over =
+      options.max_calls_read > 0 && round.book.server_calls() >= options.max_calls_read;
+  if (!round.passing_over) return false;
+  ++round.passed_over;
+  round.limited = round.limited || options.on_limit == OnLimit::stop;
+  return true;
 }
 
 void ToolLoop::Parts::add_arguments(const ArgumentsDelta& event) {
-  if (round.calls.empty()) return;  // of a turn that was given up
+  if (round.calls.empty() || round.passing_over) return;  // the former: of a turn that was given up
   Call& call = round.calls.back();
   call.arguments += event.bytes;
+  round.bytes += event.bytes.size();
   if (call.for_client) client.arguments(event.bytes);
 }
 
 void ToolLoop::Parts::finish_call(CallOutcome outcome) {
-  if (round.calls.empty()) return;
+  if (std::exchange(round.passing_over, false) || round.calls.empty()) return;
   Call& call = round.calls.back();
   if (call.for_client) {
-    call.status = Call::Status::client;
+    round.change(call, Call::Status::client);
     client.finish_call(outcome);
     return;
   }
@@ -74,11 +97,13 @@ void ToolLoop::Parts::report_field(const FieldReported& field, const Event& even
       field.json.size() > 2 && field.json.front() == '[' && field.json.back() == ']') {
     if (!round.details.empty()) round.details += ',';
     round.details += field.json.substr(1, field.json.size() - 2);
+    round.bytes += field.json.size();
   }
   if (field.scope != FieldReported::Scope::call) return client.pass(event);
-  if (round.calls.empty()) return;
+  if (round.calls.empty() || round.passing_over) return;
   Call& call = round.calls.back();
   call.fields.add(field.scope, field.name, field.json);
+  round.bytes += field.name.size() + field.json.size();
   if (call.for_client) client.call_field(field.name, field.json);
 }
 

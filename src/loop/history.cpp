@@ -1,7 +1,10 @@
 #include "loop/history.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <iterator>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -16,10 +19,6 @@ constexpr std::string_view kInterrupted = "Error: the call was interrupted; it h
 
 using Messages = std::vector<Message>;
 
-bool answers(const Message& message, std::string_view id) {
-  return message.role == Role::tool && message.tool_call_id == id;
-}
-
 // The ids that are answered before the assistant speaks again.
 std::unordered_set<std::string_view> answered_from(Messages::iterator at, Messages::iterator end) {
   std::unordered_set<std::string_view> ids;
@@ -29,32 +28,81 @@ std::unordered_set<std::string_view> answered_from(Messages::iterator at, Messag
   return ids;
 }
 
-bool has_call(const Message& message, std::string_view id) {
-  return std::any_of(message.calls.begin(), message.calls.end(),
-                     [&](const CallRecord& call) { return call.id == id; });
+// Where the legs of a state belong in a history, and which of its messages answer their calls.
+class LegPlaces {
+ public:
+  LegPlaces(const Messages& history, std::span<const State::Leg> legs);
+
+  static constexpr std::size_t kNowhere = std::size_t(-1);
+  struct Place {
+    std::size_t at = kNowhere;  // the message whose place the leg takes, or before which it goes
+    bool replaces = false;
+  };
+  const Place& of_leg(std::size_t leg) const { return places_[leg]; }
+  // The first result at or after `from` that answers the call, each only once.
+  std::size_t take_result(std::string_view id, std::size_t from);
+  bool is_taken(std::size_t message) const { return taken_[message]; }
+
+ private:
+  std::vector<Place> places_;
+  std::unordered_map<std::string_view, std::deque<std::size_t>> results_;  // by the call's id
+  std::vector<bool> taken_;
+};
+
+using ById = std::unordered_map<std::string_view, const Message*>;
+
+ById kept_results(const State::Leg& leg) {
+  ById kept;
+  for (const Message& result : leg.results) {
+    if (result.role == Role::tool) kept.emplace(result.tool_call_id, &result);
+  }
+  return kept;
 }
 
-const Message* kept_result(const State::Leg& leg, std::string_view id) {
-  const auto found = std::find_if(leg.results.begin(), leg.results.end(),
-                                  [&](const Message& result) { return answers(result, id); });
-  return found == leg.results.end() ? nullptr : &*found;
+LegPlaces::LegPlaces(const Messages& history, std::span<const State::Leg> legs)
+    : places_(legs.size()), taken_(history.size()) {
+  std::unordered_map<std::string_view, std::size_t> of_call;         // a leg, by the calls in it
+  std::unordered_map<std::string_view, std::size_t> of_client_call;  // those that the client knows
+  for (std::size_t i = 0; i < legs.size(); ++i) {
+    if (legs[i].messages.empty()) continue;
+    const ById kept = kept_results(legs[i]);
+    for (const CallRecord& call : legs[i].messages.back().calls) {
+      of_call.emplace(call.id, i);
+      if (!kept.contains(call.id)) of_client_call.emplace(call.id, i);
+    }
+  }
+  std::vector<std::size_t> first_result(legs.size(), kNowhere);
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    const Message& message = history[i];
+    if (message.role == Role::tool) {
+      results_[message.tool_call_id].push_back(i);
+      const auto leg = of_call.find(message.tool_call_id);
+      if (leg != of_call.end() && first_result[leg->second] == kNowhere) {
+        first_result[leg->second] = i;
+      }
+    } else if (message.role == Role::assistant) {
+      for (const CallRecord& call : message.calls) {
+        const auto leg = of_client_call.find(call.id);
+        if (leg == of_client_call.end() || places_[leg->second].replaces) continue;
+        places_[leg->second] = {i, true};
+      }
+    }
+  }
+  for (std::size_t i = 0; i < legs.size(); ++i) {
+    if (!places_[i].replaces) places_[i].at = first_result[i];
+  }
 }
 
-// The message with one of the client's calls of that leg.
-Messages::iterator find_leg(Messages& history, const State::Leg& leg) {
-  return std::find_if(history.begin(), history.end(), [&](const Message& message) {
-    const auto& calls = leg.messages.back().calls;
-    return message.role == Role::assistant &&
-           std::any_of(calls.begin(), calls.end(), [&](const CallRecord& call) {
-             return kept_result(leg, call.id) == nullptr && has_call(message, call.id);
-           });
-  });
-}
-
-Messages::iterator first_result(Messages& history, const State::Leg& leg) {
-  return std::find_if(history.begin(), history.end(), [&](const Message& message) {
-    return message.role == Role::tool && has_call(leg.messages.back(), message.tool_call_id);
-  });
+std::size_t LegPlaces::take_result(std::string_view id, std::size_t from) {
+  const auto found = results_.find(id);
+  if (found == results_.end()) return kNowhere;
+  std::deque<std::size_t>& messages = found->second;
+  while (!messages.empty() && messages.front() < from) messages.pop_front();
+  if (messages.empty()) return kNowhere;
+  const std::size_t first = messages.front();
+  messages.pop_front();
+  taken_[first] = true;
+  return first;
 }
 
 }  // namespace
@@ -69,33 +117,36 @@ Message tool_message(std::string_view call_id, std::string_view text) {
   return message;
 }
 
-void restore_leg(Messages& history, const State::Leg& leg) {
-  if (leg.messages.empty()) return;
-  auto at = find_leg(history, leg);
-  const bool known = at != history.end();
-  if (!known) at = first_result(history, leg);
-  if (at == history.end()) return;  // the client went on without answering
-
-  Messages restored = leg.messages;
-  Messages rest(std::make_move_iterator(known ? std::next(at) : at),
-                std::make_move_iterator(history.end()));
-  history.erase(at, history.end());
-  for (const CallRecord& call : leg.messages.back().calls) {
-    if (const Message* kept = kept_result(leg, call.id)) {
-      restored.push_back(*kept);
-      continue;
-    }
-    const auto given = std::find_if(rest.begin(), rest.end(),
-                                    [&](const Message& m) { return answers(m, call.id); });
-    if (given == rest.end()) {
-      restored.push_back(tool_message(call.id, kInterrupted));
-    } else {
-      restored.push_back(std::move(*given));
-      rest.erase(given);
+void restore_legs(Messages& history, std::span<const State::Leg> legs) {
+  LegPlaces places(history, legs);
+  std::unordered_map<std::size_t, Messages> restored;  // by place
+  std::unordered_set<std::size_t> replaced;
+  for (std::size_t i = 0; i < legs.size(); ++i) {
+    const auto [at, replaces] = places.of_leg(i);
+    if (at == LegPlaces::kNowhere) continue;  // the client went on without answering
+    if (replaces) replaced.insert(at);
+    Messages& here = restored[at];
+    here.insert(here.end(), legs[i].messages.begin(), legs[i].messages.end());
+    const ById kept = kept_results(legs[i]);
+    for (const CallRecord& call : legs[i].messages.back().calls) {
+      if (const auto own = kept.find(call.id); own != kept.end()) {
+        here.push_back(*own->second);
+        continue;
+      }
+      const std::size_t given = places.take_result(call.id, at);
+      here.push_back(given == LegPlaces::kNowhere ? tool_message(call.id, kInterrupted)
+                                                  : history[given]);
     }
   }
-  std::move(restored.begin(), restored.end(), std::back_inserter(history));
-  std::move(rest.begin(), rest.end(), std::back_inserter(history));
+  Messages whole;
+  whole.reserve(history.size());
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    if (const auto here = restored.find(i); here != restored.end()) {
+      std::move(here->second.begin(), here->second.end(), std::back_inserter(whole));
+    }
+    if (!replaced.contains(i) && !places.is_taken(i)) whole.push_back(std::move(history[i]));
+  }
+  history = std::move(whole);
 }
 
 void repair_calls(Messages& history) {

@@ -2,6 +2,7 @@
 // saw in the place of the message that it knows.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,9 @@ namespace callgate::loop {
 Message tool_message(std::string_view call_id, std::string_view text);
 Message text_message(Role role, std::string_view text);
 
-// Puts a leg where the client's own version of it stands, its results in the order of the calls. A client that sends only
-// results gets the leg in front of them.
-void restore_leg(std::vector<Message>& history, const State::Leg& leg);
+// Puts each leg where the client's own version of it stands, its results in the order of the calls. Where a client sends only
+// results, the leg goes in front of them.
+void restore_legs(std::vector<Message>& history, std::span<const State::Leg> legs);
 
 // Calls that nothing answers get a result which says so.
 void repair_calls(std::vector<Message>& history);

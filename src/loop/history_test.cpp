@@ -85,7 +85,7 @@ TEST(History, a_leg_takes_the_place_of_what_the_client_knows) {
   };
   for (const auto& [in, out] : kTable) {
     std::vector<Message> history = conversation(in);
-    restore_leg(history, leg);
+    restore_legs(history, std::span(&leg, 1));
     EXPECT_EQ(letters_of(history), out) << in;
   }
 }

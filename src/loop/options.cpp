@@ -79,6 +79,7 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
       {"max_calls_per_tool", &Options::max_calls_per_tool},
       {"max_calls", &Options::max_calls},
       {"calls_per_round", &Options::calls_per_round},
+      {"max_calls_read", &Options::max_calls_read},
       {"parallel", &Options::parallel},
       {"repeated_calls", &Options::repeated_calls},
       {"repeats_to_force", &Options::repeats_to_force},
@@ -89,6 +90,7 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
       {"find_tools_limit", &Options::find_tools_limit},
   };
   static constexpr std::pair<std::string_view, std::size_t Options::*> kSizes[] = {
+      {"max_turn_bytes", &Options::max_turn_bytes},
       {"evict_bytes", &Options::evict_bytes},
       {"evict_preview_bytes", &Options::evict_preview_bytes},
       {"evicted_results", &Options::evicted_results},

@@ -27,6 +27,7 @@ struct ToolLoop::Parts {
   // events.cpp
   void accept(const Event& event);
   void start_call(const CallStarted& event);
+  bool pass_over();
   void add_arguments(const ArgumentsDelta& event);
   void finish_call(CallOutcome outcome);
   void report_field(const FieldReported& field, const Event& event);
@@ -39,7 +40,7 @@ struct ToolLoop::Parts {
   void enqueue(Call& call, const Tool& tool);
   void schedule();
   void run(Call& call);
-  void settle(Call& call, std::string text);  // refused: it never ran
+  void refuse(Call& call, std::string text);  // it never runs
   void finish_run(Call& call, ToolResult result);
   void expire_runs();
   Call* find_run(RunId run, Call::Status status);
@@ -57,7 +58,8 @@ struct ToolLoop::Parts {
   void return_to_client();
   void fail_turn(const Error& error);
   void finish(End end, FinishReason reason = FinishReason::stop, std::optional<Error> error = {});
-  void run_out();  // of time
+  void cut(End end);  // the answer is not whole, and says so
+  void run_out();     // of time
   void add_usage();
   void stop_everything(std::string_view why);
   void keep_round();  // moves the round into history
@@ -96,8 +98,8 @@ struct ToolLoop::Parts {
   RunId runs = 0;
   Usage usage;
   std::string usage_json;   // what upstreams reported for all turns, added up
-  bool force_next = false;  // the model repeats itself: the next turn has no tools
-  bool forced = false;      // this turn has none
+  bool force_next = false;  // the model repeats itself: the next turn may not call tools
+  bool forced = false;      // this turn may not
   bool finished = false;
 
   Millis now = 0;

@@ -1,12 +1,53 @@
 #include "loop/round.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "json/writer.h"
 #include "loop/history.h"
 
 namespace callgate::loop {
+
+void CallBook::add(const Call& call) {
+  ++calls_;
+  if (call.for_client) ++client_calls_;
+}
+
+void CallBook::change(Call& call, std::size_t index, Call::Status status) {
+  count(call, index, false);
+  call.status = status;
+  count(call, index, true);
+  if (call.run != 0) runs_.emplace(call.run, index);
+}
+
+void CallBook::count(const Call& call, std::size_t index, bool in) {
+  const auto note = [&](auto& set, const auto& entry) {
+    if (in) {
+      set.insert(entry);
+    } else {
+      set.erase(entry);
+    }
+  };
+  const std::size_t one = in ? 1 : std::size_t(-1);
+  if (call.status == Call::Status::ready) note(ready_, index);
+  if (call.status == Call::Status::approval) note(approvals_, index);
+  if (call.has_deadline()) note(timed_, std::pair(call.deadline, index));
+  if (call.status == Call::Status::settled && call.direct) direct_calls_ += one;
+  if (call.status != Call::Status::running) return;
+  running_ += one;
+  if (call.exclusive) exclusive_ += one;
+}
+
+const std::size_t* CallBook::find(RunId run) const {
+  const auto found = runs_.find(run);
+  return found == runs_.end() ? nullptr : &found->second;
+}
+
+Call& Round::add(Call call) {
+  book.add(call);
+  bytes += sizeof(Call) + call.id.size() + call.name.size();
+  return calls.emplace_back(std::move(call));
+}
 
 Message Round::message() const {
   Message message{.role = Role::assistant};
@@ -42,22 +83,6 @@ std::vector<Message> Round::results() const {
     messages.push_back(tool_message(call.id, call.result));
   }
   return messages;
-}
-
-bool Round::has_client_calls() const {
-  return std::any_of(calls.begin(), calls.end(), [](const Call& call) { return call.for_client; });
-}
-
-bool Round::has_server_calls() const {
-  return std::any_of(calls.begin(), calls.end(), [](const Call& call) { return !call.for_client; });
-}
-
-bool Round::waits() const {
-  return std::any_of(calls.begin(), calls.end(), [](const Call& call) { return call.waits(); });
-}
-
-bool Round::all_direct() const {
-  return std::all_of(calls.begin(), calls.end(), [](const Call& call) { return call.direct; });
 }
 
 bool Round::empty() const {

@@ -71,14 +71,13 @@ Request ToolLoop::Parts::next_request() {
     replace_system_prompt(next.messages, *system_prompt);
   }
   if (!nudge.empty()) next.messages.push_back(text_message(Role::user, nudge));
+  for (ToolSpec& spec : tools.shown(!evicted.empty())) next.tools.push_back(std::move(spec));
   if (forced) {
-    next.tools.clear();
-    next.other_tools.clear();
-    next.tool_choice = {};
+    // The tools stay declared: there are APIs that refuse a history with calls of tools that are not.
+    next.tool_choice = {.mode = ToolChoice::Mode::none};
     next.parallel_tool_calls.reset();
     return next;
   }
-  for (ToolSpec& spec : tools.shown(!evicted.empty())) next.tools.push_back(std::move(spec));
   // A call that the caller insisted on was made; to insist again would never end.
   const ToolChoice::Mode mode = next.tool_choice.mode;
   if (rounds > 0 && (mode == ToolChoice::Mode::required || mode == ToolChoice::Mode::named)) {
@@ -96,9 +95,9 @@ void ToolLoop::Parts::conclude() {
   failures = 0;
   if (round.has_client_calls()) return return_to_client();
   if (!round.has_server_calls()) return answer_without_calls();
-  if (forced) return finish(End::forced);
-  if (last_turn()) return finish(End::max_rounds);
-  if (round.limited) return finish(End::max_calls);
+  if (forced) return cut(End::forced);
+  if (last_turn()) return cut(End::max_rounds);
+  if (round.limited) return cut(End::max_calls);
   if (round.all_direct()) return answer_directly();
   next_round();
 }
@@ -135,6 +134,10 @@ void ToolLoop::Parts::next_round() {
   ++rounds;
   if (rounds == options.max_tool_rounds && options.on_limit == OnLimit::tell_model) {
     round.calls.back().result += kLastRoundNote;
+  }
+  if (round.passed_over > 0) {
+    round.calls.back().result += "\n[Note: " + std::to_string(round.passed_over) +
+                                 " more calls of this turn were not read; make fewer at once.]";
   }
   keep_round();
   forced = force_next;
@@ -175,7 +178,7 @@ void ToolLoop::Parts::fail_turn(const Error& error) {
 
 // The client's calls are complete and sent: it may go on with them.
 void ToolLoop::Parts::run_out() {
-  if (!round.over || !round.has_client_calls()) return finish(End::timeout);
+  if (!round.over || !round.has_client_calls()) return cut(End::timeout);
   stop_everything("no result before the time of the whole answer was over");
   return_to_client();
 }
@@ -189,9 +192,11 @@ void ToolLoop::Parts::stop_everything(std::string_view why) {
   for (Call& call : round.calls) {
     if (!call.waits()) continue;
     if (call.status == Call::Status::running) actions.push_back(CancelTool{call.run});
-    settle(call, std::string(why));
+    refuse(call, std::string(why));
   }
 }
+
+void ToolLoop::Parts::cut(End end) { finish(end, FinishReason::length); }
 
 void ToolLoop::Parts::finish(End end, FinishReason reason, std::optional<Error> error) {
   if (finished) return;

@@ -70,7 +70,7 @@ TEST_F(RunToEnd, runs_the_tools_until_there_is_no_call_left) {
   EXPECT_EQ(finish.usage.total_tokens, 45);
   EXPECT_THAT(runs_, ElementsAre(R"(lookup_order{"id":"ORD-42"})"));
   EXPECT_EQ(print_message(asked_.back()), R"(tool tc1 "shipped")");
-  EXPECT_EQ(reader_.text, "Let me look that up...Your order has shipped!");
+  EXPECT_EQ(reader_.text, "Let me look that up...\n\nYour order has shipped!");
   EXPECT_EQ(reader_.grammar.check_end(), "");
 }
 

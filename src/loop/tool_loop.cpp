@@ -57,7 +57,7 @@ ToolLoop::Parts::Parts(Request request_in, Options options_in, std::vector<Tool>
       history(std::exchange(request.messages, {})) {
   const std::vector<Message> known = take_first(history, options.in_memory.value_or(0));
   if (state) {
-    for (const State::Leg& leg : state->legs) restore_leg(history, leg);
+    restore_legs(history, state->legs);
     rounds = state->rounds;
     calls_made = state->calls;
     advisories = state->advisories;
@@ -131,7 +131,7 @@ bool ToolLoop::approve(RunId run, Millis now) {
   on_time(now);
   Call* call = parts_->find_run(run, Call::Status::approval);
   if (call == nullptr) return false;
-  call->status = Call::Status::ready;
+  parts_->round.change(*call, Call::Status::ready);
   parts_->schedule();
   return true;
 }
@@ -142,14 +142,14 @@ bool ToolLoop::deny(RunId run, std::string_view reason, Millis now) {
   if (call == nullptr) return false;
   std::string text = "not run: a person denied the call";
   if (!reason.empty()) text.append(": ").append(reason);
-  parts_->settle(*call, std::move(text));
+  parts_->refuse(*call, std::move(text));
   parts_->conclude_if_over();
   return true;
 }
 
 void ToolLoop::cancel(Millis now) {
   parts_->now = std::max(parts_->now, now);
-  parts_->finish(End::cancelled);
+  parts_->cut(End::cancelled);
 }
 
 void ToolLoop::inject(std::string_view text) {
@@ -163,11 +163,8 @@ void ToolLoop::set_system_prompt(std::string_view text) { parts_->system_prompt 
 std::optional<Millis> ToolLoop::deadline() const {
   if (parts_->finished || parts_->turn == 0) return std::nullopt;
   Millis first = parts_->deadline;
-  for (const Call& call : parts_->round.calls) {
-    const bool timed =
-        call.status == Call::Status::running || call.status == Call::Status::approval;
-    if (timed) first = std::min(first, call.deadline);
-  }
+  const auto& timed = parts_->round.book.timed();
+  if (!timed.empty()) first = std::min(first, timed.begin()->first);
   if (first == kNever) return std::nullopt;
   return first;
 }
@@ -183,8 +180,9 @@ void ToolLoop::on_time(Millis now) {
 
 std::vector<WaitForApproval> ToolLoop::approvals() const {
   std::vector<WaitForApproval> waiting;
-  for (const Call& call : parts_->round.calls) {
-    if (call.status != Call::Status::approval || parts_->finished) continue;
+  if (parts_->finished) return waiting;
+  for (const std::size_t index : parts_->round.book.approvals()) {
+    const Call& call = parts_->round.calls[index];
     waiting.push_back({call.run, call.id, call.name, call.arguments, call.deadline});
   }
   return waiting;

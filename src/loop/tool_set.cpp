@@ -143,10 +143,12 @@ std::vector<ToolSpec> ToolSet::shown(bool has_evicted) const {
     }
   }
   if (searched_) specs.push_back(find_tools_spec(hidden));
-  if (has_evicted && !client_.contains(std::string(kReadResult))) {
-    specs.push_back(EvictedResults::spec());
-  }
+  if (shows_read_result(has_evicted)) specs.push_back(EvictedResults::spec());
   return specs;
+}
+
+bool ToolSet::shows_read_result(bool has_evicted) const {
+  return has_evicted && !client_.contains(std::string(kReadResult));
 }
 
 void ToolSet::show(std::string_view name) {
@@ -197,8 +199,18 @@ ToolResult ToolSet::find(std::string_view arguments) {
 }
 
 std::string ToolSet::names(bool has_evicted) const {
+  constexpr std::size_t kMost = 50;
   std::string out;
-  for (const ToolSpec& spec : shown(has_evicted)) out += (out.empty() ? "" : ", ") + spec.name;
+  std::size_t count = 0;
+  const auto add = [&](std::string_view name) {
+    if (++count <= kMost) out.append(out.empty() ? "" : ", ").append(name);
+  };
+  for (const Entry& entry : entries_) {
+    if (entry.shown) add(entry.tool.spec.name);
+  }
+  if (searched_) add(kFindTools);
+  if (shows_read_result(has_evicted)) add(kReadResult);
+  if (count > kMost) out += " and " + std::to_string(count - kMost) + " more";
   return out;
 }
 

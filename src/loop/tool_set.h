@@ -39,7 +39,7 @@ class ToolSet {
   void show(std::string_view name);
   // The answer to a call of find_tools; shows what was found.
   ToolResult find(std::string_view arguments);
-  // For a model that called something else.
+  // For a model that called something else: the first of those that it is shown.
   std::string names(bool has_evicted) const;
 
   void load(const State& state);
@@ -54,6 +54,7 @@ class ToolSet {
   };
 
   bool allows(const Options& options, std::string_view name) const;
+  bool shows_read_result(bool has_evicted) const;
   void index();
   std::vector<std::size_t> search(std::string_view query, std::size_t limit) const;
 

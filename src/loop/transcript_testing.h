@@ -127,6 +127,7 @@ inline std::string print_model(const CallModel& call) {
   out += "\n  tools:";
   for (const ToolSpec& tool : call.request.tools) out += " " + tool.name;
   if (call.request.tool_choice.mode == ToolChoice::Mode::required) out += " (required)";
+  if (call.request.tool_choice.mode == ToolChoice::Mode::none) out += " (none)";
   return out + "\n";
 }
 

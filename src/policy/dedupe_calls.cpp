@@ -1,6 +1,5 @@
 #include "policy/dedupe_calls.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace callgate::policy {
@@ -21,8 +20,7 @@ void DedupeCalls::push(const Event& event, EventSink& next) {
 }
 
 void DedupeCalls::start(const CallStarted& event, EventSink& next) {
-  const bool known = std::any_of(seen_.begin(), seen_.end(),
-                                 [&](const Call& call) { return call.name == event.name; });
+  const bool known = names_.contains(std::string(event.name));
   open_ = {std::string(event.name), std::string(event.native_id), event.in_text, {}, {}};
   scanner_.reset();
   state_ = known ? State::held_back : State::passing;
@@ -76,10 +74,7 @@ void DedupeCalls::hold_back(std::string_view bytes, EventSink& next) {
 
 // Drops the call that is held back, or lets it pass.
 void DedupeCalls::decide(EventSink& next) {
-  const bool repeated = std::any_of(seen_.begin(), seen_.end(), [&](const Call& call) {
-    return call.name == open_.name && call.arguments == open_.arguments;
-  });
-  if (repeated) {
+  if (seen_.contains(key_of(open_))) {
     state_ = State::repeated;
     ++withheld_.calls;
     withheld_.by = "dedupe_calls";
@@ -100,7 +95,14 @@ void DedupeCalls::finish(const CallFinished& event, EventSink& next) {
   if (state == State::repeated) return;
   passed_.finish(event.outcome, next);
   open_.fields.clear();
-  if (state == State::passing) seen_.push_back(std::move(open_));
+  if (state != State::passing) return;
+  seen_.insert(key_of(open_));
+  names_.insert(std::move(open_.name));
+}
+
+// No name and arguments give the key of others.
+std::string DedupeCalls::key_of(const Call& call) {
+  return std::to_string(call.name.size()) + ":" + call.name + call.arguments;
 }
 
 }  // namespace callgate::policy

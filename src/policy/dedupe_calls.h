@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -42,13 +43,15 @@ class DedupeCalls final : public Stage {
   void pass(std::string_view bytes, EventSink& next);
   void hold_back(std::string_view bytes, EventSink& next);
   void decide(EventSink& next);
+  static std::string key_of(const Call& call);
 
   std::size_t max_held_back_;
   Withheld& withheld_;
   State state_ = State::none;
   Call open_;
-  json::Scanner scanner_;  // of the open call
-  std::vector<Call> seen_;
+  json::Scanner scanner_;                  // of the open call
+  std::unordered_set<std::string> names_;  // of the calls that passed
+  std::unordered_set<std::string> seen_;   // those calls, as key_of() writes them
   PassedCalls passed_;
 };
 

@@ -1,7 +1,5 @@
 #include "policy/undeclared_tools.h"
 
-#include <algorithm>
-
 #include "json/writer.h"
 
 namespace callgate::policy {
@@ -22,9 +20,7 @@ void UndeclaredToolCalls::push(const Event& event, EventSink& next) {
 }
 
 void UndeclaredToolCalls::start(const CallStarted& event, EventSink& next) {
-  const bool declared = std::any_of(tools_.begin(), tools_.end(),
-                                    [&](const ToolSpec& tool) { return tool.name == event.name; });
-  if (declared) {
+  if (tools_.find(event.name) != nullptr) {
     state_ = State::declared;
     return passed_.start(event, next);
   }

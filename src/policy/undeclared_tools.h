@@ -9,6 +9,7 @@
 #include "callgate/event.h"
 #include "callgate/policy.h"
 #include "callgate/request.h"
+#include "chat/tool_index.h"
 #include "policy/passed_calls.h"
 
 namespace callgate::policy {
@@ -29,7 +30,7 @@ class UndeclaredToolCalls final : public Stage {
   void finish(const CallFinished& event, EventSink& next);
 
   bool as_text_;
-  std::span<const ToolSpec> tools_;
+  ToolIndex tools_;
   Withheld& withheld_;
   State state_ = State::declared;
   std::string text_;

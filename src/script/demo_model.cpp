@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/utf8.h"
+#include "chat/call_names.h"
 #include "json/schema_sample.h"
 #include "script/message_text.h"
 
@@ -39,20 +40,20 @@ Results open_results(const std::vector<Message>& messages) {
   return {begin, end};
 }
 
-std::string tool_name(const std::vector<Message>& messages, const Message& result) {
-  for (auto message = messages.rbegin(); message != messages.rend(); ++message) {
-    for (const CallRecord& call : message->calls) {
-      if (call.id == result.tool_call_id) return call.name;
-    }
+std::string tool_name(const CallNames& names, const Message& result) {
+  if (const std::string_view name = names.find(result.tool_call_id); !name.empty()) {
+    return std::string(name);
   }
   return result.name.empty() ? "The tool" : result.name;
 }
 
 std::string answer_results(const std::vector<Message>& messages, const Results& results) {
   std::string text;
+  CallNames names;
+  for (const Message& message : messages) names.add(message);
   for (std::size_t i = results.begin; i < results.end; ++i) {
     if (!text.empty()) text.push_back('\n');
-    text += tool_name(messages, messages[i]) + " says: " + quote(any_text_of(messages[i].content));
+    text += tool_name(names, messages[i]) + " says: " + quote(any_text_of(messages[i].content));
   }
   return text;
 }

@@ -187,7 +187,7 @@ void AnswerSession::add_notices() {
   // Of the answer only what was dropped before its head is sent can be named: for a whole one that is all.
   const std::string dropped = joined(facts.dropped, facts.unsaid);
   if (!dropped.empty()) headers.add("x-callgate-dropped", dropped);
-  if (!facts.conversation.empty()) headers.add(kConversationHeader, facts.conversation);
+  if (!facts.session_state.empty()) headers.add(kSessionStateHeader, facts.session_state);
   if (!facts.session.empty()) headers.add(kSessionHeader, facts.session);
   if (facts.lacks_call) {
     headers.add("x-callgate-warning", "the model made no call although tool_choice asks for one");

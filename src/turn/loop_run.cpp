@@ -12,6 +12,8 @@
 namespace callgate::server {
 namespace {
 
+constexpr std::string_view kReasonPrefix = "loop_";
+
 // What belongs to the client's side stays off: the loop needs all that the model says.
 PolicyOptions policy_of_rounds(const PolicyOptions& asked) {
   PolicyOptions policy;
@@ -40,6 +42,7 @@ LoopRun::LoopRun(const TurnHost& host, LoopWork work, const net::Headers& asked,
       id_(host.mint.mint("loop_")),
       log_(host, job_, asked),
       session_(host, job_, log_, audience, wants),
+      round_log_(log_.record().max_answer()),
       news_(host.loop),
       held_end_(session_) {
   if (choice_.conversation.empty()) return;
@@ -261,10 +264,16 @@ std::string LoopRun::session() const {
 
 net::Task<> LoopRun::end(bool stayed) {
   std::string reason;
-  if (returned_) reason = "loop_returned";
-  if (finish_) reason = "loop_" + std::string(loop::to_string(finish_->end));
+  if (returned_) reason = std::string(kReasonPrefix) + "returned";
+  if (finish_) reason = std::string(kReasonPrefix) + std::string(loop::to_string(finish_->end));
   if (!reason.empty()) {
-    observe_loop(host_.world, model().name, std::string_view(reason).substr(5));
+    const std::string_view end = std::string_view(reason).substr(kReasonPrefix.size());
+    observe_loop(host_.world, model().name, end);
+  }
+  if (round_log_.has_rounds()) log_.record().rounds(round_log_.print());
+  // How a stream ends can only be in its last frame, unless nothing of it has left.
+  if (!reason.empty() && !audience_.has_started()) {
+    audience_.headers().add("x-callgate-loop-end", reason.substr(kReasonPrefix.size()));
   }
   AnswerSession::LoopEnd loop{.estimate = usage_estimate_, .summary = rounds_, .cut = reason};
   loop.summary.reason = returned_ ? FinishReason::tool_calls : FinishReason::stop;

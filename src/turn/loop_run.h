@@ -20,6 +20,7 @@
 #include "turn/held_end.h"
 #include "turn/loop_memory.h"
 #include "turn/round.h"
+#include "turn/round_log.h"
 #include "turn/running_loops.h"
 #include "turn/turn_job.h"
 #include "turn/turn_log.h"
@@ -88,8 +89,10 @@ class LoopRun final : RoundListener {
   void perform(loop::Action& action);
   void call_model(loop::CallModel& call);
   void start_turn(loop::CallModel call);
-  static net::Task<> play_turn(std::shared_ptr<Turn> turn);
+  static net::Task<> play_turn(std::shared_ptr<Turn> turn, net::Loop& event_loop);
   void end_turn(const Turn& turn, Round::End end);
+  // The turn's task threw.
+  void lose_turn(const Turn& turn);
   void drop_turn();
   // The turn that waits for it begins when what came before is stored.
   net::Task<> store_step();
@@ -97,8 +100,8 @@ class LoopRun final : RoundListener {
   net::Task<> store_end();
   void keep_state(const loop::ReturnToClient& back);
   void run_tool(loop::RunTool& run);
-  static net::Task<> play_tool(std::shared_ptr<ToolRun> run, tool::ToolHost& host, net::Loop& loop,
-                               tool::ToolCall call, net::Millis timeout);
+  static net::Task<> play_tool(std::shared_ptr<ToolRun> run, tool::ToolHost& host,
+                               net::Loop& event_loop, tool::ToolCall call, net::Millis timeout);
   void cancel_tool(loop::RunId run);
   void finish_tool(ToolRun& run, tool::ToolResult result);
   bool reserve(std::uint64_t more);
@@ -122,6 +125,7 @@ class LoopRun final : RoundListener {
   TurnLog log_;
   AnswerSession session_;
   Observer observer_{log_};
+  RoundLog round_log_;
 
   net::Signal news_;
   std::unique_ptr<LoopMemory> memory_;  // nullptr: the loop remembers nothing

@@ -1,6 +1,8 @@
 #include "turn/loop_turn.h"
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 
 #include "chat/usage.h"
 #include "engine/answer_notes.h"
@@ -32,10 +34,15 @@ void add_round(TurnSummary& all, const TurnSummary& round) {
 }
 
 // About what the loop holds of what rounds said. A call costs much more than its bytes: its record, messages to the model,
-// notices, a row of the log; 22 KB were measured.
+// notices, a row of the log; 22 KB were measured. Of calls beyond `max_calls_read` nothing is held.
 std::uint64_t said_bytes(const TurnSummary& summary) {
   constexpr std::uint64_t kCall = 24 << 10;
-  return engine::said_bytes(summary) + kCall * summary.calls;
+  constexpr std::uint32_t kMostRead = 1'000;
+  return engine::said_bytes(summary) + kCall * std::min(summary.calls, kMostRead);
+}
+
+Error internal_error(std::string message) {
+  return {.code = ErrorCode::internal, .message = std::move(message)};
 }
 
 }  // namespace
@@ -51,13 +58,30 @@ void LoopRun::call_model(loop::CallModel& call) {
 void LoopRun::start_turn(loop::CallModel call) {
   heard_ = false;
   said_ = false;
+  round_log_.begin(call.round, log_.elapsed_ms(), call.retry);
   turn_ = std::make_shared<Turn>(*this, std::move(call));
-  host_.loop.spawn(play_turn(turn_));
+  host_.loop.spawn(play_turn(turn_, host_.loop));
 }
 
-net::Task<> LoopRun::play_turn(std::shared_ptr<Turn> turn) {
-  const Round::End end = co_await turn->round.run();
-  if (turn->run != nullptr) turn->run->end_turn(*turn, end);
+// Whatever the round throws, the loop must hear of its end: nothing else would wake it before its timeout.
+net::Task<> LoopRun::play_turn(std::shared_ptr<Turn> turn, net::Loop& event_loop) {
+  try {
+    const Round::End end = co_await turn->round.run();
+    if (turn->run != nullptr) turn->run->end_turn(*turn, end);
+    co_return;
+  } catch (const std::exception& fault) {
+    event_loop.report_fault(fault.what());
+  } catch (...) {
+    event_loop.report_fault("an unknown exception");
+  }
+  if (turn->run != nullptr) turn->run->lose_turn(*turn);
+}
+
+void LoopRun::lose_turn(const Turn& turn) {
+  given_up_ = internal_error("the turn of the model broke off inside the gateway");
+  if (turn_.get() == &turn) drop_turn();  // it may have thrown while the upstream kept what it must
+  tool_loop_->fail_turn(turn.asked.turn, *given_up_, now());
+  news_.notify();
 }
 
 void LoopRun::end_turn(const Turn& turn, Round::End end) {
@@ -82,6 +106,7 @@ void LoopRun::drop_turn() {
 std::shared_ptr<engine::TurnOutlet> LoopRun::begin_answer(const Request& request,
                                                           PipelineOptions& options) {
   if (job_.capture) job_.capture->begin_round(request, options);
+  round_log_.begin_answer();
   return std::make_shared<Outlet>(*this, request, options);
 }
 
@@ -100,11 +125,14 @@ bool LoopRun::reserve(std::uint64_t more) {
 std::optional<Error> LoopRun::objection() const {
   if (out_of_memory_) return out_of_memory();
   const std::uint64_t most = job_.snapshot->config.limits.max_upstream_body.count;
-  if (said_bytes(turn_->round.summary()) > most) return engine::too_large("an answer");
+  if (engine::said_bytes(turn_->round.summary()) > most) return engine::too_large("an answer");
   return session_.objection();
 }
 
-void LoopRun::end_answer(const TurnSummary& summary) { add_round(rounds_, summary); }
+void LoopRun::end_answer(const TurnSummary& summary) {
+  add_round(rounds_, summary);
+  round_log_.end_answer(log_.elapsed_ms());
+}
 
 // The task of the loop sends; the round waits for it.
 net::Task<bool> LoopRun::send() {
@@ -120,6 +148,7 @@ void LoopRun::take(const Event& event) {
   // After a failure only words that were held back are of use, and only where the client has others of the turn.
   if (turn_->round.is_failing() && !(words && said_)) return;
   said_ = said_ || words;
+  round_log_.accept(event);
   if (const auto* end = std::get_if<TurnFinished>(&event)) {
     if (end->reason == FinishReason::upstream_error) return;  // end_turn() has the error
     count_usage(turn_->round.summary());
@@ -159,9 +188,16 @@ void LoopRun::run_tool(loop::RunTool& asked) {
   host_.loop.spawn(play_tool(run, *host_.world.tools, host_.loop, std::move(call), timeout));
 }
 
-net::Task<> LoopRun::play_tool(std::shared_ptr<ToolRun> run, tool::ToolHost& host, net::Loop& loop,
-                               tool::ToolCall call, net::Millis timeout) {
-  tool::ToolResult result = co_await host.run(loop, std::move(call), timeout, run->cancel);
+net::Task<> LoopRun::play_tool(std::shared_ptr<ToolRun> run, tool::ToolHost& host,
+                               net::Loop& event_loop, tool::ToolCall call, net::Millis timeout) {
+  tool::ToolResult result = tool::error_result("the tool broke off inside the gateway");
+  try {
+    result = co_await host.run(event_loop, std::move(call), timeout, run->cancel);
+  } catch (const std::exception& fault) {
+    event_loop.report_fault(fault.what());
+  } catch (...) {
+    event_loop.report_fault("an unknown exception");
+  }
   if (run->run != nullptr) run->run->finish_tool(*run, std::move(result));
 }
 
@@ -188,6 +224,12 @@ void LoopRun::finish_tool(ToolRun& run, tool::ToolResult result) {
     result.is_error = true;
   }
   result_bytes_ += result.text.size();
+  round_log_.add_result({.id = run.call,
+                         .name = run.name,
+                         .is_error = result.is_error,
+                         .duration_ms = result.duration.count(),
+                         .bytes = result.text.size(),
+                         .text = log_.record().beginning_of(result.text)});
   loop::ToolResult given{
       .text = std::move(result.text), .is_error = result.is_error, .truncated = result.truncated};
   const loop::RunId id = run.id;

@@ -5,10 +5,10 @@
 
 namespace callgate::server {
 
-RunningLoops::Entry::Entry(RunningLoops& all, net::Loop& loop, LoopSight sight, Steer steer)
+RunningLoops::Entry::Entry(RunningLoops& all, net::Loop& event_loop, LoopSight sight, Steer steer)
     : all_(all), id_(sight.id), steer_(std::make_shared<Steer>(std::move(steer))) {
   const std::lock_guard lock(all_.mutex_);
-  Running running{.sight = std::move(sight), .loop = &loop, .steer = steer_};
+  Running running{.sight = std::move(sight), .event_loop = &event_loop, .steer = steer_};
   all_.running_.insert_or_assign(id_, std::move(running));
 }
 
@@ -49,7 +49,7 @@ RunningLoops::Answer RunningLoops::steer(std::string_view id, const std::string*
     if (!known) return Answer::no_run;
   }
   // The entry lives on the thread that the work is posted to, so it cannot go while it is told.
-  running.loop->post([steer = running.steer, command = std::move(command)] {
+  running.event_loop->post([steer = running.steer, command = std::move(command)] {
     if (const auto still = steer.lock()) (*still)(command);
   });
   return Answer::taken;

@@ -43,7 +43,7 @@ class RunningLoops {
   class Entry {
    public:
     // `steer` is called on that event loop, never after the entry is gone.
-    Entry(RunningLoops& all, net::Loop& loop, LoopSight sight, Steer steer);
+    Entry(RunningLoops& all, net::Loop& event_loop, LoopSight sight, Steer steer);
     ~Entry();
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
@@ -64,7 +64,7 @@ class RunningLoops {
  private:
   struct Running {
     LoopSight sight;
-    net::Loop* loop = nullptr;
+    net::Loop* event_loop = nullptr;
     std::weak_ptr<Steer> steer;
   };
   mutable std::mutex mutex_;

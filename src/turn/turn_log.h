@@ -22,7 +22,7 @@ struct AttemptFacts {
   std::string_view read_as;     // the dialect
   std::string_view settled_on;  // the one that `auto` found calls in, so far
   std::string dropped;          // names of fields that its wire format cannot carry
-  std::string conversation;     // what became of it, at an upstream that keeps conversations
+  std::string session_state;    // at an upstream that keeps sessions: whether this one is new
   std::string session;          // its id there
   std::string unsaid;           // names of what its answer said, and an answer cannot carry
   bool lacks_call = false;      // the model was asked twice for a call, and has made none

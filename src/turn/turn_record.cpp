@@ -82,15 +82,16 @@ void TurnRecord::call_result(std::string_view id, std::string_view name, store::
   if (call == calls_.end()) call = find([](const Call&) { return true; });
   if (call == calls_.end()) return;
   call->row.id = id;
-  if (keeps_content()) {
-    // A secret that the end cuts in two is masked first.
-    result.text = cut_to(result.text, 2 * store::kLongestText);
-    mask_.apply(result.text);
-    result.text = cut_to(result.text, store::kLongestText);
-  } else {
-    result.text.clear();
-  }
+  result.text = beginning_of(result.text);
   call->row.result = std::move(result);
+}
+
+std::string TurnRecord::beginning_of(std::string_view result) const {
+  if (!keeps_content()) return {};
+  // A secret that the end cuts in two is masked first.
+  std::string text(cut_to(result, 2 * store::kLongestText));
+  mask_.apply(text);
+  return std::string(cut_to(text, store::kLongestText));
 }
 
 void TurnRecord::complete(store::RequestOutcome& outcome) {
@@ -100,7 +101,7 @@ void TurnRecord::complete(store::RequestOutcome& outcome) {
   if (!outcome.finish_reason) outcome.finish_reason = kept_.reason;
   outcome.sent = std::move(sent_);
   outcome.response = std::move(response_);
-  outcome.events = std::move(kept_.events);
+  outcome.events = std::move(rounds_.empty() ? kept_.events : rounds_);
   outcome.search = std::move(question_);
   if (!outcome.search.empty() && !kept_.search.empty()) outcome.search.push_back('\n');
   outcome.search.append(cut_to(kept_.search, store::kLongestText - outcome.search.size()));
@@ -111,12 +112,15 @@ void TurnRecord::complete(store::RequestOutcome& outcome) {
 
 void TurnRecord::turn_started(std::string_view response_id) {
   calls_.clear();
+  open_.clear();
   kept_ = {};
   if (next_ != nullptr) next_->turn_started(response_id);
 }
 
 // A call that is never finished was cut off.
 void TurnRecord::call_started(const CallStart& start) {
+  if (start.choice >= open_.size()) open_.resize(start.choice + 1, kNone);
+  open_[start.choice] = calls_.size() < kMostCalls ? calls_.size() : kNone;
   if (calls_.size() < kMostCalls) {
     calls_.push_back({.choice = start.choice,
                       .call = start.call,
@@ -128,12 +132,11 @@ void TurnRecord::call_started(const CallStart& start) {
 }
 
 void TurnRecord::call_finished(const CallEnd& end) {
-  const auto call = std::find_if(calls_.rbegin(), calls_.rend(), [&](const Call& open) {
-    return open.choice == end.choice && open.call == end.call;
-  });
-  if (call != calls_.rend()) {
-    call->row.outcome = end.outcome;
-    call->open = false;
+  const std::size_t row = end.choice < open_.size() ? open_[end.choice] : kNone;
+  if (row != kNone && calls_[row].call == end.call) {
+    calls_[row].row.outcome = end.outcome;
+    calls_[row].open = false;
+    open_[end.choice] = kNone;
   }
   if (next_ != nullptr) next_->call_finished(end);
 }

@@ -41,7 +41,11 @@ class TurnRecord final : public TurnObserver {
   void call_result(std::string_view id, std::string_view name, store::CallResult result);
   // There is no memory for the content of the turn: none is kept from now on.
   void forget_content();
+  // As much of a result as the log keeps, without secrets; empty where it keeps no content.
+  std::string beginning_of(std::string_view result) const;
   void ended(KeptTurn kept);
+  // The events of all rounds, which take the place of those that the client got.
+  void rounds(std::string events) { rounds_ = std::move(events); }
   void complete(store::RequestOutcome& outcome);
 
   void turn_started(std::string_view response_id) override;
@@ -55,15 +59,18 @@ class TurnRecord final : public TurnObserver {
     store::CallRow row;
     bool open = true;
   };
+  static constexpr std::size_t kNone = std::size_t(-1);
 
   const SecretMask& mask_;
   std::size_t max_answer_;
   TurnObserver* next_ = nullptr;
   std::vector<Call> calls_;
-  std::string question_;  // what the user said last
+  std::vector<std::size_t> open_;  // by choice: the row of its open call, or kNone
+  std::string question_;           // what the user said last
   std::string sent_;
   std::string response_;
   KeptTurn kept_;
+  std::string rounds_;
 };
 
 // As much of `text` as fits into so many bytes, whole UTF-8 sequences.

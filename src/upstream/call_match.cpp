@@ -5,12 +5,7 @@
 namespace callgate::upstream {
 namespace {
 
-// How far back a piece may reach for its call. Keeps the search linear however many calls a turn has.
-constexpr std::size_t kReach = 512;
-
 using State = CallArguments::State;
-
-std::size_t reach_from(std::size_t size) { return size > kReach ? size - kReach : 0; }
 
 bool opens_object(std::string_view bytes) { return trimmed(bytes).starts_with('{'); }
 

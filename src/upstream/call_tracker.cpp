@@ -1,5 +1,6 @@
 #include "upstream/call_tracker.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace callgate::upstream {
@@ -207,9 +208,24 @@ void CallTracker::pump(EventSink& sink) {
       held_back_ -= ready.size();
       slot.arguments.remove_ready();
     }
-    if (!slot.is_closed() || live_ + 1 == slots_.size()) return;
+    const bool last = live_ + 1 == slots_.size();
+    if (!slot.is_closed() || (last && !slot.over)) return;
     close(slot, false, sink);
   }
+}
+
+void CallTracker::end_call(std::int64_t index, EventSink& sink) {
+  for (std::size_t i = slots_.size(), stop = std::max(live_, reach_from(i)); i-- > stop;) {
+    if (slots_[i].kind != Slot::Kind::call || slots_[i].index != index) continue;
+    slots_[i].over = slots_[i].is_closed();
+    return pump(sink);
+  }
+}
+
+void CallTracker::end_newest(EventSink& sink) {
+  if (live_ == slots_.size() || slots_.back().kind != Slot::Kind::call || is_prefilled()) return;
+  slots_.back().over = slots_.back().is_closed();
+  pump(sink);
 }
 
 // A name that may still grow is not one yet.

@@ -3,8 +3,8 @@
 //
 // A piece belongs to the call with its id, else to the call on its index, else to the newest one, unless it can only
 // be the start of another call. A call that starts while an earlier one is open is held back until the earlier one's
-// top-level JSON value has closed; so is prose. CallFinished leaves with whatever follows the call, so that bytes
-// after the value, which make it malformed, still belong to it.
+// top-level JSON value has closed; so is prose. CallFinished leaves when the wire format says that the call is over, else
+// with whatever follows the call, so that bytes after the value, which make it malformed, still belong to it.
 //
 // Prose and arguments may hold halves of surrogate pairs: each kind of prose, and each call, joins its own.
 #pragma once
@@ -46,6 +46,10 @@ class CallTracker {
   void push_prose(Prose kind, std::string_view text, EventSink& sink);
   // `whole`: the piece is a call of its own, complete as it is.
   void push_call(const CallPiece& piece, bool whole, RepairCounts& repairs, EventSink& sink);
+  // Nothing follows the arguments of the newest call on this index: if they are whole, the call is finished.
+  void end_call(std::int64_t index, EventSink& sink);
+  // The same for the newest call, unless it has no arguments but {}, which others may replace.
+  void end_newest(EventSink& sink);
   // Everything held back leaves, up to a call that has no name: the tally then says so. `cut`: the turn did not end by
   // itself, so an empty last call was cut.
   void finish(bool cut, EventSink& sink);
@@ -77,6 +81,7 @@ class CallTracker {
     std::uint64_t document = 0;                               // in which it began
     ToolNames::Growth growth = ToolNames::Growth::over;
     bool started = false;
+    bool over = false;  // nothing follows its arguments
     bool header_again = false;
     bool may_repeat = false;  // an earlier call: known once the arguments are whole
     bool counted_repeat = false;
@@ -86,6 +91,10 @@ class CallTracker {
 
     bool is_closed() const { return arguments.state() == CallArguments::State::closed; }
   };
+
+  // How far back a piece may reach for its call. Keeps the search linear however many calls a turn has.
+  static constexpr std::size_t kReach = 512;
+  static std::size_t reach_from(std::size_t size) { return size > kReach ? size - kReach : 0; }
 
   // call_match.cpp: which call a piece belongs to
   Slot* find(const CallPiece& piece);

@@ -8,6 +8,7 @@ namespace callgate::upstream {
 namespace {
 
 constexpr std::string_view kFunctions = "functions.";
+constexpr std::size_t kFewTools = 16;  // are looked through faster than any index
 
 // `prefix` and then `longer` begin with `name` and go on after it.
 bool begins(std::string_view longer, std::string_view prefix, std::string_view name) {
@@ -41,10 +42,7 @@ std::string_view without_quotes(std::string_view name) {
 
 }  // namespace
 
-bool ToolNames::declares(std::string_view name) const {
-  return std::any_of(tools_.begin(), tools_.end(),
-                     [&](const ToolSpec& tool) { return tool.name == name; });
-}
+bool ToolNames::declares(std::string_view name) const { return index_.find(name) != nullptr; }
 
 std::string_view ToolNames::cleaned(std::string_view name) const {
   if (declares(name)) return name;
@@ -68,8 +66,18 @@ std::string_view ToolNames::cleaned(std::string_view name) const {
 }
 
 bool ToolNames::begins_longer(std::string_view name, std::string_view prefix) const {
-  return std::any_of(tools_.begin(), tools_.end(),
-                     [&](const ToolSpec& tool) { return begins(tool.name, prefix, name); });
+  if (tools_.size() <= kFewTools || name.size() <= prefix.size()) {
+    return std::any_of(tools_.begin(), tools_.end(),
+                       [&](const ToolSpec& tool) { return begins(tool.name, prefix, name); });
+  }
+  if (sorted_.empty()) {
+    sorted_.reserve(tools_.size());
+    for (const ToolSpec& tool : tools_) sorted_.push_back(tool.name);
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  name.remove_prefix(prefix.size());
+  const auto next = std::upper_bound(sorted_.begin(), sorted_.end(), name);
+  return next != sorted_.end() && next->starts_with(name);
 }
 
 bool ToolNames::fits(std::string_view name) const {

@@ -8,8 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "callgate/request.h"
+#include "chat/tool_index.h"
 
 namespace callgate::upstream {
 
@@ -17,7 +19,7 @@ class ToolNames {
  public:
   ToolNames() = default;
   // REQUIRES: `tools` outlive this. None: every name is possible.
-  explicit ToolNames(std::span<const ToolSpec> tools) : tools_(tools) {}
+  explicit ToolNames(std::span<const ToolSpec> tools) : tools_(tools), index_(tools) {}
 
   bool declares(std::string_view name) const;
   // The name without what stands around it, a view into `name`. A declared name stays as it is.
@@ -38,6 +40,8 @@ class ToolNames {
   bool fits(std::string_view name) const;
 
   std::span<const ToolSpec> tools_;
+  ToolIndex index_;
+  mutable std::vector<std::string_view> sorted_;  // where there are many; made when it is needed
 };
 
 }  // namespace callgate::upstream

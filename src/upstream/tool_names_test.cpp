@@ -74,5 +74,25 @@ TEST(ToolNames, joins_nothing_without_a_sign_that_it_is_one_call) {
   EXPECT_EQ(ToolNames(kTools).joined("unknown", "find", true, true), "find");
 }
 
+// How many tools there are beside the one that is meant makes no difference.
+TEST(ToolNames, judges_the_same_among_many_tools) {
+  std::vector<ToolSpec> many = kTools;
+  for (int i = 0; i < 100; ++i) {
+    many.push_back({.name = "z" + std::to_string(i), .parameters = {}});
+  }
+  const ToolNames few_names(kTools);
+  const ToolNames many_names(many);
+  for (const std::string_view name :
+       {"get", "ge", "get_", "get_weather", "find", "fin", "finder", "fs", "functions.ge",
+        "functions.find", "func", "other", ""}) {
+    EXPECT_EQ(few_names.declares(name), many_names.declares(name)) << name;
+    EXPECT_EQ(few_names.cleaned(name), many_names.cleaned(name)) << name;
+    EXPECT_EQ(few_names.growth(name), many_names.growth(name)) << name;
+    EXPECT_EQ(few_names.joined(name, "_weather", true, false),
+              many_names.joined(name, "_weather", true, false))
+        << name;
+  }
+}
+
 }  // namespace
 }  // namespace callgate::upstream

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "chat/call_names.h"
 #include "upstream/request_parts.h"
 
 namespace callgate::upstream {
@@ -14,16 +15,6 @@ constexpr std::string_view kOpenEnd =
 constexpr std::string_view kNoOutput = "(no output)";
 
 bool is_answer(const Message& message) { return message.role == Role::assistant; }
-
-// The name of the tool whose call this answers.
-std::string_view tool_of(std::span<const Message> messages, const Message& result) {
-  for (auto message = messages.rbegin(); message != messages.rend(); ++message) {
-    for (const CallRecord& call : message->calls) {
-      if (call.id == result.tool_call_id) return call.name;
-    }
-  }
-  return {};
-}
 
 void append_word(std::string& out, std::string_view word) {
   if (!word.empty()) out.append(" ").append(word);
@@ -80,12 +71,16 @@ std::string to_transcript(std::span<const Message> messages, std::span<const Mes
   if (std::any_of(messages.begin(), messages.end(), is_answer)) {
     out = is_answer(messages.back()) ? kOpenEnd : kReplay;
   }
+  CallNames names;
+  for (const Message& message : earlier) names.add(message);
   for (std::size_t i = 0; i < messages.size(); ++i) {
+    const Message& message = messages[i];
     if (i > 0) out += "\n\n";
-    std::string_view tool = tool_of(messages.first(i), messages[i]);
-    if (tool.empty()) tool = tool_of(earlier, messages[i]);
-    append_heading(out, tool.empty() ? std::string_view(messages[i].name) : tool, messages[i]);
-    append_content(out, messages[i]);
+    std::string_view tool;
+    if (message.role == Role::tool) tool = names.find(message.tool_call_id);
+    append_heading(out, tool.empty() ? std::string_view(message.name) : tool, message);
+    append_content(out, message);
+    names.add(message);
   }
   return out;
 }

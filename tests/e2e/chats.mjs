@@ -93,7 +93,7 @@ export class Client {
   }
 
   #note(record, { headers }) {
-    record.how = headers['x-callgate-conversation'];
+    record.how = headers['x-callgate-session-state'];
     record.id = headers['x-request-id'];
   }
 
@@ -106,7 +106,7 @@ export class Client {
     let answer;
     try {
       answer = await ChatStream.open(this.#url, body);
-      record.how = answer.headers['x-callgate-conversation'];
+      record.how = answer.headers['x-callgate-session-state'];
       for await (const frame of answer) {
         if (frame.data === '[DONE]') break;
         text += JSON.parse(frame.data).choices[0].delta.content ?? '';

@@ -33,7 +33,7 @@ async function say(gateway, messages, headers = {}) {
   assert.equal(answer.status, 200, answer.text);
   return {
     message: answer.json().choices[0].message,
-    how: answer.headers['x-callgate-conversation'],
+    how: answer.headers['x-callgate-session-state'],
     session: answer.headers['x-callgate-session'],
     request: answer.headers['x-request-id'],
   };

@@ -139,7 +139,7 @@ describe('a conversation with text, a call, two parallel calls and an answer', (
         const answer = await say(gateway, messages, { stream, reasoning_effort: 'high' });
         assert.equal(answer.status, 200, JSON.stringify(answer));
         const { message, finish, usage, headers } = answer;
-        assert.equal(headers['x-callgate-conversation'], i === 0 ? 'new' : 'continued');
+        assert.equal(headers['x-callgate-session-state'], i === 0 ? 'new' : 'continued');
         assert.equal(headers['x-callgate-dropped'], 'tools');
         assert.equal(message.content ?? '', turn.text);
         assert.equal(message.reasoning_content, turn.reasoning);
@@ -279,10 +279,10 @@ describe('the conversation that a request belongs to', () => {
     const two = [...one, first.message, user('second')];
     const second = await say(gateway, two);
     const again = await say(gateway, two);
-    assert.equal(again.headers['x-callgate-conversation'], 'branched');
+    assert.equal(again.headers['x-callgate-session-state'], 'branched');
     await say(gateway, [...two, second.message, user('third')]);
     const back = await say(gateway, [...one, first.message, user('another')], { stream: true });
-    assert.equal(back.headers['x-callgate-conversation'], 'branched');
+    assert.equal(back.headers['x-callgate-session-state'], 'branched');
     const [chat, ...more] = await chats_of(mock);
     assert.deepEqual(more, []);
     const parent_of = (text) => chat.messages.find((node) => node.content === text).parent_id;
@@ -304,7 +304,7 @@ describe('the conversation that a request belongs to', () => {
       { role: 'tool', tool_call_id: 'x', content: '' },
       user('second'),
     ]);
-    assert.equal(changed.headers['x-callgate-conversation'], 'recovered');
+    assert.equal(changed.headers['x-callgate-session-state'], 'recovered');
     const [, chat] = await chats_of(mock);
     assert.equal(
       chat.messages[0].content,
@@ -319,7 +319,7 @@ describe('the conversation that a request belongs to', () => {
       changed.message,
       user('third'),
     ]);
-    assert.equal(next.headers['x-callgate-conversation'], 'continued');
+    assert.equal(next.headers['x-callgate-session-state'], 'continued');
   });
 
   test('a chat that the upstream has lost is told anew', async (t) => {
@@ -335,7 +335,7 @@ describe('the conversation that a request belongs to', () => {
     const first = await say(gateway, [user('first')]);
     mock = kept;
     const answer = await say(gateway, [user('first'), first.message, user('second')]);
-    assert.equal(answer.headers['x-callgate-conversation'], 'recovered');
+    assert.equal(answer.headers['x-callgate-session-state'], 'recovered');
     const [chat] = await chats_of(kept);
     assert.match(
       chat.messages[0].content,
@@ -353,7 +353,7 @@ describe('the conversation that a request belongs to', () => {
     messages.push(answers[0].message, user('more'));
     await Promise.all([0, 1].map((i) => say(gateway, messages, bearer(i))));
     const open = await say(gateway, [user('x'), ...messages.slice(1)], bearer(0));
-    assert.equal(open.headers['x-callgate-conversation'], 'recovered');
+    assert.equal(open.headers['x-callgate-session-state'], 'recovered');
     const chats = await chats_of(mock);
     assert.deepEqual(
       chats.slice(0, 2).map((chat) => texts(chat)[2]),
@@ -368,11 +368,11 @@ describe('the conversation that a request belongs to', () => {
     const first = await say(gateway, [system('Noon.'), user('first')], session);
     const rest = [user('first'), first.message, user('second')];
     const second = await say(gateway, [system('Night.'), ...rest], session);
-    assert.equal(second.headers['x-callgate-conversation'], 'continued');
+    assert.equal(second.headers['x-callgate-session-state'], 'continued');
     const other = await say(gateway, [system('Night.'), ...rest], {
       headers: { 'session-id': 's2' },
     });
-    assert.equal(other.headers['x-callgate-conversation'], 'recovered');
+    assert.equal(other.headers['x-callgate-session-state'], 'recovered');
     const [chat] = await chats_of(mock);
     assert.equal(texts(chat)[2], '[system]\nNight.\n\n[user]\nsecond');
   });
@@ -422,9 +422,9 @@ describe('a client that leaves', () => {
       { role: 'assistant', content: seen.slice(0, 5) },
       user('go on'),
     ]);
-    assert.equal(goes_on.headers['x-callgate-conversation'], 'continued');
+    assert.equal(goes_on.headers['x-callgate-session-state'], 'continued');
     const again = await ChatStream.open(gateway.url, { model: 'm', messages: asked });
-    assert.equal(again.headers['x-callgate-conversation'], 'new');
+    assert.equal(again.headers['x-callgate-session-state'], 'new');
     again.leave();
     const chat = await chat_of(mock, 'chat-1');
     assert.equal(chat.messages.find((node) => node.content === 'go on').parent_id, cut.id);
@@ -543,6 +543,6 @@ test('the demo has a model that keeps conversations', async (t) => {
     ],
     { model: 'demo-qwen_web', stream: true },
   );
-  assert.equal(last.headers['x-callgate-conversation'], 'continued');
+  assert.equal(last.headers['x-callgate-session-state'], 'continued');
   assert.equal(last.message.content, 'get_weather says: 18');
 });

@@ -360,7 +360,10 @@ void ChoiceStream::call_field(const FieldReported& event) {
 }
 
 void ChoiceStream::choice_field(const FieldReported& event) {
+  // A frame with more names than any server has is cut in two, so that looking for them stays cheap.
+  constexpr std::size_t kMostNames = 64;
   const bool again =
+      beside_names_.size() == kMostNames ||
       std::find(beside_names_.begin(), beside_names_.end(), event.name) != beside_names_.end();
   if (again) {
     waiting_.push_back(std::exchange(beside_, {}));

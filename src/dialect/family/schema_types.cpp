@@ -328,21 +328,14 @@ bool SchemaPlace::knows_members_of(std::string_view object) const {
   return known && in.finish();
 }
 
-bool ToolSchemas::declares(std::string_view tool) const {
-  return std::any_of(tools_.begin(), tools_.end(),
-                     [&](const ToolSpec& spec) { return spec.name == tool; });
-}
+bool ToolSchemas::declares(std::string_view tool) const { return tools_.find(tool) != nullptr; }
 
 SchemaPlace ToolSchemas::arguments_of(std::string_view tool) {
-  for (const Entry& entry : read_) {
-    if (tools_[entry.tool].name == tool) return entry.tree->root();
-  }
-  for (std::size_t i = 0; i < tools_.size(); ++i) {
-    if (tools_[i].name != tool) continue;
-    read_.push_back({i, std::make_unique<SchemaTree>(tools_[i].parameters.text)});
-    return read_.back().tree->root();
-  }
-  return {};
+  const ToolSpec* const spec = tools_.find(tool);
+  if (spec == nullptr) return {};
+  std::unique_ptr<SchemaTree>& tree = read_[spec];
+  if (tree == nullptr) tree = std::make_unique<SchemaTree>(spec->parameters.text);
+  return tree->root();
 }
 
 }  // namespace callgate::dialect

@@ -12,9 +12,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "callgate/request.h"
+#include "chat/tool_index.h"
 #include "json/reader.h"
 
 namespace callgate::dialect {
@@ -121,20 +123,16 @@ class ToolSchemas {
   // REQUIRES: `tools` outlives this.
   explicit ToolSchemas(std::span<const ToolSpec> tools) : tools_(tools) {}
 
-  bool are_unknown() const { return tools_.empty(); }
+  bool are_unknown() const { return tools_.tools().empty(); }
   bool declares(std::string_view tool) const;
   // It is declared, or nobody said which tools there are.
-  bool may_be_called(std::string_view tool) const { return tools_.empty() || declares(tool); }
+  bool may_be_called(std::string_view tool) const { return are_unknown() || declares(tool); }
   // The place of the arguments of `tool`, or one that says nothing.
   SchemaPlace arguments_of(std::string_view tool);
 
  private:
-  std::span<const ToolSpec> tools_;
-  struct Entry {
-    std::size_t tool;
-    std::unique_ptr<SchemaTree> tree;
-  };
-  std::vector<Entry> read_;
+  ToolIndex tools_;
+  std::unordered_map<const ToolSpec*, std::unique_ptr<SchemaTree>> read_;
 };
 
 }  // namespace callgate::dialect

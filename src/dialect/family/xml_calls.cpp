@@ -1,6 +1,7 @@
 #include "dialect/family/xml_calls.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "dialect/family/marked_json.h"
 #include "dialect/family/tagged_value.h"
@@ -167,13 +168,13 @@ class XmlParser final : public AuditedParser {
                         std::find_if_not(name.begin(), name.end(), is_tag_name_byte) == name.end();
     std::string text = std::string(1, '<').append(name);
     marker_bytes_ += text.size();
-    if (usable && marker_bytes_ <= kMaxMarkerBytes &&
-        std::find(texts_.begin(), texts_.end(), text) == texts_.end()) {
+    if (usable && marker_bytes_ <= kMaxMarkerBytes && known_.insert(text).second) {
       texts_.push_back(std::move(text));
     }
   }
 
   std::size_t marker_bytes_ = 0;
+  std::unordered_set<std::string> known_;
   std::vector<std::string> texts_;
   std::vector<Opener> openers_;
   Prose prose_;

@@ -230,8 +230,9 @@ void AnthropicDecoder::stop_block(const AnthropicFrame& frame, EventSink& sink) 
   if (position >= blocks_.size()) return;
   if (thinking_.is_open(position)) thinking_.close(sink);
   if (blocks_[position].kind != Block::Kind::call) return;
-  if (early_call_ == position) return push_early_input(sink);
+  if (early_call_ == position) push_early_input(sink);
   if (!tracker_.has_arguments(static_cast<std::int64_t>(position))) empty_call_ = position;
+  tracker_.end_call(static_cast<std::int64_t>(position), sink);
 }
 
 void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink) {

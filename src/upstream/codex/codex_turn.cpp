@@ -77,6 +77,7 @@ void CodexTurn::call(std::string_view id, std::string_view name, std::string_vie
   piece_.name = name;
   piece_.arguments = arguments.empty() ? "{}" : arguments;
   calls_.push_call(piece_, true, repairs_, sink);
+  calls_.end_newest(sink);
 }
 
 void CodexTurn::own_tool(const OwnTool& tool, EventSink& sink) {

@@ -204,6 +204,7 @@ void GeminiDecoder::push_whole(const GeminiPart& part, Choice& choice, EventSink
   piece_.arguments = fragment_;
   // The id distinguishes a frame that came twice from a second call.
   choice.tracker.push_call(piece_, part.id.empty() && !rest, repairs_, sink);
+  choice.tracker.end_newest(sink);
 }
 
 void GeminiDecoder::name_call(Choice& choice, EventSink& sink) {
@@ -226,7 +227,8 @@ void GeminiDecoder::continue_call(const GeminiPart& part, Choice& choice, EventS
   if (choice.arguments.empty() && is_more_than_nothing(part.args.view())) {
     choice.call_open = false;
     json::append_compact(fragment_, part.args.view());
-    return push_arguments(choice, sink);
+    push_arguments(choice, sink);
+    return choice.tracker.end_newest(sink);
   }
   push_arguments(choice, sink);
   if (!more) close_call(choice, sink);
@@ -247,6 +249,7 @@ void GeminiDecoder::close_call(Choice& choice, EventSink& sink) {
   fragment_.clear();
   choice.arguments.finish(fragment_);
   push_arguments(choice, sink);
+  choice.tracker.end_newest(sink);
 }
 
 void GeminiDecoder::apply_finish(const GeminiCandidate& candidate, Choice& choice,

@@ -104,6 +104,7 @@ void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
     // One that has an id may be of a line that came twice. Arguments without a name are those of the call that has none.
     const bool rest = call.name.empty() && tracker_.is_prefilled();
     tracker_.push_call(call, call.id.empty() && !rest, repairs_, sink);
+    tracker_.end_newest(sink);
   }
   if (holds_too_much(tracker_)) return;
   if (line.done) apply_end(line, sink);

@@ -167,7 +167,7 @@ void OpenaiChatDecoder::apply_choice(const ChoicePiece& piece, Choice& choice, E
   }
   if (!piece.error.empty()) return fail_with(decode_openai_error(0, piece.error));
   if (holds_too_much(choice.tracker)) return;
-  apply_finish(piece.finish.view(), choice);
+  apply_finish(piece.finish.view(), choice, sink);
 }
 
 void OpenaiChatDecoder::apply_message(const ChoicePiece& piece, Choice& choice, EventSink& sink,
@@ -195,7 +195,7 @@ void OpenaiChatDecoder::apply_message(const ChoicePiece& piece, Choice& choice, 
 }
 
 // The last word counts, except that a plain end right after another word takes nothing back.
-void OpenaiChatDecoder::apply_finish(std::string_view word, Choice& choice) {
+void OpenaiChatDecoder::apply_finish(std::string_view word, Choice& choice, EventSink& sink) {
   if (is_no_word(word)) return;
   choice.spoke = true;
   const std::optional<FinishReason> reason = finish_reason_of(word);
@@ -204,6 +204,7 @@ void OpenaiChatDecoder::apply_finish(std::string_view word, Choice& choice) {
   const bool plain = *reason == FinishReason::stop || *reason == FinishReason::tool_calls;
   if (!choice.said || choice.spoke_since || !plain) choice.said = reason;
   choice.spoke_since = false;
+  if (choice.said == FinishReason::tool_calls) choice.tracker.end_newest(sink);
 }
 
 // A caller that asked for one choice gets the first that comes, whatever its index; others are not wanted.

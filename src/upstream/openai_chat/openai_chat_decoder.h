@@ -51,7 +51,7 @@ class OpenaiChatDecoder final : public DecoderBase {
   void apply_turn_fields(const Answer& answer, EventSink& sink);
   void apply_choice(const ChoicePiece& piece, Choice& choice, EventSink& sink, bool whole);
   void apply_message(const ChoicePiece& piece, Choice& choice, EventSink& sink, bool whole);
-  void apply_finish(std::string_view word, Choice& choice);
+  void apply_finish(std::string_view word, Choice& choice, EventSink& sink);
   std::optional<std::uint32_t> position_of(std::int64_t index, std::uint32_t count);
   void end(Ending ending, ChoiceSinks& sinks) override;
   bool is_empty() const;

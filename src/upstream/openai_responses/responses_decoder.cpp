@@ -135,6 +135,7 @@ bool ResponsesDecoder::apply_call(std::string_view type, const ResponsesFrame& f
     push_arguments(*state, delta, renamed ? frame.whole_object : frame.delta_object, sink);
   } else if (type.ends_with(".done")) {
     push_rest(*state, frame.whole.view(), frame.whole_object, sink);
+    tracker_.end_call(static_cast<std::int64_t>(state->number), sink);
   }
   return true;
 }

@@ -118,6 +118,7 @@ void ResponsesDecoder::finish_call(OutputItem& state, const ResponsesItem& item,
   } else if (state.text.length() == 0) {
     push_raw(state, "{}", false, sink);
   }
+  tracker_.end_call(static_cast<std::int64_t>(state.number), sink);
 }
 
 // The part of all arguments, or of all input, that is new.
