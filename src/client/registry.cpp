@@ -2,13 +2,15 @@
 
 #include "base/path_pattern.h"
 #include "client/openai_chat/openai_chat.h"
+#include "client/openai_responses/openai_responses.h"
 #include "client/protocol.h"
 
 namespace callgate::client {
 namespace {
 
-constexpr std::array<const Protocol*, 1> kAll = {
+constexpr std::array<const Protocol*, 2> kAll = {
     &kOpenaiChat,
+    &kOpenaiResponses,
 };
 
 }  // namespace

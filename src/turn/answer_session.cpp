@@ -19,6 +19,9 @@ Request shape_of(const Request& request) {
   shape.stream = request.stream;
   shape.include_usage = request.include_usage;
   shape.legacy_functions = request.legacy_functions;
+  shape.origin = request.origin;
+  shape.body = request.body;
+  shape.client = request.client;
   return shape;
 }
 
@@ -46,6 +49,7 @@ void AnswerSession::add_elapsed(PipelineOptions& options) const {
 std::shared_ptr<engine::TurnOutlet> AnswerSession::begin_answer(const Request& request,
                                                                 PipelineOptions& options) {
   options.keep = log_.record().max_answer();
+  if (!job_.answer_id.empty()) options.response_id = job_.answer_id;
   add_elapsed(options);
   if (job_.capture) job_.capture->made_pipeline(options);
   out_.clear();
@@ -64,6 +68,7 @@ Request AnswerSession::begin_loop(std::string loop_id) {
   if (wants_ == Wants::bytes) options.policy = job_.options.policy;
   options.created = net::unix_ms() / 1000;
   options.id_seed = host_.mint.next();
+  options.response_id = job_.answer_id;
   options.max_held_back = job_.snapshot->config.limits.max_held_back.count;
   options.keep = log_.record().max_answer();
   add_elapsed(options);
@@ -120,6 +125,8 @@ void AnswerSession::after_read() {
   // The request has done its work: an answer that streams for long should not hold it.
   job_.request.messages = {};
   job_.request.extra = {};
+  // The log shows what a whole answer would repeat of it.
+  if (!log_.record().keeps_content()) job_.request.body = {};
 }
 
 bool AnswerSession::is_committed() const {
