@@ -90,6 +90,36 @@ struct ToolChoice {
   std::string name;  // mode named
 };
 
+// A tool that the client knows by another name, or as another kind, than the function that stands for it in `tools`.
+struct ToolAlias {
+  enum class Kind : std::uint8_t {
+    function,
+    freeform,  // its input is text: the function has one string parameter, `input`
+    search,    // the client looks for more tools itself
+  };
+  Kind kind = Kind::function;
+  std::string function;  // its name in `tools`
+  std::string name;      // as the client declared it
+  std::string space;     // the namespace that it is in; empty: none
+};
+
+// What a client's protocol wants to know again when it writes the answer, and what its format alone can say. Nothing of it goes
+// upstream.
+struct ClientSide {
+  struct OwnField {
+    std::string name;              // such as `truncation` or `input[2]`
+    bool changes_meaning = false;  // the answer may be another than the one asked for
+  };
+  std::vector<ToolAlias> aliases;
+  std::vector<OwnField> own_fields;  // an upstream of another format cannot be told: it is reported
+  bool compacts = false;             // the answer is a summary that the client keeps sealed
+  // What of `body` the members of the request still say as it does: src/chat/body_mark.h.
+  std::size_t messages = 0;
+  std::uint64_t messages_digest = 0;
+  std::size_t tools = 0;
+  std::uint64_t tools_digest = 0;
+};
+
 struct Request {
   std::string model;
   std::vector<Message> messages;
@@ -111,6 +141,7 @@ struct Request {
   std::string_view origin;
   RawJson body;
   std::vector<NativeField> native;  // what other members cannot say of it
+  ClientSide client;
 };
 
 }  // namespace callgate

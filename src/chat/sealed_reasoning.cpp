@@ -6,8 +6,6 @@
 namespace callgate {
 namespace {
 
-constexpr std::string_view kSeal = "callgate.1.";
-
 bool is_object(std::string_view text) {
   json::Reader in(text);
   if (in.peek() != json::Kind::object) return false;
@@ -19,16 +17,17 @@ bool is_object(std::string_view text) {
 
 std::optional<std::string> seal_reasoning(std::string_view detail) {
   if (detail.size() > kMaxSealedReasoning) return std::nullopt;
-  std::string sealed(kSeal);
+  std::string sealed(kReasoningSeal);
   base64::append_encoded(sealed, detail);
   return sealed;
 }
 
 std::optional<std::string> unseal_reasoning(std::string_view text) {
-  if (!text.starts_with(kSeal) || text.size() > kSeal.size() + kMaxSealedReasoning * 4 / 3 + 4) {
+  if (!text.starts_with(kReasoningSeal) ||
+      text.size() > kReasoningSeal.size() + kMaxSealedReasoning * 4 / 3 + 4) {
     return std::nullopt;
   }
-  auto detail = base64::decode(text.substr(kSeal.size()));
+  auto detail = base64::decode(text.substr(kReasoningSeal.size()));
   if (!detail || !is_object(*detail)) return std::nullopt;
   return detail;
 }

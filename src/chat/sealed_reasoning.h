@@ -15,6 +15,9 @@ namespace callgate {
 // Longer elements are not sealed: they would come back with every request of the conversation.
 inline constexpr std::size_t kMaxSealedReasoning = std::size_t{256} << 10;
 
+// What such text begins with.
+inline constexpr std::string_view kReasoningSeal = "callgate.1.";
+
 // The element, a JSON object, as opaque text; nothing if it is too long.
 std::optional<std::string> seal_reasoning(std::string_view detail);
 

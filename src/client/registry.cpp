@@ -3,14 +3,16 @@
 #include "base/path_pattern.h"
 #include "client/anthropic_messages/anthropic_messages.h"
 #include "client/openai_chat/openai_chat.h"
+#include "client/openai_responses/openai_responses.h"
 #include "client/protocol.h"
 
 namespace callgate::client {
 namespace {
 
-constexpr std::array<const Protocol*, 2> kAll = {
+constexpr std::array<const Protocol*, 3> kAll = {
     &kOpenaiChat,
     &kAnthropicMessages,
+    &kOpenaiResponses,
 };
 
 }  // namespace

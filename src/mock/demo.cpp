@@ -83,25 +83,35 @@ void add_codex_demo(Config& config, const std::string& program) {
 }
 
 std::string demo_greeting(std::string_view base_url) {
-  const std::string curl = "curl -N " + std::string(base_url) +
-                           "/v1/chat/completions -H 'content-type: application/json' -d '";
-  return "\nTry it in another terminal:\n\n" + curl +
-         "{\"model\":\"demo-tools\",\"stream\":true,"
-         "\"messages\":[{\"role\":\"user\",\"content\":\"What is the weather in Paris?\"}],"
-         "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"get_weather\",\"parameters\":"
-         "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"}},\"required\":["
-         "\"city\"]}}}]}'\n\nor ask the same as Anthropic Messages:\n\ncurl -N " +
-         std::string(base_url) +
-         "/v1/messages -H 'content-type: application/json' -H 'anthropic-version: 2023-06-01' -d '"
-         "{\"model\":\"demo-tools\",\"stream\":true,\"max_tokens\":1024,"
-         "\"messages\":[{\"role\":\"user\",\"content\":\"What is the weather in Paris?\"}],"
-         "\"tools\":[{\"name\":\"get_weather\",\"input_schema\":{\"type\":\"object\","
-         "\"properties\":{"
-         "\"city\":{\"type\":\"string\"}},\"required\":[\"city\"]}}]}'\n\n"
+  const auto curl = [&](std::string_view path, std::string_view body) {
+    return "curl -N " + std::string(base_url) + std::string(path) +
+           " -H 'content-type: application/json' -d '" + std::string(body) + "'\n\n";
+  };
+  constexpr std::string_view kSchema =
+      R"({"type":"object","properties":{"city":{"type":"string"}},"required":["city"]})";
+  const std::string tool = R"("name":"get_weather","parameters":)" + std::string(kSchema);
+  return "\nTry it in another terminal:\n\n" +
+         curl(
+             "/v1/chat/completions",
+             R"({"model":"demo-tools","stream":true,"messages":[{"role":"user",)"
+             R"("content":"What is the weather in Paris?"}],"tools":[{"type":"function","function":{)" +
+                 tool + "}}]}") +
+         "the same as Responses:\n\n" +
+         curl("/v1/responses",
+              R"({"model":"demo-tools","stream":true,"input":"What is the weather in Paris?",)"
+              R"("tools":[{"type":"function",)" +
+                  tool + "}]}") +
+         "or as Messages:\n\n" +
+         curl("/v1/messages",
+              R"({"model":"demo-tools","stream":true,"max_tokens":1024,"messages":[{"role":"user",)"
+              R"("content":"What is the weather in Paris?"}],"tools":[{"name":"get_weather",)"
+              R"("input_schema":)" +
+                  std::string(kSchema) + "}]}") +
          "or let the gateway run the tool:\n\n" +
-         curl +
-         "{\"model\":\"demo-loop\",\"stream\":true,\"callgate\":{\"show_tool_calls\":true},"
-         "\"messages\":[{\"role\":\"user\",\"content\":\"What time is it?\"}]}'\n\nCtrl-C stops.\n";
+         curl("/v1/chat/completions",
+              R"({"model":"demo-loop","stream":true,"callgate":{"show_tool_calls":true},)"
+              R"("messages":[{"role":"user","content":"What time is it?"}]})") +
+         "Ctrl-C stops.\n";
 }
 
 }  // namespace callgate::server

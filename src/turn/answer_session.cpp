@@ -24,6 +24,8 @@ Request shape_of(const Request& request) {
     if (field.name == "stop")
       shape.extra.push_back(field);  // an answer may name the one that matched
   }
+  shape.body = request.body;
+  shape.client = request.client;
   return shape;
 }
 
@@ -51,6 +53,7 @@ void AnswerSession::add_elapsed(PipelineOptions& options) const {
 std::shared_ptr<engine::TurnOutlet> AnswerSession::begin_answer(const Request& request,
                                                                 PipelineOptions& options) {
   options.keep = log_.record().max_answer();
+  if (!job_.answer_id.empty()) options.response_id = job_.answer_id;
   add_elapsed(options);
   if (job_.capture) job_.capture->made_pipeline(options);
   out_.clear();
@@ -69,6 +72,7 @@ Request AnswerSession::begin_loop(std::string loop_id) {
   if (wants_ == Wants::bytes) options.policy = job_.options.policy;
   options.created = net::unix_ms() / 1000;
   options.id_seed = host_.mint.next();
+  options.response_id = job_.answer_id;
   options.max_held_back = job_.snapshot->config.limits.max_held_back.count;
   options.keep = log_.record().max_answer();
   add_elapsed(options);
@@ -125,7 +129,8 @@ void AnswerSession::after_read() {
     // The request has done its work: an answer that streams for long should not hold it.
     job_.request.messages = {};
     job_.request.extra = {};
-    job_.request.body = {};
+    // The log shows what a whole answer would repeat of it.
+    if (!log_.record().keeps_content()) job_.request.body = {};
     job_.request.native = {};
   }
   reserve();

@@ -98,6 +98,12 @@ Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelCon
   if (auto left = leave_native(upstream, request, made.request.dropped); !left) {
     return tl::unexpected(left.error());
   }
+  // What only the client's own format can say.
+  if (request.origin != wire_of(upstream).name) {
+    for (const ClientSide::OwnField& field : request.client.own_fields) {
+      made.request.dropped.push_back({field.name, field.changes_meaning});
+    }
+  }
   // Fields that the wire format cannot carry are told to the client, or refused.
   for (const DroppedField& field : made.request.dropped) {
     if (field.changes_meaning && upstream.dropped_fields == "refuse") {

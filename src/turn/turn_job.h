@@ -35,6 +35,7 @@ struct TurnJob {
   std::shared_ptr<const Snapshot> snapshot;
   KeyState* key = nullptr;  // lives in the snapshot; nullptr on an open gateway
   std::string request_id;
+  std::string answer_id;  // what the answer is called; empty: a name is minted
   std::string session;  // as the client names its conversation, may be empty
   std::string peer;
   std::uint64_t started_ms = 0;  // of the event loop's clock

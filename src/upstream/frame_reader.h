@@ -76,6 +76,9 @@ class FrameReader {
     return false;
   }
 
+  // The text that is being read, what was mended included.
+  std::string_view document() const { return document_; }
+
   json::Reader in_;
   DroppedMembers dropped_;
   Frame frame_;

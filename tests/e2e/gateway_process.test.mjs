@@ -259,8 +259,13 @@ describe('the command line', () => {
     assert.equal(turn.calls[0].name, 'find');
     assert.equal(typeof JSON.parse(turn.calls[0].arguments).q, 'string');
 
-    const printed = [...demo.stdout.matchAll(/^curl .* -d '(.*)'$/gm)].map(([, body]) => body);
+    const lines = [...demo.stdout.matchAll(/^curl -N \S+(\/v1\/\S+) .* -d '(.*)'$/gm)];
+    const printed = lines.filter(([, path]) => path.endsWith('completions')).map(([, , body]) => body);
     assert.equal(printed.length, 2);
+    const [[, path, asked]] = lines.filter(([, each]) => each === '/v1/responses');
+    const responses = await post(demo.url + path, JSON.parse(asked));
+    assert.match(responses.text, /event: response\.completed\n/);
+    assert.match(responses.text, /"type":"function_call"[^}]*"name":"get_weather"/);
     const [called, looped] = await Promise.all(
       printed.map(async (body) => check_stream((await stream_chat(demo.url, JSON.parse(body))).data)),
     );

@@ -9,6 +9,7 @@
 #include "upstream/openai_responses/responses_decoder.h"
 #include "upstream/openai_responses/responses_error.h"
 #include "upstream/openai_responses/responses_input.h"
+#include "upstream/openai_responses/responses_same.h"
 #include "upstream/openai_responses/responses_tools.h"
 
 namespace callgate::upstream {
@@ -156,11 +157,18 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   add_key(encoded, options, "bearer");
   encoded.dropped = fields_left_behind(request, responses_fields());
   BodyWriter(request, options, encoded).write();
+  if (request.origin == kOpenaiResponses.name && !request.body.empty()) {
+    encoded.body = same_format_body(request, options, encoded.body);
+    encoded.dropped.clear();
+  }
   return encoded;
 }
 
 std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
-  return std::make_unique<ResponsesDecoder>(request.tools);
+  if (request.origin != kOpenaiResponses.name) {
+    return std::make_unique<ResponsesDecoder>(request.tools);
+  }
+  return std::make_unique<ResponsesDecoder>(request.tools, request.client.aliases);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "chat/same_format.h"
 #include "upstream/finish_word.h"
 #include "upstream/openai_responses/responses_error.h"
 
@@ -73,7 +74,10 @@ void ResponsesDecoder::apply(std::string_view type, const ResponsesFrame& frame,
     if (frame.has_item) start_item(frame, sink);
   } else if (type == "output_item.done") {
     const OutputItem::Kind kind = item_kind_of(frame.item.type.view());
-    if (kind == OutputItem::Kind::other) return;
+    if (kind == OutputItem::Kind::other) {
+      other_ids_.emplace(frame.item.id.view());
+      return report_item(kOtherItem, frame.item, sink);
+    }
     OutputItem* state = items_.known(kind, frame, true);
     if (state == nullptr) state = items_.add(kind, frame.item, frame.output_index);
     if (state != nullptr) finish_item(*state, frame.item, sink);
@@ -252,10 +256,19 @@ void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& b
   }
   items_.match(body.output, [&](const ResponsesItem& item, OutputItem* state) {
     const OutputItem::Kind kind = item_kind_of(item.type.view());
-    if (kind == OutputItem::Kind::other) return;
-    if (state == nullptr) state = items_.add(kind, item, std::nullopt);
+    if (kind == OutputItem::Kind::other) {
+      if (!other_ids_.contains(std::string(item.id.view()))) report_item(kOtherItem, item, sink);
+      return;
+    }
+    if (state == nullptr) {
+      state = items_.add(kind, item, std::nullopt);
+      report_item(kItemAdded, item, sink);
+    }
     if (state != nullptr) finish_item(*state, item, sink);
   });
+  if (same_format_ && !body.json.empty()) {
+    sink.accept(FieldReported{FieldReported::Scope::turn, kWholeResponse, body.json});
+  }
   if (!body.service_tier.empty()) {
     sink.accept(FieldReported{FieldReported::Scope::turn, "service_tier", body.service_tier});
   }

@@ -15,6 +15,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "upstream/call_tracker.h"
 #include "upstream/decoder_base.h"
@@ -29,6 +32,13 @@ class ResponsesDecoder final : public DecoderBase {
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
   explicit ResponsesDecoder(std::span<const ToolSpec> tools = {}) : names_(tools) {
     tracker_.expect_disorder(tools);
+  }
+  // For a client that speaks Responses itself: it is told of whatever has no event of its own, see same_format.h. `aliases`: how it
+  // calls its tools.
+  ResponsesDecoder(std::span<const ToolSpec> tools, std::vector<ToolAlias> aliases)
+      : ResponsesDecoder(tools) {
+    same_format_ = true;
+    aliases_ = std::move(aliases);
   }
 
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
@@ -77,6 +87,9 @@ class ResponsesDecoder final : public DecoderBase {
   void push_raw(const OutputItem& state, std::string_view json, bool object, EventSink& sink);
   void report_annotation(std::string_view json, EventSink& sink);
   void report_logprobs(std::string_view list, EventSink& sink);
+  void report_item(std::string_view field, const ResponsesItem& item, EventSink& sink);
+  // The function that stands for the tool of a call.
+  std::string_view function_of(const ResponsesItem& item) const;
 
   void apply_end(std::string_view status, const ResponsesBody& body, EventSink& sink);
   void end(Ending ending, ChoiceSinks& sinks) override { end(ending, sinks.choice(0)); }
@@ -101,6 +114,9 @@ class ResponsesDecoder final : public DecoderBase {
   std::optional<FinishReason> said_;
   bool seen_ = false;  // something of the output
   ToolNames names_;
+  bool same_format_ = false;
+  std::unordered_set<std::string> other_ids_;  // of items without events that were reported
+  std::vector<ToolAlias> aliases_;
 };
 
 }  // namespace callgate::upstream

@@ -1,5 +1,7 @@
 #include "upstream/openai_responses/responses_frame.h"
 
+#include <algorithm>
+
 #include "upstream/openai_chat/openai_usage.h"
 
 namespace callgate::upstream {
@@ -11,9 +13,11 @@ void ResponsesPart::clear() {
 }
 
 void ResponsesItem::clear() {
-  for (Text* each : {&type, &id, &call_id, &name, &status, &arguments, &input, &encrypted}) {
+  for (Text* each :
+       {&type, &id, &call_id, &name, &space, &status, &arguments, &input, &encrypted}) {
     each->clear();
   }
+  json = {};
   arguments_object = false;
   arguments_renamed = false;
   input_object = false;
@@ -27,6 +31,7 @@ void ResponsesBody::clear() {
   output.clear();
   has_output = false;
   usage.reset();
+  json = {};
   service_tier = {};
   error = {};
 }
@@ -72,9 +77,11 @@ void ResponsesFrameReader::read_member(std::string_view key) {
   } else if (key == "annotation") {
     frame_.annotation = read_given();
   } else if (key == "response" && in_.peek() == json::Kind::object) {
+    const std::size_t from = in_.offset();
     each_member([&](std::string_view inner) {
       if (!read_body_member(inner)) in_.skip();
     });
+    frame_.response.json = object_from(from);
   } else if (!read_body_member(key)) {
     in_.skip();
   }
@@ -111,11 +118,13 @@ bool ResponsesFrameReader::read_body_member(std::string_view key) {
 
 void ResponsesFrameReader::read_item(ResponsesItem& item) {
   item.clear();
+  const std::size_t from = in_.offset();
   each_member([&](std::string_view key) {
     const bool is_text = read_text_member(key, {{"type", &item.type},
                                                 {"id", &item.id},
                                                 {"call_id", &item.call_id},
                                                 {"name", &item.name},
+                                                {"namespace", &item.space},
                                                 {"status", &item.status},
                                                 {"encrypted_content", &item.encrypted}});
     if (is_text) return;
@@ -126,10 +135,17 @@ void ResponsesFrameReader::read_item(ResponsesItem& item) {
     item.arguments_renamed = key != "arguments";
     read_arguments(item.arguments, item.arguments_object);
   });
+  item.json = object_from(from);
   const std::string_view type = item.type.view();
   const bool known = type == "message" || type == "function_call" || type == "custom_tool_call" ||
                      type == "reasoning";
   if (!known) dropped_.add(type);
+}
+
+// The object that was read, which began after `from`.
+std::string_view ResponsesFrameReader::object_from(std::size_t from) const {
+  const std::size_t begin = std::min(document().find('{', from), document().size());
+  return in_.offset() > begin ? document().substr(begin, in_.offset() - begin) : std::string_view();
 }
 
 void ResponsesFrameReader::read_parts(ReusedList<ResponsesPart>& parts) {

@@ -30,10 +30,12 @@ struct ResponsesPart {
 };
 
 struct ResponsesItem {
+  std::string_view json;  // all of it
   Text type;
   Text id;
   Text call_id;
   Text name;
+  Text space;  // the namespace of the tool that a call names
   Text status;
   Text arguments;  // JSON; of a string its content
   bool arguments_object = false;
@@ -53,6 +55,7 @@ struct ResponsesBody {
   ReusedList<ResponsesItem> output;
   bool has_output = false;
   std::optional<Usage> usage;
+  std::string_view json;          // the object itself
   std::string_view service_tier;  // JSON, empty when null
   std::string_view error;         // likewise
 
@@ -90,6 +93,7 @@ class ResponsesFrameReader final : public FrameReader<ResponsesFrame> {
   void read_incomplete();
   void read_delta();
   void read_arguments(Text& arguments, bool& object);
+  std::string_view object_from(std::size_t from) const;
   std::string_view read_given();
   std::string_view read_list();
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "chat/same_format.h"
 #include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -35,10 +36,13 @@ void ResponsesDecoder::start_item(const ResponsesFrame& frame, EventSink& sink) 
   const Kind kind = item_kind_of(frame.item.type.view());
   if (kind == Kind::other) return;
   OutputItem* state = items_.known(kind, frame, false);
-  if (state == nullptr) state = items_.add(kind, frame.item, frame.output_index);
+  if (state == nullptr) {
+    state = items_.add(kind, frame.item, frame.output_index);
+    report_item(kItemAdded, frame.item, sink);
+  }
   if (state == nullptr || (kind != Kind::call && kind != Kind::custom_call)) return;
   if (!frame.output_index && state->name.empty()) count(Repair::index_missing);
-  name_call(*state, frame.item.name.view(), frame.item.call_id.view(), sink);
+  name_call(*state, function_of(frame.item), frame.item.call_id.view(), sink);
   const Arguments early = arguments_of(kind, frame.item);
   if (state->done || !state->early.empty()) return;
   state->early = early.text;
@@ -60,6 +64,7 @@ void ResponsesDecoder::finish_item(OutputItem& state, const ResponsesItem& item,
         }
       }
       state.annotations = std::max(state.annotations, seen);
+      if (!state.done) report_item(kItemDone, item, sink);
       break;
     }
     case OutputItem::Kind::reasoning: {
@@ -104,7 +109,7 @@ void ResponsesDecoder::name_call(OutputItem& state, std::string_view name, std::
 
 void ResponsesDecoder::finish_call(OutputItem& state, const ResponsesItem& item, EventSink& sink) {
   if (state.done) return;
-  name_call(state, item.name.view(), item.call_id.view(), sink);
+  name_call(state, function_of(item), item.call_id.view(), sink);
   const bool custom = state.kind == OutputItem::Kind::custom_call;
   Arguments whole = arguments_of(state.kind, item);
   if (whole.renamed) count(Repair::arguments_misplaced);
@@ -147,6 +152,19 @@ void ResponsesDecoder::push_raw(const OutputItem& state, std::string_view json, 
   piece_.arguments = json;
   piece_.arguments_object = object;
   tracker_.push_call(piece_, false, repairs_, sink);
+}
+
+void ResponsesDecoder::report_item(std::string_view field, const ResponsesItem& item,
+                                   EventSink& sink) {
+  if (!same_format_ || item.json.empty()) return;
+  sink.accept(FieldReported{FieldReported::Scope::message, field, item.json});
+}
+
+std::string_view ResponsesDecoder::function_of(const ResponsesItem& item) const {
+  for (const ToolAlias& alias : aliases_) {
+    if (alias.name == item.name.view() && alias.space == item.space.view()) return alias.function;
+  }
+  return item.name.view();
 }
 
 // {"type":"url_citation","url":"u","title":"t","start_index":0,"end_index":4}; others have no form in Chat Completions.

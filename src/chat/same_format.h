@@ -1,0 +1,19 @@
+// What an upstream tells a client that speaks the same format beside events: fields of the message and of the turn whose names no
+// other format has. Decoders report them only for requests of that origin.
+#pragma once
+
+#include <string_view>
+
+namespace callgate {
+
+// Responses. An item of the output begins, as the upstream wrote it: it gives the item that events open next its id, and members
+// that callgate does not know.
+inline constexpr std::string_view kItemAdded = "openai_responses.item_added";
+// The same when it ends.
+inline constexpr std::string_view kItemDone = "openai_responses.item_done";
+// An item of a kind that has no events.
+inline constexpr std::string_view kOtherItem = "openai_responses.item";
+// The response object at the end.
+inline constexpr std::string_view kWholeResponse = "openai_responses.response";
+
+}  // namespace callgate
