@@ -141,9 +141,28 @@ TEST_F(CaptureTest, keeps_no_more_bytes_in_memory_than_it_may) {
   keep("a", 60);
   keep("b", 60);
   keep("c", 101);
-  EXPECT_FALSE(recent.find("a"));
-  EXPECT_TRUE(recent.find("b"));
-  EXPECT_FALSE(recent.find("c"));
+  EXPECT_FALSE(recent.find("a", ""));
+  EXPECT_TRUE(recent.find("b", ""));
+  EXPECT_FALSE(recent.find("c", ""));
+}
+
+TEST_F(CaptureTest, shows_of_captures_with_one_id_that_of_the_key_that_asks) {
+  RecentCaptures recent;
+  const CaptureConfig config{.recent = 10, .recent_bytes = {100}};
+  for (const char* key : {"alice", "bob"}) {
+    CaptureJob job;
+    job.record.request_id = "dup";
+    job.record.model = std::string("of ") + key;
+    job.key = key;
+    job.secrets = std::make_shared<std::vector<std::string>>();
+    recent.keep(std::move(job), config);
+  }
+  const auto model = [&](const char* key) {
+    return read_capture(recent.find("dup", key).value())->model;
+  };
+  EXPECT_EQ(model("alice"), "of alice");
+  EXPECT_EQ(model("bob"), "of bob");
+  EXPECT_EQ(model("carol"), "of bob");
 }
 
 TEST_F(CaptureTest, stops_at_its_limit_and_says_so) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -363,6 +364,34 @@ Attempt<void> Journal::begin_anew() {
   if (ftruncate(file_, 0) != 0) return failed("empty it");
   if (!write_at(file_, std::string(kHead) + id_ + "\n", 0)) return failed("write");
   end_ = kHeadSize;
+  return {};
+}
+
+Attempt<void> Journal::restore(const std::string& path) {
+  struct stat ours {};
+  struct stat there {};
+  if (fstat(file_, &ours) != 0) return failed("read " + path);
+  if (static_cast<std::uint64_t>(ours.st_size) < end_) {
+    const Attempt<void> begun = begin_anew();
+    if (!begun) return begun;
+    return fault(FaultKind::truncated, "journal: " + path + " was truncated: what it held is lost");
+  }
+  const bool is_there = stat(path.c_str(), &there) == 0;
+  if (is_there && there.st_ino == ours.st_ino && there.st_dev == ours.st_dev) return {};
+  Attempt<Journal> fresh = open(path, limit_);
+  if (!fresh) return tl::unexpected(fresh.error());
+  if (!fresh->empty()) {
+    return fault(FaultKind::gone,
+                 "journal: " + path + " was replaced by another that is not empty");
+  }
+  constexpr std::size_t kBlock = 1u << 20;
+  for (std::uint64_t at = 0; at < end_; at += kBlock) {
+    if (!write_at(fresh->file_, read_at(file_, at, std::min<std::uint64_t>(kBlock, end_ - at)),
+                  at)) {
+      return failed("write");
+    }
+  }
+  std::swap(file_, fresh->file_);
   return {};
 }
 

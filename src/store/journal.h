@@ -33,6 +33,10 @@ class Journal {
   Journal& operator=(Journal&& other) noexcept;
   ~Journal();
 
+  // Puts the file back where it was, with what it holds, when somebody has deleted, replaced or cut it. Nothing happens when
+  // all is well. What was cut off is lost; a fault says so, once.
+  Attempt<void> restore(const std::string& path);
+
   // Gives how many of them there was room for. The last quarter of the room takes no bodies.
   Attempt<std::size_t> append(std::span<const Write> writes);
 

@@ -307,5 +307,35 @@ TEST_P(JournalContract, is_replayed_from_where_the_store_remembers) {
   EXPECT_EQ(log->recent(10).value().size(), 2u);
 }
 
+TEST(JournalLoss, is_put_back_with_what_it_holds_when_it_is_deleted) {
+  const ScratchFolder folder;
+  const std::string path = folder.path() + "/journal";
+  Journal journal = Journal::open(path, 1 << 20).value();
+  const RequestRecord record = full_record("a");
+  const Write write{.record = &record, .key = {1, 2, 3}};
+  ASSERT_EQ(journal.append({&write, 1}).value(), 1u);
+  const std::string id = journal.id();
+  std::filesystem::remove(path);
+  ASSERT_TRUE(journal.restore(path));
+  ASSERT_EQ(journal.append({&write, 1}).value(), 1u);
+  EXPECT_EQ(journal.id(), id);
+  EXPECT_EQ(std::filesystem::file_size(path), journal.end());
+  EXPECT_EQ(journal.read(journal.begin(), 9).value().writes.size(), 2u);
+}
+
+TEST(JournalLoss, says_when_it_was_cut_and_begins_anew) {
+  const ScratchFolder folder;
+  const std::string path = folder.path() + "/journal";
+  Journal journal = Journal::open(path, 1 << 20).value();
+  const RequestRecord record = full_record("a");
+  const Write write{.record = &record, .key = {1, 2, 3}};
+  ASSERT_EQ(journal.append({&write, 1}).value(), 1u);
+  std::filesystem::resize_file(path, 5);
+  EXPECT_EQ(journal.restore(path).error().kind, FaultKind::truncated);
+  EXPECT_TRUE(journal.restore(path));
+  ASSERT_EQ(journal.append({&write, 1}).value(), 1u);
+  EXPECT_EQ(journal.read(journal.begin(), 9).value().writes.size(), 1u);
+}
+
 }  // namespace
 }  // namespace callgate::store

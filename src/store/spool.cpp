@@ -34,6 +34,12 @@ Attempt<std::size_t> Spool::append(std::span<const Write> writes) {
   if (path_.empty()) return 0;
   const Attempt<void> opened = open();
   if (!opened) return tl::unexpected(opened.error());
+  const Attempt<void> restored = journal_->restore(path_);
+  if (!restored) {
+    position_ = 0;
+    count_bytes();
+    return tl::unexpected(restored.error());
+  }
   const Attempt<std::size_t> count = journal_->append(writes);
   count_bytes();
   return count;

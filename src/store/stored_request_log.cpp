@@ -354,6 +354,7 @@ void StoredRequestLog::look() {
   const Attempt<void> opened = ensure_open();
   if (opened) return note_success();
   note_fault(opened.error());
+  next_tend_ = std::chrono::steady_clock::now() + options_.first_retry;
 }
 
 void StoredRequestLog::tend() {

@@ -78,7 +78,7 @@ describe('a store that is taken away', () => {
     const say = () => post(`${gateway.v1}/chat/completions`, ask('hello'));
     const ready = async () => {
       const { status, text } = await fetch_text(`${gateway.url}/readyz`);
-      return { status, ...JSON.parse(text) };
+      return { ...JSON.parse(text), code: status };
     };
     assert.equal((await say()).status, 200);
     await eventually('the request is in the log', async () => {
@@ -108,7 +108,7 @@ describe('a store that is taken away', () => {
     test(`${name}, stops requests when it must not fail`, async (t) => {
       const { file, say, ready } = await start(t, { when_down: 'closed' });
       lose(file);
-      await eventually('it is noticed', async () => (await ready()).status === 503);
+      await eventually('it is noticed', async () => (await ready()).code === 503);
       assert.match((await ready()).store, /deleted|emptied|truncated/);
       assert.equal((await say()).status, 503);
     });
