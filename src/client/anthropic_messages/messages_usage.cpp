@@ -46,8 +46,9 @@ void append_others(json::ObjectWriter& object, std::string_view json) {
 // The object of another schema has nothing that this one knows.
 void MessagesUsage::set(const UsageReported& event) {
   counts_ = event.usage;
-  const bool same = event.json.find("\"input_tokens\"") != std::string_view::npos &&
-                    json::member_json(event.json, "prompt_tokens").empty();
+  const bool same = event.json.find("put_tokens\"") != std::string_view::npos &&
+                    json::member_json(event.json, "prompt_tokens").empty() &&
+                    json::member_json(event.json, "completion_tokens").empty();
   json_ = same ? event.json : std::string_view();
 }
 
