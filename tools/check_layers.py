@@ -23,7 +23,7 @@ ORDER = [
     ["recorder"],
     ["turn"],
     ["front"],
-    ["room", "admin"],
+    ["room", "response", "admin"],
     ["gateway"],
     ["mock"],
     ["cli"],

@@ -434,6 +434,7 @@ std::string print_config(const Config& config) {
   print_table(out, config.otlp);
   print_table(out, config.loop);
   print_table(out, config.rooms);
+  print_table(out, config.responses);
   print_list(out, config.tools);
   print_list(out, config.hooks);
   print_list(out, config.keys);

@@ -162,6 +162,12 @@ struct RoomsConfig {
   Bytes max_message{1u << 20};
 };
 
+// Responses that clients may ask for again, docs/protocols.md.
+struct ResponsesConfig {
+  Milliseconds keep{30LL * 86'400'000};
+  Bytes memory{256u << 20};
+};
+
 // A tool that the gateway runs, or an MCP server with many.
 struct ToolTable {
   std::string name;
@@ -328,6 +334,7 @@ struct Config {
   OtlpConfig otlp;
   LoopConfig loop;
   RoomsConfig rooms;
+  ResponsesConfig responses;
   std::vector<ToolTable> tools;
   std::vector<HookTable> hooks;
   std::vector<KeyConfig> keys;

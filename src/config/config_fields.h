@@ -218,6 +218,15 @@ struct Section<RoomsConfig> {
   };
 };
 template <>
+struct Section<ResponsesConfig> {
+  static constexpr std::string_view name = "responses";
+  static constexpr auto fields = std::tuple{
+      Field{"keep", &ResponsesConfig::keep, "how long a stored response can be asked for"},
+      Field{"memory", &ResponsesConfig::memory,
+            "without a store: bytes of all stored responses; the oldest go first"},
+  };
+};
+template <>
 struct Section<LoopConfig> {
   static constexpr std::string_view name = "loop";
   static constexpr auto fields = std::tuple{

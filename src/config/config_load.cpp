@@ -359,6 +359,7 @@ Result<Config> decode(toml::parse_result parsed, std::string_view name,
   loader.read_table(config.otlp, root);
   loader.read_table(config.loop, root);
   loader.read_table(config.rooms, root);
+  loader.read_table(config.responses, root);
   loader.read_list(config.tools, root);
   loader.read_list(config.hooks, root);
   loader.read_list(config.keys, root);

@@ -405,6 +405,7 @@ TEST(Config, every_key_has_its_row_in_the_docs) {
   expect_documented<OtlpConfig>(docs);
   expect_documented<LoopConfig>(docs);
   expect_documented<RoomsConfig>(docs);
+  expect_documented<ResponsesConfig>(docs);
   expect_documented<ToolTable>(docs);
   expect_documented<HookTable>(docs);
   expect_documented<KeyConfig>(docs);

@@ -11,6 +11,7 @@
 #include "gateway/metrics_page.h"
 #include "json/writer.h"
 #include "net/unix_time.h"
+#include "response/response_routes.h"
 #include "room/room_socket.h"
 #include "tool/host.h"
 #include "turn/answer_session.h"
@@ -69,6 +70,8 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
                           net::Task<> (Gateway::*member)(Ask&)) {
     routes_.add({method, path, guard, [this, member](Ask& ask) { return (this->*member)(ask); }});
   };
+  add_response_routes(routes_, desk_,
+                      [this](Ask& ask, std::string_view body) { return read_turn(ask, body); });
   for (const Protocol* protocol : client::all()) {
     for (const Endpoint& endpoint : protocol->endpoints) {
       const auto [guard, member] = answerer_of(endpoint.kind);

@@ -65,6 +65,7 @@ void Service::use_sessions(store::Sessions* sessions, const Config& config) {
   const bool closed = config.store.when_down == "closed";
   world_.conversations.answers.set_store(sessions, closed);
   world_.memories.set_store(sessions);
+  world_.responses.set_store(sessions);
   if (sessions == nullptr || !sessions->shared()) return;
   world_.conversations.claims.set_leases(sessions, closed);
   shared_limits_ = std::make_unique<SharedLimits>(*sessions);
@@ -111,6 +112,8 @@ void Service::use_limits(const Snapshot& snapshot) {
                               .bytes = static_cast<std::int64_t>(loop.memory_bytes.count),
                               .ttl = loop.memory_ttl,
                               .unstored_bytes = part(loop.memory_unstored_bytes)});
+  world_.responses.set_limits({.ttl = snapshot.config.responses.keep,
+                               .unstored_bytes = part(snapshot.config.responses.memory)});
   rooms_.set_limits(snapshot.config.rooms);
   if (store::Sessions* sessions = world_.conversations.answers.store()) {
     sessions->set_keep(limits.conversation_ttl);

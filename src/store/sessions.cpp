@@ -173,7 +173,7 @@ Attempt<Sessions::Tables*> Sessions::open(Lane& lane) {
   }
   lane.database = std::move(*database);
   lane.tables.reset(new Tables{SessionTable(*lane.database), NodeTable(*lane.database, node_),
-                               MemoryTable(*lane.database)});
+                               MemoryTable(*lane.database), ResponseTable(*lane.database)});
   lane.lost_file = false;
   lane.trouble.reset();
   lane.pause = std::chrono::milliseconds(0);
@@ -254,8 +254,11 @@ void Sessions::sweep(Lane& lane) {
     if (!swept) return after_fault(lane, swept.error());
     const auto forgotten = (*tables)->memory.sweep(kSweepMemories);
     if (!forgotten) return after_fault(lane, forgotten.error());
+    const auto expired = (*tables)->responses.sweep(kSweepRows);
+    if (!expired) return after_fault(lane, expired.error());
     if (*swept < static_cast<std::int64_t>(kSweepRows) &&
-        *forgotten < static_cast<std::int64_t>(kSweepMemories)) {
+        *forgotten < static_cast<std::int64_t>(kSweepMemories) &&
+        *expired < static_cast<std::int64_t>(kSweepRows)) {
       break;
     }
   }

@@ -27,6 +27,7 @@
 #include "store/database.h"
 #include "store/memory_table.h"
 #include "store/node_table.h"
+#include "store/response_table.h"
 #include "store/session_table.h"
 
 namespace callgate::store {
@@ -52,6 +53,7 @@ class Sessions {
     SessionTable sessions;
     NodeTable nodes;
     MemoryTable memory;
+    ResponseTable responses;
   };
   struct Health {
     bool healthy = true;

@@ -14,6 +14,7 @@ constexpr StoreTable kTables[] = {
     {"usage_hour", "hour,model,key_name"},
     {"memory", "key_name,conversation"},
     {"memory_message", "key_name,conversation,number"},
+    {"response", "key_name,id"},
 };
 
 }  // namespace

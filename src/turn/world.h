@@ -18,6 +18,8 @@
 #include "turn/loop_memories.h"
 #include "turn/loop_states.h"
 #include "turn/running_loops.h"
+#include "turn/running_responses.h"
+#include "turn/stored_responses.h"
 
 namespace callgate::telemetry {
 class SpanExporter;
@@ -65,6 +67,8 @@ struct World {
   LoopStates loop_states;
   LoopMemories memories;
   RunningLoops loops;
+  StoredResponses responses;
+  RunningResponses background;
 };
 
 }  // namespace callgate::server

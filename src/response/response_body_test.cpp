@@ -1,0 +1,91 @@
+#include "response/response_body.h"
+
+#include <gtest/gtest.h>
+
+#include "response/response_events.h"
+#include "response/response_memory.h"
+
+namespace callgate::server {
+namespace {
+
+TEST(ResponseBody, reads_what_the_service_needs) {
+  const ResponseFields fields = read_response_fields(
+      R"({"input":"hi","previous_response_id":"resp_1","store":false,"background":true,"stream":true,"generate":false,"stream_id":"a"})");
+  EXPECT_EQ(fields.input, "\"hi\"");
+  EXPECT_EQ(fields.previous, "resp_1");
+  EXPECT_FALSE(fields.store);
+  EXPECT_TRUE(fields.background);
+  EXPECT_TRUE(fields.stream);
+  EXPECT_FALSE(fields.generate);
+  EXPECT_EQ(fields.stream_id, "a");
+  for (const std::string_view odd : {"", "[]", "{", "7", R"({"previous_response_id":7})"}) {
+    EXPECT_EQ(read_response_fields(odd).previous, "") << odd;
+    EXPECT_TRUE(read_response_fields(odd).store) << odd;
+  }
+}
+
+TEST(ResponseBody, makes_items_of_any_input) {
+  EXPECT_EQ(input_items("\"hi\""), R"({"type":"message","role":"user","content":"hi"})");
+  EXPECT_EQ(input_items(R"([ {"a":1} , {"b":2}])"), R"({"a":1},{"b":2})");
+  EXPECT_EQ(input_items("[]"), "");
+  EXPECT_EQ(input_items("7"), "");
+  EXPECT_EQ(with_input(R"({"input":"x","model":"m"})", R"({"a":1})"),
+            R"({"model":"m","input":[{"a":1}]})");
+}
+
+TEST(ResponseBody, names_items) {
+  EXPECT_EQ(with_item_ids(R"({"a":1},{"id":"x"},{})", "item_r_i"),
+            R"({"id":"item_r_i0","a":1},{"id":"x"},{"id":"item_r_i2"})");
+  EXPECT_EQ(response_of_item("msg_abc_0"), "resp_abc");
+  EXPECT_EQ(response_of_item("item_abc_i12"), "resp_abc");
+  EXPECT_EQ(response_of_item("msg"), "");
+  EXPECT_EQ(response_of_item("msg_0"), "");
+  EXPECT_EQ(reference_id(R"({"type":"item_reference","id":"x"})"), "x");
+  EXPECT_EQ(reference_id(R"({"id":"x"})"), "x");
+  EXPECT_EQ(reference_id(R"({"id":"x","role":"user","content":"y"})"), "");
+  EXPECT_EQ(reference_id(R"({"type":"message","id":"x"})"), "");
+}
+
+TEST(ResponseBody, finds_results_of_calls_that_nobody_made) {
+  const std::string_view call = R"({"type":"function_call","call_id":"a"})";
+  EXPECT_EQ(unmatched_output(call, R"({"type":"function_call_output","call_id":"a"})"), "");
+  EXPECT_EQ(unmatched_output(call, R"({"type":"function_call_output","call_id":"b"})"), "b");
+  EXPECT_EQ(unmatched_output("", R"({"type":"message"})"), "");
+}
+
+constexpr std::string_view kStream =
+    ": note\n\nevent: response.created\ndata: {\"n\":0}\n\nevent: response.x\ndata: {\"n\":1}\n\n"
+    "event: response.completed\ndata: {\"response\":{\"id\":\"r\"}}\n\n";
+
+TEST(ResponseEvents, finds_frames_by_their_number) {
+  EXPECT_EQ(frames_after(kStream, -1), kStream);
+  EXPECT_TRUE(frames_after(kStream, 0).starts_with("event: response.x\n"));
+  EXPECT_TRUE(frames_after(kStream, 1).starts_with("event: response.completed\n"));
+  EXPECT_EQ(frames_after(kStream, 2), "");
+  EXPECT_EQ(frames_after(kStream, 99), "");
+}
+
+TEST(ResponseEvents, knows_the_end_of_a_response) {
+  EXPECT_EQ(final_response(kStream), R"({"id":"r"})");
+  EXPECT_EQ(final_response("event: response.x\ndata: {}\n\n"), "");
+  EXPECT_EQ(final_response(""), "");
+  int frames = 0;
+  each_frame(kStream, [&](std::string_view, std::string_view) { ++frames; });
+  EXPECT_EQ(frames, 3);
+}
+
+TEST(ResponseMemory, forgets_the_oldest) {
+  ResponseMemory memory;
+  for (std::size_t i = 0; i <= ResponseMemory::kMaxResponses; ++i) {
+    memory.add("r" + std::to_string(i), "x");
+  }
+  EXPECT_EQ(memory.find("r0"), nullptr);
+  ASSERT_NE(memory.find("r1"), nullptr);
+  memory.forget("r1");
+  EXPECT_EQ(memory.find("r1"), nullptr);
+  memory.add("r2", "y");
+  EXPECT_EQ(*memory.find("r2"), "y");
+}
+
+}  // namespace
+}  // namespace callgate::server

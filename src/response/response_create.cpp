@@ -1,0 +1,234 @@
+#include "response/response_create.h"
+
+#include <utility>
+
+#include "engine/answer_notes.h"
+#include "json/member.h"
+#include "json/writer.h"
+#include "response/response_audience.h"
+#include "turn/connection_audience.h"
+#include "turn/event_stream.h"
+#include "turn/observe.h"
+
+namespace callgate::server {
+namespace {
+
+constexpr std::string_view kIdPrefix = "resp_";
+constexpr std::size_t kIdLength = 29;
+
+// {"code":...,"message":...} of an error body.
+std::string reason_of(std::string_view error_body) {
+  const std::string_view error = json::given_member(error_body, "error");
+  std::string code = json::member_text(error, "code");
+  std::string reason;
+  json::ObjectWriter object(reason);
+  object.string("code", code.empty() ? "server_error" : code);
+  object.string("message", json::member_text(error, "message"));
+  object.close();
+  return reason;
+}
+
+// A turn that goes on without its client, with all that it needs.
+struct BackgroundTurn {
+  std::shared_ptr<const Snapshot> snapshot;  // before what is in it
+  std::unique_ptr<TurnSlots> slots;
+  std::unique_ptr<LoopWork> work;
+  net::Headers asked;
+  std::shared_ptr<RunningResponse> running;
+  std::string previous;
+  std::string items;
+};
+
+net::Task<> run_background(const Desk& desk, BackgroundTurn turn) {
+  const StreamGauge gauge(desk.world);
+  const TurnJob& job = turn.work->job;
+  const std::string cancelled = bare_response(job, "cancelled", "");
+  TurnJob shape;  // for an object of a turn that never began
+  shape.answer_id = job.answer_id;
+  shape.request.model = job.request.model;
+  shape.request.body = job.request.body;
+  BackgroundAudience audience(turn.running);
+  co_await run_response(desk, std::move(turn.work), turn.asked, audience);
+  std::string object = audience.object();
+  if (object.empty()) {
+    object = turn.running->is_cancelled() || audience.error().empty()
+                 ? cancelled
+                 : bare_response(shape, "failed", reason_of(audience.error()));
+  }
+  store::StoredResponse stored = to_stored(desk, object, turn.previous, turn.items);
+  stored.events = turn.running->events();
+  const store::ResponseName name = turn.running->name();
+  co_await save_response(desk, name, std::move(stored));
+  turn.running->finish(std::move(object));
+  desk.world.background.remove(name);
+}
+
+net::Task<> begin_background(const ResponseDesk& desk, Ask& ask, std::unique_ptr<LoopWork> work,
+                             const ResponseFields& fields, std::unique_ptr<TurnSlots> slots,
+                             std::string items) {
+  const std::string object = bare_response(work->job, "queued", "");
+  const store::ResponseName name{key_name_of(ask), work->job.answer_id};
+  auto running = std::make_shared<RunningResponse>(desk.desk.loop, name, object);
+  work->job.request.stream = true;  // what it says is kept as a stream
+  work->job.keepalive = false;
+  store::StoredResponse stored = to_stored(desk.desk, object, fields.previous, items);
+  co_await save_response(desk.desk, name, std::move(stored));
+  desk.desk.world.background.add(running);
+  BackgroundTurn turn{.snapshot = ask.snapshot,
+                      .slots = std::move(slots),
+                      .work = std::move(work),
+                      .asked = ask.exchange.head().headers,
+                      .running = running,
+                      .previous = fields.previous,
+                      .items = std::move(items)};
+  desk.desk.loop.spawn(run_background(desk.desk, std::move(turn)));
+  if (fields.stream) co_return co_await follow_response(ask, running, -1);
+  co_await respond_json(ask, 200, object);
+}
+
+}  // namespace
+
+net::Task<> create_response(const ResponseDesk& desk, Ask& ask) {
+  auto slots = std::make_unique<TurnSlots>(desk.desk.world, ask.key);
+  const std::optional<Error> busy = slots->refusal();
+  if (busy) co_return co_await desk.desk.refuse(ask, *busy);
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  if (!body) co_return co_await desk.desk.refuse(ask, body.error());
+  const ResponseFields fields = read_response_fields(*body);
+  auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
+  if (!expanded) co_return co_await desk.desk.refuse(ask, expanded.error());
+  auto work = desk.read_turn(ask, expanded->body);
+  if (!work) co_return co_await desk.desk.refuse(ask, work.error());
+  (*work)->job.answer_id = desk.desk.mint.mint(kIdPrefix, kIdLength);
+  std::string items = std::move(expanded->items);
+  if (fields.background) {
+    if (!fields.store) {
+      const Error error{.code = ErrorCode::invalid_request,
+                        .message = "background: true with store: false, expected it to be stored",
+                        .param = "background"};
+      co_return co_await desk.desk.refuse(ask, error);
+    }
+    co_return co_await begin_background(desk, ask, std::move(*work), fields, std::move(slots),
+                                        std::move(items));
+  }
+  const std::string previous = fields.previous;
+  const store::ResponseName name{key_name_of(ask), (*work)->job.answer_id};
+  const bool stores = fields.store;
+  ask.exchange.drop_body();
+  expanded->body = {};
+  const StreamGauge gauge(desk.desk.world);
+  ConnectionAudience connection(ask.exchange, std::move(ask.headers));
+  SavingAudience saving(connection, [&](std::string object) {
+    return save_response(desk.desk, name, to_stored(desk.desk, object, previous, items));
+  });
+  Audience& audience = stores ? static_cast<Audience&>(saving) : connection;
+  co_await run_response(desk.desk, std::move(*work), ask.exchange.head().headers, audience);
+}
+
+net::Task<> follow_response(Ask& ask, const std::shared_ptr<RunningResponse>& running,
+                            std::int64_t after) {
+  auto follower = std::make_shared<RunningResponse::Follower>(ask.exchange.loop());
+  running->follow(follower);
+  struct Leave {
+    RunningResponse& running;
+    RunningResponse::Follower& follower;
+    ~Leave() { running.leave(follower); }
+  } const leave{*running, *follower};
+  ask.exchange.on_client_gone([follower] { follower->signal.notify(); });
+  add_event_stream_headers(ask.headers, ask.protocol->stream_type);
+  ask.exchange.start(200, ask.headers);
+  std::size_t at = 0;
+  bool skipping = after >= 0;
+  for (;;) {
+    const RunningResponse::News news = running->read(at);
+    std::string_view frames = news.frames;
+    if (skipping) {
+      frames = frames_after(frames, after);
+      // Not there yet: the same frames are counted again when more have come.
+      if (frames.empty() && !news.over) {
+        (void)co_await follower->signal.wait();
+        if (ask.exchange.client_gone()) break;
+        continue;
+      }
+      skipping = false;
+    }
+    at += news.frames.size();
+    if (news.over) {
+      (void)co_await ask.exchange.end(frames);
+      break;
+    }
+    if (!frames.empty()) {
+      const auto written = co_await ask.exchange.write(frames);
+      if (!written) break;
+    }
+    (void)co_await follower->signal.wait();
+    if (ask.exchange.client_gone()) break;
+  }
+  ask.exchange.on_client_gone({});
+}
+
+net::Task<> compact_response(const ResponseDesk& desk, Ask& ask) {
+  const TurnSlots slots(desk.desk.world, ask.key);
+  const std::optional<Error> busy = slots.refusal();
+  if (busy) co_return co_await desk.desk.refuse(ask, *busy);
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  if (!body) co_return co_await desk.desk.refuse(ask, body.error());
+  const ResponseFields fields = read_response_fields(*body);
+  auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
+  if (!expanded) co_return co_await desk.desk.refuse(ask, expanded.error());
+  // A body without input has nothing to compact: its decoder says so.
+  const std::string said = join_items(expanded->before, expanded->items);
+  std::string asked = expanded->body;
+  if (!said.empty()) {
+    asked = with_input(*body, join_items(said, R"({"type":"compaction_trigger"})"));
+  }
+  auto work = desk.read_turn(ask, asked);
+  if (!work) co_return co_await desk.desk.refuse(ask, work.error());
+  (*work)->job.request.stream = false;
+  (*work)->job.answer_id = desk.desk.mint.mint(kIdPrefix, kIdLength);
+  const StreamGauge gauge(desk.desk.world);
+  WholeAudience audience([&ask] { return ask.exchange.client_gone(); });
+  audience.headers() = std::move(ask.headers);
+  co_await run_response(desk.desk, std::move(*work), ask.exchange.head().headers, audience);
+  if (audience.status() == 0) co_return;  // the client has gone
+  const std::string& object = audience.body();
+  std::string answer = object;
+  if (audience.status() == 200) {
+    answer.clear();
+    json::ObjectWriter made(answer);
+    made.raw("id", json::given_member(object, "id"));
+    made.string("object", "response.compaction");
+    made.raw("created_at", json::given_member(object, "created_at"));
+    made.raw("output", json::given_member(object, "output"));
+    const std::string_view usage = json::given_member(object, "usage");
+    made.raw("usage", usage.empty()
+                          ? R"({"input_tokens":0,"input_tokens_details":{"cached_tokens":0},)"
+                            R"("output_tokens":0,"output_tokens_details":{"reasoning_tokens":0},)"
+                            R"("total_tokens":0})"
+                          : usage);
+    made.close();
+  }
+  (void)co_await ask.exchange.respond(audience.status(), audience.headers(), answer);
+}
+
+net::Task<> count_input_tokens(const ResponseDesk& desk, Ask& ask) {
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  if (!body) co_return co_await desk.desk.refuse(ask, body.error());
+  const ResponseFields fields = read_response_fields(*body);
+  const auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
+  if (!expanded) co_return co_await desk.desk.refuse(ask, expanded.error());
+  const auto request = ask.protocol->decode({.body = expanded->body});
+  if (!request) co_return co_await desk.desk.refuse(ask, request.error());
+  const auto model = ask.snapshot->choose_model(ask.key, request->model);
+  if (!model) co_return co_await desk.desk.refuse(ask, model.error());
+  const Usage usage = engine::estimate_usage(engine::prompt_bytes(*request), {});
+  std::string answer;
+  json::ObjectWriter object(answer);
+  object.string("object", "response.input_tokens");
+  object.integer("input_tokens", usage.prompt_tokens);
+  object.close();
+  ask.headers.add("x-callgate-estimated", "true");
+  co_await respond_json(ask, 200, answer);
+}
+
+}  // namespace callgate::server

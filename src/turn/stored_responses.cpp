@@ -1,0 +1,132 @@
+#include "turn/stored_responses.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "net/unix_time.h"
+
+namespace callgate::server {
+namespace {
+
+std::string queue_name(const store::ResponseName& name) {
+  return "response\n" + name.key_name + "\n" + name.id;
+}
+
+}  // namespace
+
+void UnstoredResponses::drop(Place place) {
+  bytes_ -= place->response.bytes();
+  by_name_.erase(place->name);
+  kept_.erase(place);
+}
+
+const UnstoredResponses::Kept* UnstoredResponses::find(const store::ResponseName& name,
+                                                       std::int64_t now) {
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return nullptr;
+  if (found->second->expires_at > now) return &*found->second;
+  drop(found->second);
+  return nullptr;
+}
+
+std::optional<store::StoredResponse> UnstoredResponses::load(const store::ResponseName& name,
+                                                             std::int64_t now) {
+  const std::lock_guard lock(mutex_);
+  const Kept* kept = find(name, now);
+  if (kept == nullptr) return std::nullopt;
+  return kept->response;
+}
+
+std::vector<store::ResponseLink> UnstoredResponses::chain(const store::ResponseName& name,
+                                                          std::int64_t now) {
+  const std::lock_guard lock(mutex_);
+  std::vector<store::ResponseLink> links;
+  store::ResponseName next = name;
+  while (!next.id.empty() && links.size() <= static_cast<std::size_t>(store::kMaxChain)) {
+    const Kept* kept = find(next, now);
+    if (kept == nullptr) break;
+    const store::StoredResponse& response = kept->response;
+    links.push_back({response.input, response.output, response.status, response.previous});
+    next.id = response.previous;
+  }
+  std::reverse(links.begin(), links.end());
+  return links;
+}
+
+void UnstoredResponses::save(const store::ResponseName& name, const store::StoredResponse& response,
+                             const ResponseLimits& limits, std::int64_t now) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = by_name_.find(name); found != by_name_.end()) drop(found->second);
+  kept_.push_back({name, response, now + limits.ttl.count()});
+  by_name_[name] = std::prev(kept_.end());
+  bytes_ += response.bytes();
+  while (bytes_ > limits.unstored_bytes && kept_.size() > 1) drop(kept_.begin());
+}
+
+bool UnstoredResponses::erase(const store::ResponseName& name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return false;
+  drop(found->second);
+  return true;
+}
+
+void StoredResponses::set_limits(const ResponseLimits& limits) {
+  const std::lock_guard lock(mutex_);
+  limits_ = limits;
+}
+
+ResponseLimits StoredResponses::limits() const {
+  const std::lock_guard lock(mutex_);
+  return limits_;
+}
+
+net::Task<Result<std::optional<store::StoredResponse>>> StoredResponses::load(
+    net::Loop& loop, store::ResponseName name) {
+  if (store_ == nullptr) co_return unstored_.load(name, net::unix_ms());
+  const std::string key = queue_name(name);
+  const auto query = [name](store::Sessions::Tables& tables) {
+    return tables.responses.load(name);
+  };
+  auto loaded = co_await store_->ask(loop, key, query);
+  co_return loaded;
+}
+
+net::Task<Result<std::vector<store::ResponseLink>>> StoredResponses::chain(
+    net::Loop& loop, store::ResponseName name) {
+  if (store_ == nullptr) co_return unstored_.chain(name, net::unix_ms());
+  const std::string key = queue_name(name);
+  const auto query = [name](store::Sessions::Tables& tables) {
+    return tables.responses.chain(name);
+  };
+  auto links = co_await store_->ask(loop, key, query);
+  co_return links;
+}
+
+net::Task<Result<bool>> StoredResponses::save(net::Loop& loop, store::ResponseName name,
+                                              store::StoredResponse response) {
+  const ResponseLimits limit = limits();
+  if (store_ == nullptr) {
+    unstored_.save(name, response, limit, net::unix_ms());
+    co_return true;
+  }
+  const std::string key = queue_name(name);
+  const auto query = [name, response = std::move(response),
+                      ttl = limit.ttl](store::Sessions::Tables& tables) {
+    return tables.responses.save(name, response, ttl);
+  };
+  auto saved = co_await store_->ask(loop, key, query);
+  co_return saved;
+}
+
+net::Task<Result<bool>> StoredResponses::erase(net::Loop& loop, store::ResponseName name) {
+  if (store_ == nullptr) co_return unstored_.erase(name);
+  const std::string key = queue_name(name);
+  const auto query = [name](store::Sessions::Tables& tables) {
+    return tables.responses.erase(name);
+  };
+  auto erased = co_await store_->ask(loop, key, query);
+  co_return erased;
+}
+
+}  // namespace callgate::server
