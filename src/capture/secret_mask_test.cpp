@@ -55,6 +55,7 @@ TEST(SecretMask, takes_short_secrets_long_ones_and_none) {
 TEST(SecretMask, leaves_no_part_of_a_secret_where_a_text_was_cut) {
   EXPECT_EQ(masked({"top-secret"}, "a top-se"), "a top-se");
   EXPECT_EQ(masked({"top-secret"}, "a top-se", true), "a ******");
+  EXPECT_EQ(masked({"top-secret"}, "a top-secret", true), "a **********");
 }
 
 }  // namespace

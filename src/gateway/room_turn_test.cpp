@@ -85,6 +85,20 @@ TEST_F(RoomTurnTest, ends_its_stream_and_its_row) {
   EXPECT_THAT(row.outcome.response, HasSubstr("\"content\":\"Hello there.\""));
 }
 
+TEST_F(RoomTurnTest, says_what_the_upstream_counted_or_an_estimate) {
+  TestGateway gateway(loop_, config());
+  server_.then(
+      {.pieces = {std::string(kHello),
+                  "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}"
+                  "\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":41,"
+                  "\"completion_tokens\":7,\"total_tokens\":48}}\n\ndata: [DONE]\n\n"}});
+  const std::string stated = play(gateway);
+  EXPECT_THAT(stated, HasSubstr(R"("usage":{"prompt_tokens":41,"completion_tokens":7)"));
+  EXPECT_THAT(stated, testing::Not(HasSubstr("estimated")));
+  server_.then({.pieces = {std::string(kHello), std::string(kStop)}});
+  EXPECT_THAT(play(gateway), HasSubstr("\"estimated\":true"));
+}
+
 TEST_F(RoomTurnTest, says_that_its_upstream_failed) {
   TestGateway gateway(loop_, config());
   server_.then({.status = 503, .headers = {}, .pieces = {R"({"error":{"message":"busy"}})"}});

@@ -155,6 +155,17 @@ TEST_F(ServiceTest, a_mistake_in_any_file_changes_nothing) {
   expect_everywhere("second");
 }
 
+TEST_F(ServiceTest, limits_rooms_from_the_first_one_on) {
+  configure("m", "[rooms]\nmax_rooms = 0\n");
+  start();
+  net::RawSocket socket = net::RawSocket::connect(port());
+  socket.send(
+      "GET /v1/rooms/lobby HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: "
+      "websocket\r\n"
+      "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+  EXPECT_THAT(socket.receive_all(), HasSubstr("there are too many rooms"));
+}
+
 TEST_F(ServiceTest, names_the_changes_that_need_a_restart) {
   configure("first");
   start();

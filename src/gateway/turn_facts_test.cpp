@@ -310,6 +310,17 @@ TEST_F(AdmissionTest, knows_which_methods_a_path_has) {
   EXPECT_EQ(model_.asked().size(), 0u);
 }
 
+TEST_F(AdmissionTest, shows_one_model) {
+  TestGateway gateway(loop_, config("aliases = [\"team/m\"]\n"));
+  const TestAnswer found = fetch(gateway, "GET", "/v1/models/m");
+  EXPECT_EQ(found.status, 200);
+  EXPECT_THAT(found.body, HasSubstr(R"("id":"m")"));
+  EXPECT_THAT(fetch(gateway, "GET", "/v1/models/team%2Fm").body, HasSubstr("team"));
+  const TestAnswer missing = fetch(gateway, "GET", "/v1/models/mm");
+  EXPECT_EQ(missing.status, 404);
+  EXPECT_THAT(missing.body, HasSubstr("mm"));
+}
+
 TEST_F(AdmissionTest, answers_the_questions_of_browsers) {
   TestGateway gateway(loop_, config("", "cors.origins = [\"https://app.example\"]\n"));
   const HeaderPairs page{{"origin", "https://app.example"},

@@ -18,8 +18,13 @@ TEST(ConversationClaim, asks_for_a_lease_with_growing_pauses) {
   claims.set_leases(&sessions, true);
   net::Loop loop;
   Result<void> taken;
+  std::uint64_t before = 0;
   const auto run = [&]() -> net::Task<> {
     ConversationClaim claim(claims, loop);
+    const ConversationClaim::Options at_once{.wait = false};
+    taken = co_await claim.take("chat", at_once);  // the store is open from now on
+    EXPECT_FALSE(taken);
+    before = sessions.health().done;
     const ConversationClaim::Options options{.wait = true, .patience = net::Millis(60)};
     taken = co_await claim.take("chat", options);
   };
@@ -27,7 +32,7 @@ TEST(ConversationClaim, asks_for_a_lease_with_growing_pauses) {
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().upstream_code, kConversationBusy);
   // After 10, 30 and 70 ms, if nothing is slow: more would be a busy wait.
-  EXPECT_LE(sessions.health().done, 5u);
+  EXPECT_LE(sessions.health().done - before, 5u);
   EXPECT_EQ(claims.held(), 0u);
 }
 

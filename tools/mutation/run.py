@@ -276,9 +276,15 @@ def main():
     print(f"{len(kept)} of {len(mutants)} mutants compile; {len(everything)} programs run without one", flush=True)
     reached = reach(build, everything, options.limit)
     print("now with one after the other", flush=True)
+
+    def try_one(number):
+        killer = killer_of(build, number, programs[module_of(mutants[number])], reached, options.limit)
+        print(f"{'noticed' if killer else 'survives'}: {mutants[number].path}:{mutants[number].line} "
+              f"{mutants[number].kind}: {mutants[number].detail}", flush=True)
+        return killer
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        fates = pool.map(lambda n: killer_of(build, n, programs[module_of(mutants[n])], reached, options.limit), kept)
-        killers = dict(zip(kept, fates))
+        killers = dict(zip(kept, pool.map(try_one, kept)))
     equivalent = read_names(options.equivalent) if options.equivalent else set()
     print_report(mutants, kept, killers, equivalent, reached)
 
