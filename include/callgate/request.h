@@ -85,6 +85,8 @@ struct Request {
   // the members above hold all there is, and for requests that callgate makes.
   std::string_view origin;
   RawJson body;
+  // Which of its protocol's forms the answer has, static text of the protocol's own; empty: the usual one.
+  std::string_view form;
 };
 
 }  // namespace callgate

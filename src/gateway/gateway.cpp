@@ -68,13 +68,7 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
     routes_.add({method, path, guard, [this, member](Ask& ask) { return (this->*member)(ask); }});
   };
   for (const Protocol* protocol : client::all()) {
-    for (const Endpoint& endpoint : protocol->endpoints) {
-      const bool turn = endpoint.kind == Endpoint::Kind::turn;
-      add(endpoint.method, endpoint.path, turn ? Guard::model : Guard::key,
-          turn                                      ? &Gateway::answer_turn
-          : endpoint.kind == Endpoint::Kind::models ? &Gateway::list_models
-                                                    : &Gateway::show_model);
-    }
+    for (const Endpoint& endpoint : protocol->endpoints) add_endpoint(endpoint);
   }
   add_log_routes(routes_, desk_);
   add_session_routes(routes_, desk_);
@@ -88,6 +82,27 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add("GET", "/metrics", Guard::open, &Gateway::metrics);
   add("GET", "/", Guard::open, &Gateway::livez);
   add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
+}
+
+void Gateway::add_endpoint(const Endpoint& endpoint) {
+  const auto add = [&](Guard guard, net::Task<> (Gateway::*member)(Ask&)) {
+    routes_.add({endpoint.method, endpoint.path, guard,
+                 [this, member](Ask& ask) { return (this->*member)(ask); }});
+  };
+  switch (endpoint.kind) {
+    case Endpoint::Kind::turn:
+      return add(Guard::model, &Gateway::answer_turn);
+    case Endpoint::Kind::models:
+      return add(Guard::key, &Gateway::list_models);
+    case Endpoint::Kind::model:
+      return add(Guard::key, &Gateway::show_model);
+    case Endpoint::Kind::count_tokens:
+      return;
+    case Endpoint::Kind::fixed:
+      routes_.add({endpoint.method, endpoint.path, Guard::open,
+                   [&endpoint](Ask& ask) { return respond_json(ask, 200, endpoint.answer); }});
+      return;
+  }
 }
 
 Result<Gateway::Prepared> Gateway::prepare(std::shared_ptr<const Snapshot> snapshot,
@@ -141,10 +156,26 @@ static Result<void> admit_admin(const Ask& ask) {
               std::string(ask.exchange.head().path) + " needs a key with admin = true");
 }
 
+// A key where neither `authorization` nor `x-api-key` has it. Browsers cannot set headers of WebSockets.
+static std::string offered_elsewhere(const Ask& ask) {
+  const net::RequestHead& head = ask.exchange.head();
+  const Protocol& protocol = *ask.protocol;
+  if (!protocol.key_header.empty()) {
+    const auto given = head.headers.find(protocol.key_header);
+    if (given) return std::string(*given);
+  }
+  if (!protocol.key_parameter.empty()) {
+    for (const UrlParameter& parameter : read_url_query(head.query)) {
+      if (parameter.name == protocol.key_parameter) return parameter.value;
+    }
+  }
+  return offered_key(head.headers);
+}
+
 Result<void> Gateway::admit(Ask& ask, const Route& route) {
   if (route.guard == Guard::open) return {};
   const net::Headers& headers = ask.exchange.head().headers;
-  const std::string offered = offered_key(headers);  // browsers cannot set headers of WebSockets
+  const std::string offered = offered_elsewhere(ask);
   const auto key = ask.snapshot->access.authenticate(headers.find("authorization").value_or(""),
                                                      headers.find("x-api-key").value_or(offered));
   if (!key) {
@@ -263,12 +294,22 @@ net::Task<> Gateway::list_models(Ask& ask) {
 }
 
 net::Task<> Gateway::show_model(Ask& ask) {
-  const std::string_view path = ask.exchange.head().path;
-  const std::string name = percent_decoded(path.substr(model_prefix(*ask.protocol).size()));
-  const auto model = ask.snapshot->choose_model(ask.key, name);
+  const auto name = co_await named_model(ask);
+  if (!name) co_return co_await refuse(ask, name.error());
+  const auto model = ask.snapshot->choose_model(ask.key, *name);
   if (!model) co_return co_await refuse(ask, model.error());
-  const ModelEntry entry{name, model->config->upstream.front(), ask.snapshot->loaded_at};
+  const ModelEntry entry{*name, model->config->upstream.front(), ask.snapshot->loaded_at};
   co_await respond_json(ask, 200, ask.protocol->print_model(entry));
+}
+
+net::Task<Result<std::string>> Gateway::named_model(Ask& ask) {
+  const net::RequestHead& head = ask.exchange.head();
+  if (ask.protocol->named_model == nullptr) {
+    co_return percent_decoded(head.path.substr(model_prefix(*ask.protocol).size()));
+  }
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  if (!body) co_return tl::unexpected(body.error());
+  co_return ask.protocol->named_model(to_client_request(head, *body));
 }
 
 net::Task<> Gateway::livez(Ask& ask) {

@@ -48,6 +48,7 @@ class Gateway {
   const Desk& desk() const { return desk_; }
 
  private:
+  void add_endpoint(const Endpoint& endpoint);
   net::Task<> answer_turn(Ask& ask);
   Result<std::unique_ptr<LoopWork>> read_turn(Ask& ask, std::string_view body);
   // Frames of their own: a stream without a loop has no room for one.
@@ -55,6 +56,8 @@ class Gateway {
   net::Task<> run_loop(Ask& ask, std::unique_ptr<LoopWork> work);
   net::Task<> list_models(Ask& ask);
   net::Task<> show_model(Ask& ask);
+  // The model that a request for one asks for.
+  net::Task<Result<std::string>> named_model(Ask& ask);
   net::Task<> livez(Ask& ask);
   net::Task<> readyz(Ask& ask);
   net::Task<> metrics(Ask& ask);

@@ -19,6 +19,8 @@ Request shape_of(const Request& request) {
   shape.stream = request.stream;
   shape.include_usage = request.include_usage;
   shape.legacy_functions = request.legacy_functions;
+  shape.origin = request.origin;
+  shape.form = request.form;
   return shape;
 }
 
@@ -120,6 +122,7 @@ void AnswerSession::after_read() {
   // The request has done its work: an answer that streams for long should not hold it.
   job_.request.messages = {};
   job_.request.extra = {};
+  job_.request.body = {};
 }
 
 bool AnswerSession::is_committed() const {
@@ -140,7 +143,10 @@ net::Task<bool> AnswerSession::send() {
 
 void AnswerSession::begin_stream() {
   if (audience_.has_started()) return;
-  add_event_stream_headers(audience_.headers(), job_.protocol->stream_type);
+  const Protocol& protocol = *job_.protocol;
+  add_event_stream_headers(audience_.headers(), protocol.type_of == nullptr
+                                                    ? protocol.stream_type
+                                                    : protocol.type_of(job_.request));
   add_notices();
   status_ = 200;
   if (job_.capture) job_.capture->client_got(200, audience_.headers(), "");
@@ -203,7 +209,7 @@ net::Task<bool> AnswerSession::on_time() {
 }
 
 std::uint64_t AnswerSession::keepalive() const {
-  if (!job_.keepalive || !stream_) return 0;
+  if (!job_.keepalive || !stream_ || job_.protocol->keep_alive.empty()) return 0;
   return static_cast<std::uint64_t>(job_.snapshot->config.limits.keepalive_comment.count());
 }
 

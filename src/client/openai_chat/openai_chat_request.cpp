@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "chat/message_reader.h"
+#include "client/body.h"
 #include "client/openai_chat/openai_chat.h"
 #include "json/writer.h"
 
@@ -14,20 +15,6 @@ namespace callgate::client {
 namespace {
 
 constexpr std::int64_t kMaxChoices = 128;
-
-Error syntax_error(std::string_view body, const json::ReadError& fault) {
-  const std::string_view before = body.substr(0, std::min(fault.offset, body.size()));
-  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  std::string message = "the body is not valid JSON: ";
-  message.append(fault.message).append(" at byte ");
-  json::append_integer(message, static_cast<std::int64_t>(before.size()));
-  message.append(" (line ");
-  json::append_integer(message, 1 + std::count(before.begin(), before.end(), '\n'));
-  message.append(", column ");
-  json::append_integer(message, static_cast<std::int64_t>(before.size() - line_start + 1));
-  message.push_back(')');
-  return {.code = ErrorCode::invalid_request, .message = std::move(message)};
-}
 
 struct Range {
   std::string_view name;
@@ -49,20 +36,12 @@ constexpr std::array<Range, 6> kRanges = {{
 }  // namespace
 
 Result<Request> OpenaiRequestReader::read() {
-  in_.skip();
-  if (!in_.finish()) return tl::unexpected(syntax_error(body_, in_.error()));
-  in_.reset(body_);
+  if (auto good = check_body(body_); !good) return tl::unexpected(good.error());
   if (!read_body() || !check_whole()) return tl::unexpected(std::move(error_));
   return std::move(request_);
 }
 
 bool OpenaiRequestReader::read_body() {
-  if (in_.peek() != json::Kind::object) {
-    error_ = {
-        .code = ErrorCode::invalid_request,
-        .message = "the body is " + std::string(name_of(in_.peek())) + ", expected a JSON object"};
-    return false;
-  }
   std::string name;
   for (std::string_view key; in_.next_member(key);) {
     name = key;
