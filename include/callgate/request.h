@@ -142,6 +142,8 @@ struct Request {
   RawJson body;
   std::vector<NativeField> native;  // what other members cannot say of it
   ClientSide client;
+  // Which of its protocol's forms the answer has, static text of the protocol's own; empty: the usual one.
+  std::string_view form;
 };
 
 }  // namespace callgate

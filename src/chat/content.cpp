@@ -56,6 +56,13 @@ ContentPart read_part(std::string_view json) {
   return part;
 }
 
+bool is_object(std::string_view text) {
+  json::Reader in(text);
+  if (in.peek() != json::Kind::object) return false;
+  in.skip();
+  return in.finish();
+}
+
 }  // namespace
 
 std::vector<ContentPart> parts_of(const RawJson& content) {
@@ -134,6 +141,22 @@ std::string field_text(const std::vector<ExtraField>& fields, std::string_view n
   const std::string_view json = find_field(fields, name);
   json::Reader in(json);
   return std::string(in.peek() == json::Kind::string ? in.string() : json);
+}
+
+bool is_ascii_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
+
+void append_arguments_object(std::string& out, std::string_view arguments) {
+  if (is_ascii_blank(arguments)) {
+    out.append("{}");
+  } else if (is_object(arguments)) {
+    out.append(arguments);
+  } else {
+    json::ObjectWriter object(out);
+    object.string("raw", arguments);
+    object.close();
+  }
 }
 
 }  // namespace callgate

@@ -43,4 +43,10 @@ std::string_view find_field(const std::vector<ExtraField>& fields, std::string_v
 // The same as text: a string unescaped, anything else as JSON.
 std::string field_text(const std::vector<ExtraField>& fields, std::string_view name);
 
+// Nothing but ASCII's white space: JSON's, form feeds and vertical tabs.
+bool is_ascii_blank(std::string_view text);
+
+// The arguments of a call as the JSON object that some formats want: {} for none, {"raw": "..."} for what is no object.
+void append_arguments_object(std::string& out, std::string_view arguments);
+
 }  // namespace callgate

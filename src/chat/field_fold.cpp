@@ -32,7 +32,7 @@ FieldFold::Rule FieldFold::rule_of(FieldReported::Scope scope, std::string_view 
   if (scope != Scope::message) return Rule::last;
   if (name == "audio") return Rule::by_member;
   const bool list = name == "reasoning_details" || name == "annotations" || name == "images" ||
-                    name == "citations";
+                    name == "citations" || name == "parts";
   return list ? Rule::append : Rule::last;
 }
 

@@ -1,6 +1,6 @@
 // What several reports of one field mean together: the value that a whole answer has for it.
 //
-//   citations, annotations, images, reasoning_details    of a message: the elements of all reports, one after the other
+//   citations, annotations, images, parts, reasoning_details    of a message: the elements of all reports, one after the other
 //   audio                     of a message: `data` and `transcript` are joined, of its other members the last counts
 //   logprobs                  of a choice: the elements of each member, one after the other
 //   any other field           the last report counts

@@ -19,7 +19,8 @@ std::string folded(Scope scope, std::string_view name,
 }
 
 TEST(FieldFold, appends_the_elements_of_lists_that_grow) {
-  for (const std::string_view name : {"reasoning_details", "annotations", "images", "citations"}) {
+  for (const std::string_view name :
+       {"reasoning_details", "annotations", "images", "citations", "parts"}) {
     EXPECT_EQ(folded(Scope::message, name, {"[ ]", R"([{"a":1}])", "[]", R"([2,3])"}),
               std::string(name) + R"( [{"a":1},2,3])");
   }

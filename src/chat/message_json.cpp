@@ -23,6 +23,11 @@ void append_call(std::string& out, std::string_view id, std::string_view name,
 }
 
 void append_message(std::string& out, const Message& message) {
+  append_message(out, message, [](std::string_view) { return true; });
+}
+
+void append_message(std::string& out, const Message& message,
+                    FunctionRef<bool(std::string_view name)> keeps) {
   json::ObjectWriter object(out);
   object.string("role", role_name(message.role));
   if (!message.content.empty()) object.raw("content", message.content.text);
@@ -34,7 +39,9 @@ void append_message(std::string& out, const Message& message) {
                   [&](json::ObjectWriter& made) { append_extra(made, call.extra); });
     });
   }
-  append_extra(object, message.extra);
+  for (const ExtraField& field : message.extra) {
+    if (keeps(field.name)) object.raw_escaped(field.name, field.value.text);
+  }
   object.close();
 }
 

@@ -20,6 +20,9 @@ namespace callgate {
 void append_call(std::string& out, std::string_view id, std::string_view name,
                  std::string_view arguments, FunctionRef<void(json::ObjectWriter&)> add_fields);
 void append_message(std::string& out, const Message& message);
+// The same with those of the message's extra fields that `keeps` wants.
+void append_message(std::string& out, const Message& message,
+                    FunctionRef<bool(std::string_view name)> keeps);
 void append_extra(json::ObjectWriter& object, const std::vector<ExtraField>& extra);
 
 std::string print_message(const Message& message);

@@ -6,7 +6,7 @@
 namespace callgate {
 namespace {
 
-bool is_object(std::string_view text) {
+bool is_detail(std::string_view text) {
   json::Reader in(text);
   if (in.peek() != json::Kind::object) return false;
   in.skip();
@@ -28,7 +28,7 @@ std::optional<std::string> unseal_reasoning(std::string_view text) {
     return std::nullopt;
   }
   auto detail = base64::decode(text.substr(kReasoningSeal.size()));
-  if (!detail || !is_object(*detail)) return std::nullopt;
+  if (!detail || !is_detail(*detail)) return std::nullopt;
   return detail;
 }
 

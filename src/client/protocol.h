@@ -78,12 +78,14 @@ struct Endpoint {
     models,        // lists the models
     model,         // shows one; its name is what `*` stands for
     count_tokens,  // counts what a turn would send to a model
+    fixed,         // always has the same answer, also for callers without a key
   };
   std::string_view method;
   std::string_view path;  // a pattern of base/path_pattern.h
   Kind kind = Kind::turn;
   // Where two protocols share a path: it is this protocol's if the request has this header. Empty: in any case.
   std::string_view header = {};
+  std::string_view answer = {};  // Kind::fixed: JSON
 };
 
 struct ModelEntry {
@@ -97,7 +99,8 @@ struct Protocol {
   std::span<const Endpoint> endpoints;
   std::string_view id_prefix;    // of the answers' ids
   std::string_view stream_type;  // content type of a stream
-  std::string_view keep_alive;   // what a silent stream may carry; clients pass over it
+  std::string_view
+      keep_alive;  // what a silent stream may carry; clients pass over it. Empty: nothing
   // A request -> Request, or what is wrong with it, naming the field.
   Result<Request> (*decode)(const ClientRequest& request) = nullptr;
   std::unique_ptr<ResponseEncoder> (*make_encoder)(const Request& request,
@@ -112,6 +115,13 @@ struct Protocol {
   int (*status)(const Error& error) = nullptr;
   // A header that has the request's id beside `x-request-id`, which every answer has. Empty: none.
   std::string_view id_header = {};
+  // The content type of a stream where the request decides; nullptr: stream_type.
+  std::string_view (*type_of)(const Request& request) = nullptr;
+  // Where a request for one model names it; nullptr: in its path.
+  Result<std::string> (*named_model)(const ClientRequest& request) = nullptr;
+  // A header, and a parameter of the query, that a caller may send its key in beside `authorization` and `x-api-key`.
+  std::string_view key_header = {};
+  std::string_view key_parameter = {};
 
   int status_of(const Error& error) const;
 };
@@ -122,6 +132,8 @@ const Protocol* find(std::string_view name);
 // The protocol whose endpoint the request's path is, for whatever method; for other paths the first one. Only path and headers
 // of `request` are looked at.
 const Protocol& for_request(const ClientRequest& request);
+// The request asks a model, by its method and path.
+bool is_turn(const Protocol& protocol, std::string_view method, std::string_view path);
 inline const Protocol& for_path(std::string_view path) { return for_request({.path = path}); }
 // The HTTP status for an error; the upstream's own status is kept where a client can act on it.
 int status_of(const Error& error);

@@ -1,19 +1,29 @@
+#include <algorithm>
 #include <array>
 
 #include "base/path_pattern.h"
 #include "client/anthropic_messages/anthropic_messages.h"
+#include "client/gemini/gemini.h"
+#include "client/ollama/ollama.h"
 #include "client/openai_chat/openai_chat.h"
+#include "client/openai_completions/openai_completions.h"
 #include "client/openai_responses/openai_responses.h"
 #include "client/protocol.h"
 
 namespace callgate::client {
 namespace {
 
-constexpr std::array<const Protocol*, 3> kAll = {
+// A row per line. Paths that are nobody's are the first one's.
+// clang-format off
+constexpr auto kAll = std::to_array<const Protocol*>({
     &kOpenaiChat,
     &kAnthropicMessages,
+    &kGemini,
+    &kOllama,
+    &kOpenaiCompletions,
     &kOpenaiResponses,
-};
+});
+// clang-format on
 
 }  // namespace
 
@@ -38,6 +48,14 @@ const Protocol& for_request(const ClientRequest& request) {
     }
   }
   return found == nullptr ? *kAll.front() : *found;
+}
+
+bool is_turn(const Protocol& protocol, std::string_view method, std::string_view path) {
+  return std::any_of(protocol.endpoints.begin(), protocol.endpoints.end(),
+                     [&](const Endpoint& endpoint) {
+                       return endpoint.kind == Endpoint::Kind::turn && endpoint.method == method &&
+                              path_matches(endpoint.path, path);
+                     });
 }
 
 }  // namespace callgate::client

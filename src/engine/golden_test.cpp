@@ -13,14 +13,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "base/source_path_testing.h"
-#include "callgate/pipeline.h"
-#include "client/protocol.h"
-#include "engine/golden_case.h"
+#include "engine/golden_testing.h"
 
 namespace callgate {
 namespace {
@@ -29,59 +23,10 @@ namespace fs = std::filesystem;
 using engine::GoldenAnswer;
 using engine::run_golden;
 
-struct Case {
-  std::string format;
-  std::string name;
-  fs::path input;
-};
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  const fs::path root = source_path("golden/wire");
-  if (!fs::exists(root)) return cases;
-  for (const auto& format : fs::directory_iterator(root)) {
-    for (const auto& file : fs::directory_iterator(format.path())) {
-      const std::string name = file.path().stem().string();
-      const std::string extension = file.path().extension().string();
-      const bool is_input = extension == ".body" || extension == ".sse" || extension == ".lines";
-      if (!is_input || name.find('.') != std::string::npos) continue;
-      cases.push_back({format.path().filename().string(), name, file.path()});
-    }
-  }
-  std::sort(cases.begin(), cases.end(),
-            [](const Case& a, const Case& b) { return a.input < b.input; });
-  return cases;
-}
-
-Request request_of(const Case& golden, const Protocol& protocol, bool stream) {
-  const std::string own = "." + std::string(protocol.name) + ".request.json";
-  const fs::path own_path = fs::path(golden.input).replace_extension(own);
-  const fs::path path = fs::path(golden.input).replace_extension(".request.json");
-  const std::string body = fs::exists(own_path) ? read_file(own_path)
-                           : fs::exists(path)   ? read_file(path)
-                                                : std::string(engine::usual_golden_request());
-  const Protocol& spoken = fs::exists(own_path) ? protocol : *client::find("openai_chat");
-  Result<Request> request = spoken.decode({.body = body});
-  EXPECT_TRUE(request.has_value()) << (request ? "" : request.error().message);
-  request->stream = stream;
-  return *request;
-}
-
-PipelineOptions options_of(const Case& golden, const Protocol& protocol) {
-  PipelineOptions options = engine::golden_options(golden.format, protocol.name);
-  std::ifstream in(fs::path(golden.input).replace_extension(".policy"));
-  for (std::string name, value; in >> name >> value;) {
-    EXPECT_TRUE(engine::set_golden_option(options, name, value)) << name << " " << value;
-  }
-  return options;
-}
+using Case = engine::WireCase;
+using engine::options_of;
+using engine::read_file;
+using engine::request_of;
 
 void expect_file(const Case& golden, const std::string& suffix, const std::string& actual) {
   const fs::path path = fs::path(golden.input).replace_extension(suffix);
@@ -99,6 +44,7 @@ TEST_P(WireGolden, gives_the_same_answer_however_the_bytes_are_cut) {
   const Case& golden = GetParam();
   const std::string input = read_file(golden.input);
   for (const Protocol* protocol : client::all()) {
+    // Of the others the oracle in protocol_oracle_test.cpp and golden/protocol say what they write, unless a case has their files.
     const PipelineOptions options = options_of(golden, *protocol);
     for (const bool stream : {true, false}) {
       const std::string suffix = "." + std::string(protocol->name) + (stream ? ".sse" : ".json");
@@ -124,12 +70,13 @@ TEST_P(WireGolden, gives_the_same_answer_however_the_bytes_are_cut) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Wire, WireGolden, testing::ValuesIn(all_cases()), [](const auto& golden) {
-  return golden.param.format + "_" + golden.param.name;
-});
+INSTANTIATE_TEST_SUITE_P(Wire, WireGolden, testing::ValuesIn(engine::all_wire_cases()),
+                         [](const auto& golden) {
+                           return golden.param.format + "_" + golden.param.name;
+                         });
 
 TEST(WireGoldenFiles, exist_for_openai_chat) {
-  const std::vector<Case> cases = all_cases();
+  const std::vector<Case> cases = engine::all_wire_cases();
   EXPECT_GE(std::count_if(cases.begin(), cases.end(),
                           [](const Case& golden) { return golden.format == "openai_chat"; }),
             30);
@@ -137,7 +84,7 @@ TEST(WireGoldenFiles, exist_for_openai_chat) {
 
 TEST(WireGoldenFiles, show_every_repair_of_a_wire_format) {
   std::string summaries;
-  for (const Case& golden : all_cases()) {
+  for (const Case& golden : engine::all_wire_cases()) {
     summaries += read_file(fs::path(golden.input).replace_extension(".summary"));
   }
   for (std::size_t i = 0; i < kRepairCount; ++i) {

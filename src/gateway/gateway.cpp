@@ -73,10 +73,7 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add_response_routes(routes_, desk_,
                       [this](Ask& ask, std::string_view body) { return read_turn(ask, body); });
   for (const Protocol* protocol : client::all()) {
-    for (const Endpoint& endpoint : protocol->endpoints) {
-      const auto [guard, member] = answerer_of(endpoint.kind);
-      add(endpoint.method, endpoint.path, guard, member);
-    }
+    for (const Endpoint& endpoint : protocol->endpoints) add_endpoint(endpoint);
   }
   add_log_routes(routes_, desk_);
   add_session_routes(routes_, desk_);
@@ -92,18 +89,25 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
 }
 
-std::pair<Guard, net::Task<> (Gateway::*)(Ask&)> Gateway::answerer_of(Endpoint::Kind kind) {
-  switch (kind) {
+void Gateway::add_endpoint(const Endpoint& endpoint) {
+  const auto add = [&](Guard guard, net::Task<> (Gateway::*member)(Ask&)) {
+    routes_.add({endpoint.method, endpoint.path, guard,
+                 [this, member](Ask& ask) { return (this->*member)(ask); }});
+  };
+  switch (endpoint.kind) {
     case Endpoint::Kind::turn:
-      return {Guard::model, &Gateway::answer_turn};
+      return add(Guard::model, &Gateway::answer_turn);
     case Endpoint::Kind::models:
-      return {Guard::key, &Gateway::list_models};
+      return add(Guard::key, &Gateway::list_models);
     case Endpoint::Kind::model:
-      return {Guard::key, &Gateway::show_model};
+      return add(Guard::key, &Gateway::show_model);
     case Endpoint::Kind::count_tokens:
-      return {Guard::key, &Gateway::count_tokens};
+      return add(Guard::key, &Gateway::count_tokens);
+    case Endpoint::Kind::fixed:
+      routes_.add({endpoint.method, endpoint.path, Guard::open,
+                   [&endpoint](Ask& ask) { return respond_json(ask, 200, endpoint.answer); }});
+      return;
   }
-  return {Guard::key, &Gateway::show_model};
 }
 
 Result<Gateway::Prepared> Gateway::prepare(std::shared_ptr<const Snapshot> snapshot,
@@ -161,6 +165,22 @@ static Result<void> admit_admin(const Ask& ask) {
               std::string(ask.exchange.head().path) + " needs a key with admin = true");
 }
 
+// A key where neither `authorization` nor `x-api-key` has it. Browsers cannot set headers of WebSockets.
+static std::string offered_elsewhere(const Ask& ask) {
+  const net::RequestHead& head = ask.exchange.head();
+  const Protocol& protocol = *ask.protocol;
+  if (!protocol.key_header.empty()) {
+    const auto given = head.headers.find(protocol.key_header);
+    if (given) return std::string(*given);
+  }
+  if (!protocol.key_parameter.empty()) {
+    for (const UrlParameter& parameter : read_url_query(head.query)) {
+      if (parameter.name == protocol.key_parameter) return parameter.value;
+    }
+  }
+  return offered_key(head.headers);
+}
+
 Result<void> Gateway::admit(Ask& ask, const Route& route) {
   const std::string& readers = ask.snapshot->config.metrics;
   const bool to_metrics = route.guard == Guard::metrics;
@@ -180,7 +200,7 @@ net::Task<Result<std::string_view>> Gateway::read_turn_body(Ask& ask) {
 
 Result<void> Gateway::find_key(Ask& ask) {
   const net::Headers& headers = ask.exchange.head().headers;
-  const std::string offered = offered_key(headers);  // browsers cannot set headers of WebSockets
+  const std::string offered = offered_elsewhere(ask);
   return admit_key(world_, ask, headers.find("authorization").value_or(""),
                    headers.find("x-api-key").value_or(offered));
 }
@@ -301,7 +321,7 @@ net::Task<> Gateway::list_models(Ask& ask) {
 }
 
 net::Task<> Gateway::count_tokens(Ask& ask) {
-  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  const auto body = co_await read_body(world_, ask);
   if (!body) co_return co_await refuse(ask, body.error());
   const auto request = ask.protocol->decode(to_client_request(ask.exchange.head(), *body));
   if (!request) co_return co_await refuse(ask, request.error());
@@ -317,12 +337,22 @@ net::Task<> Gateway::count_tokens(Ask& ask) {
 }
 
 net::Task<> Gateway::show_model(Ask& ask) {
-  const std::string_view path = ask.exchange.head().path;
-  const std::string name = percent_decoded(path.substr(model_prefix(*ask.protocol).size()));
-  const auto model = ask.snapshot->choose_model(ask.key, name);
+  const auto name = co_await named_model(ask);
+  if (!name) co_return co_await refuse(ask, name.error());
+  const auto model = ask.snapshot->choose_model(ask.key, *name);
   if (!model) co_return co_await refuse(ask, model.error());
-  const ModelEntry entry{name, model->config->upstream.front(), ask.snapshot->loaded_at};
+  const ModelEntry entry{*name, model->config->upstream.front(), ask.snapshot->loaded_at};
   co_await respond_json(ask, 200, ask.protocol->print_model(entry));
+}
+
+net::Task<Result<std::string>> Gateway::named_model(Ask& ask) {
+  const net::RequestHead& head = ask.exchange.head();
+  if (ask.protocol->named_model == nullptr) {
+    co_return percent_decoded(head.path.substr(model_prefix(*ask.protocol).size()));
+  }
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  if (!body) co_return tl::unexpected(body.error());
+  co_return ask.protocol->named_model(to_client_request(head, *body));
 }
 
 net::Task<> Gateway::livez(Ask& ask) {

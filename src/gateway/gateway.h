@@ -49,16 +49,18 @@ class Gateway {
   const Desk& desk() const { return desk_; }
 
  private:
+  void add_endpoint(const Endpoint& endpoint);
   net::Task<> answer_turn(Ask& ask);
   net::Task<Result<std::string_view>> read_turn_body(Ask& ask);
   Result<std::unique_ptr<LoopWork>> read_turn(Ask& ask, std::string_view body);
   // Frames of their own: a stream without a loop has no room for one.
   net::Task<> run_plain(Ask& ask, std::unique_ptr<LoopWork> work);
   net::Task<> run_loop(Ask& ask, std::unique_ptr<LoopWork> work);
-  static std::pair<Guard, net::Task<> (Gateway::*)(Ask&)> answerer_of(Endpoint::Kind kind);
   net::Task<> list_models(Ask& ask);
   net::Task<> count_tokens(Ask& ask);
   net::Task<> show_model(Ask& ask);
+  // The model that a request for one asks for.
+  net::Task<Result<std::string>> named_model(Ask& ask);
   net::Task<> livez(Ask& ask);
   net::Task<> readyz(Ask& ask);
   net::Task<> metrics(Ask& ask);

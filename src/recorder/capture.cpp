@@ -56,7 +56,8 @@ std::size_t size_of(const CapturedHead& head) {
 
 // What the client sent as its credential, without the word before it.
 std::string_view credential_of(const net::Headers& headers) {
-  std::string_view given = headers.find("x-api-key").value_or("");
+  std::string_view given = headers.find("x-goog-api-key").value_or("");
+  given = headers.find("x-api-key").value_or(given);
   if (const auto authorization = headers.find("authorization")) {
     given = authorization->substr(authorization->rfind(' ') + 1);
   }

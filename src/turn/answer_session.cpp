@@ -26,6 +26,7 @@ Request shape_of(const Request& request) {
   }
   shape.body = request.body;
   shape.client = request.client;
+  shape.form = request.form;
   return shape;
 }
 
@@ -179,7 +180,10 @@ net::Task<bool> AnswerSession::send() {
 
 void AnswerSession::begin_stream() {
   if (audience_.has_started()) return;
-  add_event_stream_headers(audience_.headers(), job_.protocol->stream_type);
+  const Protocol& protocol = *job_.protocol;
+  add_event_stream_headers(audience_.headers(), protocol.type_of == nullptr
+                                                    ? protocol.stream_type
+                                                    : protocol.type_of(job_.request));
   add_notices();
   status_ = 200;
   if (job_.capture) job_.capture->client_got(200, audience_.headers(), "");
@@ -242,7 +246,7 @@ net::Task<bool> AnswerSession::on_time() {
 }
 
 std::uint64_t AnswerSession::keepalive() const {
-  if (!job_.keepalive || !stream_) return 0;
+  if (!job_.keepalive || !stream_ || job_.protocol->keep_alive.empty()) return 0;
   return static_cast<std::uint64_t>(job_.snapshot->config.limits.keepalive_comment.count());
 }
 

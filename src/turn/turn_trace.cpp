@@ -339,7 +339,7 @@ void TurnTrace::hand_over() {
 void trace_refusal(World& world, IdMint& mint, const Ask& ask, int status, const Error& error,
                    Milliseconds waited) {
   const net::RequestHead& head = ask.exchange.head();
-  if (world.spans == nullptr || head.method != "POST" || head.path != "/v1/chat/completions" ||
+  if (world.spans == nullptr || !client::is_turn(*ask.protocol, head.method, head.path) ||
       error.code == ErrorCode::unauthenticated) {
     return;
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "json/reader.h"
 #include "upstream/dropped_members.h"
@@ -16,9 +17,15 @@
 
 namespace callgate::upstream {
 
+// Members of an answer that callgate does not know, for a client that speaks the same format. Views into the document.
+using KeptMembers = std::vector<std::pair<std::string, std::string_view>>;
+
 template <class Frame>
 class FrameReader {
  public:
+  // From now on the frames have what else the answer says; without, that is dropped by name.
+  void keep_others() { keeps_others_ = true; }
+
   virtual ~FrameReader() = default;
 
   // False: not a JSON object; the frame is then empty. What can be mended is, and is read again.
@@ -76,6 +83,18 @@ class FrameReader {
     return false;
   }
 
+  // A member without a place of its own. `silent`: one that is no loss.
+  void read_other(KeptMembers& others, std::string_view key, bool silent = false) {
+    if (keeps_others_) {
+      std::string name(key);
+      others.emplace_back(std::move(name), in_.raw());
+    } else if (silent) {
+      in_.skip();
+    } else {
+      dropped_.skip(in_, key);
+    }
+  }
+  bool keeps_others() const { return keeps_others_; }
   // The text that is being read, what was mended included.
   std::string_view document() const { return document_; }
 
@@ -91,6 +110,7 @@ class FrameReader {
     return in_.finish();
   }
 
+  bool keeps_others_ = false;
   std::string_view document_;
   std::string sanitized_;
   Mended mended_;

@@ -47,30 +47,7 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool is_object(std::string_view text) {
-  json::Reader in(text);
-  if (in.peek() != json::Kind::object) return false;
-  in.skip();
-  return in.finish();
-}
-
 }  // namespace
-
-bool is_ascii_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
-}
-
-void append_arguments_object(std::string& out, std::string_view arguments) {
-  if (is_ascii_blank(arguments)) {
-    out.append("{}");
-  } else if (is_object(arguments)) {
-    out.append(arguments);
-  } else {
-    json::ObjectWriter object(out);
-    object.string("raw", arguments);
-    object.close();
-  }
-}
 
 void append_object_schema(std::string& out, std::string_view schema) {
   if (schema.empty()) {

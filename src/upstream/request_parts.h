@@ -13,11 +13,6 @@
 
 namespace callgate::upstream {
 
-// Nothing but ASCII's white space: JSON's, form feeds and vertical tabs.
-bool is_ascii_blank(std::string_view text);
-
-// The arguments of a call as the JSON object that some formats want: {} for none, {"raw": "..."} for what is no object.
-void append_arguments_object(std::string& out, std::string_view arguments);
 // The schema of a tool's parameters, with its type said.
 void append_object_schema(std::string& out, std::string_view schema);
 

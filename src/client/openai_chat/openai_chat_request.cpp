@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "chat/message_reader.h"
+#include "client/body.h"
 #include "client/openai_chat/openai_chat.h"
 #include "client/syntax_error.h"
 #include "json/writer.h"
@@ -36,20 +37,12 @@ constexpr std::array<Range, 6> kRanges = {{
 }  // namespace
 
 Result<Request> OpenaiRequestReader::read() {
-  in_.skip();
-  if (!in_.finish()) return tl::unexpected(syntax_error(body_, in_.error()));
-  in_.reset(body_);
+  if (auto good = check_body(body_); !good) return tl::unexpected(good.error());
   if (!read_body() || !check_whole()) return tl::unexpected(std::move(error_));
   return std::move(request_);
 }
 
 bool OpenaiRequestReader::read_body() {
-  if (in_.peek() != json::Kind::object) {
-    error_ = {
-        .code = ErrorCode::invalid_request,
-        .message = "the body is " + std::string(name_of(in_.peek())) + ", expected a JSON object"};
-    return false;
-  }
   std::string name;
   for (std::string_view key; in_.next_member(key);) {
     name = key;

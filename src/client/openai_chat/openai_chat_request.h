@@ -36,9 +36,6 @@ class OpenaiRequestReader : private FieldReader {
   bool read_messages();
 
   bool read_tools();
-  bool read_tool(std::size_t index);
-  bool read_function(const FieldPath& path, ToolSpec& tool);
-  bool check_tool(const FieldPath& path, const ToolSpec& tool);
   bool read_functions();
   bool read_tool_choice(std::string_view field);
   bool read_named_choice(std::string_view field);

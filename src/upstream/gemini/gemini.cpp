@@ -1,8 +1,11 @@
 #include "upstream/gemini/gemini.h"
 
+#include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <utility>
 
+#include "json/each.h"
 #include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -58,6 +61,15 @@ void append_path(std::string& out, std::string_view id) {
   }
 }
 
+// The client speaks this format as well.
+bool is_own(const Request& request) { return request.origin == "gemini"; }
+
+bool is_known(std::string_view name) {
+  const std::span<const RequestField> fields = gemini_fields();
+  return std::any_of(fields.begin(), fields.end(),
+                     [&](const RequestField& field) { return field.name == name; });
+}
+
 class BodyWriter {
  public:
   BodyWriter(const Request& request, std::string_view model, UpstreamRequest& encoded)
@@ -66,10 +78,13 @@ class BodyWriter {
         dropped_(encoded.dropped),
         text_(encoded.body),
         object_(encoded.body),
-        own_config_(field("generationConfig")) {}
+        origin_(is_own(request) ? std::string_view(request.body.text) : std::string_view()),
+        own_config_(origin_.empty() ? field("generationConfig")
+                                    : either(origin_, "generationConfig", "generation_config")) {}
 
   void write() {
-    GeminiConversation conversation = encode_gemini_conversation(request_.messages, model_);
+    GeminiConversation conversation =
+        encode_gemini_conversation(request_.messages, model_, origin_);
     for (DroppedField& field : conversation.dropped) dropped_.push_back(std::move(field));
     if (!conversation.system.empty()) object_.raw("systemInstruction", conversation.system);
     object_.raw("contents", conversation.contents);
@@ -79,6 +94,7 @@ class BodyWriter {
     for (const std::string_view name : kNative) {
       if (const std::string_view json = field(name); !json.empty()) object_.raw(name, json);
     }
+    if (!origin_.empty()) write_others();
     object_.close();
   }
 
@@ -87,6 +103,31 @@ class BodyWriter {
 
   void drop(std::string_view name, bool changes_meaning = true) {
     dropped_.push_back({std::string(name), changes_meaning});
+  }
+
+  // What the client said that callgate does not know.
+  void write_others() {
+    for (const ExtraField& extra : request_.extra) {
+      if (!is_known(extra.name)) object_.raw_escaped(extra.name, extra.value.text);
+    }
+  }
+
+  static std::string_view either(std::string_view object, std::string_view name,
+                                 std::string_view other) {
+    const std::string_view value = json::given_member(object, name);
+    return value.empty() ? json::given_member(object, other) : value;
+  }
+
+  // By name, as the client of this format declared them.
+  std::unordered_map<std::string, std::string_view> own_declarations() const {
+    std::unordered_map<std::string, std::string_view> found;
+    json::each_element(json::given_member(origin_, "tools"), [&](std::string_view tool) {
+      json::each_element(either(tool, "functionDeclarations", "function_declarations"),
+                         [&](std::string_view declared) {
+                           found[json::member_text(declared, "name")] = declared;
+                         });
+    });
+    return found;
   }
 
   void write_tools() {
@@ -103,7 +144,16 @@ class BodyWriter {
     if (!request_.tools.empty()) {
       if (!tools.empty()) tools.push_back(',');
       tools.append(R"({"functionDeclarations":[)");
-      for (const ToolSpec& tool : request_.tools) append_tool(tools, tool);
+      const auto own = own_declarations();
+      for (const ToolSpec& tool : request_.tools) {
+        const auto declared = own.find(tool.name);
+        if (declared == own.end()) {
+          append_tool(tools, tool);
+          continue;
+        }
+        if (tools.back() != '[') tools.push_back(',');
+        tools.append(declared->second);
+      }
       tools.append("]}");
     }
     if (!tools.empty()) object_.key("tools").append("[").append(tools).append("]");
@@ -254,6 +304,7 @@ class BodyWriter {
   std::vector<DroppedField>& dropped_;
   std::string& text_;
   json::ObjectWriter object_;
+  const std::string_view origin_;  // the body of a client of this format, else empty
   const std::string_view own_config_;
   std::string config_;  // members of generationConfig
 };
@@ -267,13 +318,15 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   encoded.headers.emplace_back("content-type", "application/json");
   encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
   add_key(encoded, options, "x-goog-api-key");
-  encoded.dropped = fields_left_behind(request, gemini_fields());
+  if (!is_own(request)) encoded.dropped = fields_left_behind(request, gemini_fields());
   BodyWriter(request, model, encoded).write();
   return encoded;
 }
 
 std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
-  return std::make_unique<GeminiDecoder>(request.tools);
+  auto decoder = std::make_unique<GeminiDecoder>(request.tools);
+  if (is_own(request)) decoder->keep_others();
+  return decoder;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "json/writer.h"
 #include "upstream/gemini/gemini.h"
+#include "upstream/gemini/gemini_origin.h"
 #include "upstream/gemini/gemini_part.h"
 
 namespace callgate::upstream {
@@ -29,17 +30,23 @@ void move_into(Parts& target, Parts parts) {
 
 class ConversationWriter {
  public:
-  ConversationWriter(const std::vector<Message>& messages, GeminiModel model)
-      : messages_(messages), model_(model) {}
+  ConversationWriter(const std::vector<Message>& messages, GeminiModel model,
+                     std::string_view origin)
+      : messages_(messages), model_(model), origin_(origin) {}
 
   GeminiConversation write() {
-    for (at_ = 0; at_ < messages_.size(); ++at_) add(messages_[at_]);
+    for (at_ = 0; at_ < messages_.size(); ++at_) {
+      if (!add_as_written()) add(messages_[at_]);
+    }
     GeminiConversation made{.dropped = std::move(dropped_)};
     // A conversation has a content. Where there are only system prompts, they are it.
     if (contents_.empty() && !system_.empty()) {
-      contents_.push_back({.parts = std::exchange(system_, {})});
+      contents_.emplace_back().parts = std::exchange(system_, {});
+      own_system_ = {};
     }
-    if (!system_.empty()) {
+    if (!own_system_.empty()) {
+      made.system = own_system_;
+    } else if (!system_.empty()) {
       made.system = R"({"parts":[)";
       append_parts(made.system, system_);
       made.system += "]}";
@@ -55,6 +62,7 @@ class ConversationWriter {
   };
   struct Content {
     bool model = false;
+    std::string_view as_written;  // by a client of this format
     std::vector<ToolAnswer> results;
     Parts parts;
   };
@@ -69,6 +77,7 @@ class ConversationWriter {
       case Role::system:
       case Role::developer:
         note_name(message);
+        own_system_ = system_.empty() ? origin_.system(message) : std::string_view();
         return move_into(system_, parts_in(message.content));
       case Role::user:
         note_name(message);
@@ -83,8 +92,28 @@ class ConversationWriter {
 
   // Messages of one side that follow one another are one content.
   Content& content(bool model) {
-    if (contents_.empty() || contents_.back().model != model) contents_.push_back({.model = model});
+    if (contents_.empty() || contents_.back().model != model ||
+        !contents_.back().as_written.empty()) {
+      contents_.emplace_back().model = model;
+    }
     return contents_.back();
+  }
+
+  // True: the messages from here on went out as the client wrote them, and at_ is the last of them.
+  bool add_as_written() {
+    if (is_prompt(messages_[at_])) return false;
+    const auto match = origin_.match(messages_, at_);
+    if (!match) return false;
+    for (std::size_t i = at_; i < at_ + match->messages; ++i) {
+      for (const CallRecord& call : messages_[i].calls) remember(call);
+      if (messages_[i].role == Role::tool) (void)call_answered(messages_[i]);
+    }
+    for (const std::string_view json : match->contents) {
+      contents_.emplace_back().as_written = json;
+      contents_.back().model = messages_[at_].role == Role::assistant;
+    }
+    at_ += match->messages - 1;
+    return true;
   }
 
   Parts parts_in(const RawJson& json) {
@@ -155,10 +184,14 @@ class ConversationWriter {
       const bool wanted = i == 0 && model_ == GeminiModel::levelled;
       if (signature.empty() && wanted) signature = kGeminiNoSignature;
       parts.push_back(gemini_call(call, gemini_call_id(call.id), signature));
-      if (call.id.empty()) unnamed_.push_back(calls_.size());
-      latest_[call.id] = calls_.size();
-      calls_.push_back({call.id, call.name});
+      remember(call);
     }
+  }
+
+  void remember(const CallRecord& call) {
+    if (call.id.empty()) unnamed_.push_back(calls_.size());
+    latest_[call.id] = calls_.size();
+    calls_.push_back({call.id, call.name});
   }
 
   // One for each call, by id. A signature whose id no call has goes by its place.
@@ -242,6 +275,10 @@ class ConversationWriter {
     out.push_back('[');
     for (Content& content : contents_) {
       if (out.back() != '[') out.push_back(',');
+      if (!content.as_written.empty()) {
+        out.append(content.as_written);
+        continue;
+      }
       std::stable_sort(content.results.begin(), content.results.end(),
                        [](const auto& a, const auto& b) { return a.call < b.call; });
       json::ObjectWriter object(out);
@@ -266,6 +303,8 @@ class ConversationWriter {
 
   const std::vector<Message>& messages_;
   const GeminiModel model_;
+  GeminiOrigin origin_;
+  std::string_view own_system_;
   std::size_t at_ = 0;
   Parts system_;
   std::vector<Content> contents_;
@@ -279,8 +318,8 @@ class ConversationWriter {
 }  // namespace
 
 GeminiConversation encode_gemini_conversation(const std::vector<Message>& messages,
-                                              std::string_view model) {
-  return ConversationWriter(messages, gemini_model(model)).write();
+                                              std::string_view model, std::string_view origin) {
+  return ConversationWriter(messages, gemini_model(model), origin).write();
 }
 
 }  // namespace callgate::upstream

@@ -21,6 +21,6 @@ struct GeminiConversation {
 
 // Results and signatures are written as that model wants them.
 GeminiConversation encode_gemini_conversation(const std::vector<Message>& messages,
-                                              std::string_view model);
+                                              std::string_view model, std::string_view origin = {});
 
 }  // namespace callgate::upstream

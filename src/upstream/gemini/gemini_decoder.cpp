@@ -117,7 +117,10 @@ void GeminiDecoder::apply(const GeminiFrame& frame, ChoiceSinks& sinks) {
   if (!frame.has_candidates && !frame.block_reason.empty()) {
     apply_block(frame, choices_.front(), sinks.choice(0));
   }
-  apply_usage(frame.usage, sinks.choice(0));
+  for (const auto& [name, json] : frame.others) {
+    sinks.choice(0).accept(FieldReported{FieldReported::Scope::turn, name, json});
+  }
+  apply_usage(frame, sinks.choice(0));
 }
 
 void GeminiDecoder::apply_candidate(const GeminiCandidate& candidate, Choice& choice,
@@ -129,6 +132,9 @@ void GeminiDecoder::apply_candidate(const GeminiCandidate& candidate, Choice& ch
     if (!logprobs.empty()) {
       sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", logprobs});
     }
+  }
+  for (const auto& [name, json] : candidate.others) {
+    sink.accept(FieldReported{FieldReported::Scope::choice, name, json});
   }
   choice.spoken = choice.spoken || !candidate.parts.empty();
   for (const GeminiPart& part : candidate.parts) apply_part(part, choice, sink);
@@ -147,7 +153,11 @@ void GeminiDecoder::apply_part(const GeminiPart& part, Choice& choice, EventSink
     case GeminiPart::Kind::call:
       return apply_call(part, choice, sink);
     case GeminiPart::Kind::other:
-      break;
+      if (part.json.empty() || part.json == "{}") break;
+      close_call(choice, sink);
+      detail_.assign("[").append(part.json).push_back(']');
+      sink.accept(FieldReported{FieldReported::Scope::message, "parts", detail_});
+      return;
   }
   report_signature(part, std::nullopt, sink);
 }
@@ -282,7 +292,8 @@ void GeminiDecoder::apply_block(const GeminiFrame& frame, Choice& choice, EventS
 }
 
 // Usage is cumulative: each frame carries running totals for the counters it mentions.
-void GeminiDecoder::apply_usage(const GeminiUsage& usage, EventSink& sink) {
+void GeminiDecoder::apply_usage(const GeminiFrame& frame, EventSink& sink) {
+  const GeminiUsage& usage = frame.usage;
   const auto take = [](std::optional<std::int64_t>& count, const std::optional<std::int64_t>& now) {
     if (now) count = now;
   };
@@ -303,7 +314,7 @@ void GeminiDecoder::apply_usage(const GeminiUsage& usage, EventSink& sink) {
   sum.completion_stated = counts_.prompt || counts_.candidates || counts_.thoughts;
   if (usage_ == sum) return;
   usage_ = sum;
-  sink.accept(UsageReported{sum});
+  sink.accept(UsageReported{sum, frame.usage_json});
 }
 
 void GeminiDecoder::report_signature(const GeminiPart& part, std::optional<std::int64_t> call,

@@ -25,6 +25,10 @@ class GeminiDecoder final : public DecoderBase {
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
   explicit GeminiDecoder(std::span<const ToolSpec> tools = {}) : tools_(tools), names_(tools) {}
 
+  // For a client that speaks this format: members that callgate does not know become fields, and parts that it does not know
+  // elements of the message's `parts`.
+  void keep_others() { reader_.keep_others(); }
+
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
 
@@ -62,7 +66,7 @@ class GeminiDecoder final : public DecoderBase {
   void close_call(Choice& choice, EventSink& sink);
   void apply_finish(const GeminiCandidate& candidate, Choice& choice, EventSink& sink);
   void apply_block(const GeminiFrame& frame, Choice& choice, EventSink& sink);
-  void apply_usage(const GeminiUsage& usage, EventSink& sink);
+  void apply_usage(const GeminiFrame& frame, EventSink& sink);
   void report_signature(const GeminiPart& part, std::optional<std::int64_t> call, EventSink& sink);
 
   std::optional<std::uint32_t> position_of(std::int64_t index, std::uint32_t count);

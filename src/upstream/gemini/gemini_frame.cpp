@@ -1,5 +1,7 @@
 #include "upstream/gemini/gemini_frame.h"
 
+#include "base/text.h"
+
 namespace callgate::upstream {
 
 void GeminiArgument::clear() {
@@ -16,6 +18,7 @@ void GeminiPart::clear() {
   args_renamed = false;
   pieces.clear();
   will_continue = false;
+  json = {};
 }
 
 void GeminiCandidate::clear() {
@@ -24,6 +27,7 @@ void GeminiCandidate::clear() {
   finish.clear();
   finish_message.clear();
   logprobs = {};
+  others.clear();
 }
 
 void GeminiFrame::clear() {
@@ -32,6 +36,8 @@ void GeminiFrame::clear() {
   block_reason.clear();
   block_message.clear();
   usage = {};
+  usage_json = {};
+  others.clear();
   error = {};
 }
 
@@ -44,8 +50,10 @@ void GeminiFrameReader::read_member(std::string_view key) {
     read_feedback();
   } else if (key == "error") {
     frame_.error = read_error(in_);
+  } else if (key == "modelVersion" || key == "responseId") {
+    in_.skip();  // an answer has its own
   } else {
-    in_.skip();
+    read_other(frame_.others, key, true);
   }
 }
 
@@ -72,10 +80,8 @@ void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
       read_text(candidate.finish_message);
     } else if (key == "logprobsResult") {
       candidate.logprobs = read_object();
-    } else if (key == "tokenCount" || key == "avgLogprobs") {
-      in_.skip();
     } else {
-      dropped_.skip(in_, key);
+      read_other(candidate.others, key, key == "tokenCount" || key == "avgLogprobs");
     }
   }
 }
@@ -113,6 +119,7 @@ void GeminiFrameReader::read_part(GeminiPart& part) {
     part.kind = GeminiPart::Kind::text;
     return read_fragment(in_, part.text);
   }
+  const std::size_t begin = in_.offset();
   for (std::string_view key; in_.next_member(key);) {
     if (key == "text") {
       part.kind = GeminiPart::Kind::text;
@@ -123,10 +130,13 @@ void GeminiFrameReader::read_part(GeminiPart& part) {
       read_text(part.signature);
     } else if (key == "functionCall" || key == "function_call") {
       read_call(part);
+    } else if (keeps_others()) {
+      in_.skip();
     } else {
       dropped_.skip(in_, key);
     }
   }
+  if (keeps_others()) part.json = trimmed(document().substr(begin, in_.offset() - begin));
 }
 
 void GeminiFrameReader::read_call(GeminiPart& part) {
@@ -198,11 +208,15 @@ void GeminiFrameReader::read_feedback() {
 
 void GeminiFrameReader::read_usage() {
   GeminiUsage& usage = frame_.usage;
+  const std::size_t begin = in_.offset();
   read_counts({{"promptTokenCount", &usage.prompt},
                {"toolUsePromptTokenCount", &usage.tool_prompt},
                {"candidatesTokenCount", &usage.candidates},
                {"thoughtsTokenCount", &usage.thoughts},
                {"cachedContentTokenCount", &usage.cached}});
+  if (keeps_others()) {
+    frame_.usage_json = trimmed(document().substr(begin, in_.offset() - begin));
+  }
 }
 
 std::string_view GeminiFrameReader::read_object() {

@@ -36,6 +36,7 @@ struct GeminiPart {
   bool args_renamed = false;  // they came under another name
   ReusedList<GeminiArgument> pieces;
   bool will_continue = false;  // more of this call follows
+  std::string_view json;       // the whole part, where others are kept
 
   void clear();
 };
@@ -46,6 +47,7 @@ struct GeminiCandidate {
   Text finish;
   Text finish_message;
   std::string_view logprobs;  // JSON of logprobsResult, empty when there is none
+  KeptMembers others;
 
   void clear();
 };
@@ -66,6 +68,8 @@ struct GeminiFrame {
   Text block_reason;  // of the prompt
   Text block_message;
   GeminiUsage usage;
+  std::string_view usage_json;  // where others are kept
+  KeptMembers others;
   std::string_view error;  // JSON, empty when there is none
 
   void clear();

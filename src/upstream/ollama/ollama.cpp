@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
+#include "json/each.h"
 #include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -81,15 +83,28 @@ constexpr auto kOptions = std::to_array<Option>({
     {"repetition_penalty", "repeat_penalty"},
 });
 
+// The client speaks this format as well.
+bool is_own(const Request& request) { return request.origin == "ollama"; }
+
+bool is_known(std::string_view name) {
+  return std::any_of(kFields.begin(), kFields.end(),
+                     [&](const RequestField& field) { return field.name == name; });
+}
+
 class BodyWriter {
  public:
   BodyWriter(const Request& request, const EncodeOptions& options, UpstreamRequest& encoded)
-      : request_(request), options_(options), dropped_(encoded.dropped), object_(encoded.body) {}
+      : request_(request),
+        options_(options),
+        dropped_(encoded.dropped),
+        object_(encoded.body),
+        origin_(is_own(request) ? std::string_view(request.body.text) : std::string_view()) {}
 
   void write() {
     object_.string("model",
                    options_.model.empty() ? std::string_view(request_.model) : options_.model);
-    append_ollama_messages(object_.key("messages"), request_.messages, dropped_);
+    append_ollama_messages(object_.key("messages"), request_.messages, dropped_,
+                           json::given_member(origin_, "messages"));
     write_tools();
     // Without it the server streams.
     object_.boolean("stream", options_.stream);
@@ -100,6 +115,7 @@ class BodyWriter {
          {"keep_alive", "truncate", "shift", "logprobs", "top_logprobs"}) {
       if (const std::string_view json = field(name); !json.empty()) object_.raw(name, json);
     }
+    if (!origin_.empty()) write_others();
     object_.close();
   }
 
@@ -108,6 +124,14 @@ class BodyWriter {
 
   void drop(std::string_view name) { dropped_.push_back({std::string(name), true}); }
 
+  // What the client said that callgate does not know. What only /api/generate has is not for /api/chat.
+  void write_others() {
+    if (!request_.form.empty()) return;
+    for (const ExtraField& extra : request_.extra) {
+      if (!is_known(extra.name)) object_.raw_escaped(extra.name, extra.value.text);
+    }
+  }
+
   void write_tools() {
     using Mode = ToolChoice::Mode;
     const Mode mode = request_.tool_choice.mode;
@@ -115,8 +139,13 @@ class BodyWriter {
     if (request_.tools.empty() || mode == Mode::none) return;
     std::string& out = object_.key("tools");
     out.push_back('[');
+    const auto own = own_tools();
     for (const ToolSpec& tool : request_.tools) {
       if (out.back() != '[') out.push_back(',');
+      if (const auto declared = own.find(tool.name); declared != own.end()) {
+        out.append(declared->second);
+        continue;
+      }
       json::ObjectWriter item(out);
       item.string("type", "function");
       json::ObjectWriter function(item.key("function"));
@@ -127,6 +156,15 @@ class BodyWriter {
       item.close();
     }
     out.push_back(']');
+  }
+
+  // By name, as the client of this format declared them.
+  std::unordered_map<std::string, std::string_view> own_tools() const {
+    std::unordered_map<std::string, std::string_view> found;
+    json::each_element(json::given_member(origin_, "tools"), [&](std::string_view tool) {
+      found[json::member_text(json::given_member(tool, "function"), "name")] = tool;
+    });
+    return found;
   }
 
   void write_think() {
@@ -142,6 +180,8 @@ class BodyWriter {
                                                        {"xhigh", "\"high\""},
                                                        {"max", "\"high\""}});
     if (!field("think").empty()) return object_.raw("think", field("think"));
+    const std::string_view own = json::given_member(origin_, "think");
+    if (!own.empty()) return object_.raw("think", own);
     const std::string effort = field_text(request_.extra, "reasoning_effort");
     if (effort.empty()) return;
     for (const Row& row : kThink) {
@@ -153,6 +193,8 @@ class BodyWriter {
   // {"type":"json_schema","json_schema":{"name":"x","schema":{...}}}
   void write_format() {
     if (!field("format").empty()) return object_.raw("format", field("format"));
+    const std::string_view own = json::given_member(origin_, "format");
+    if (!own.empty()) return object_.raw("format", own);
     const std::string_view asked = field("response_format");
     if (asked.empty()) return;
     const std::string_view type = json::given_member(asked, "type");
@@ -193,6 +235,7 @@ class BodyWriter {
   const EncodeOptions& options_;
   std::vector<DroppedField>& dropped_;
   json::ObjectWriter object_;
+  const std::string_view origin_;  // the body of a client of this format, else empty
 };
 
 Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
@@ -201,13 +244,17 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   encoded.headers.emplace_back("accept",
                                options.stream ? "application/x-ndjson" : "application/json");
   add_key(encoded, options, "bearer");
-  encoded.dropped = fields_left_behind(request, kFields);
+  if (!is_own(request) || !request.form.empty()) {
+    encoded.dropped = fields_left_behind(request, kFields);
+  }
   BodyWriter(request, options, encoded).write();
   return encoded;
 }
 
 std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
-  return std::make_unique<OllamaDecoder>(request.tools);
+  auto decoder = std::make_unique<OllamaDecoder>(request.tools);
+  if (is_own(request)) decoder->keep_others();
+  return decoder;
 }
 
 }  // namespace

@@ -97,6 +97,12 @@ void OllamaDecoder::apply(const OllamaLine& line, EventSink& sink) {
   if (!line.logprobs.empty()) {
     sink.accept(FieldReported{FieldReported::Scope::choice, "logprobs", line.logprobs});
   }
+  for (const auto& [name, json] : line.others) {
+    sink.accept(FieldReported{FieldReported::Scope::turn, name, json});
+  }
+  for (const auto& [name, json] : line.message_others) {
+    sink.accept(FieldReported{FieldReported::Scope::message, name, json});
+  }
   tracker_.push_prose(Prose::reasoning, line.thinking.view(), sink);
   tracker_.push_prose(Prose::text, line.content.view(), sink);
   for (const CallPiece& call : line.calls) {

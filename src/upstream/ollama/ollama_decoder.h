@@ -24,6 +24,9 @@ class OllamaDecoder final : public DecoderBase {
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
   explicit OllamaDecoder(std::span<const ToolSpec> tools = {}) { tracker_.expect_disorder(tools); }
 
+  // For a client that speaks this format: members that callgate does not know become fields.
+  void keep_others() { reader_.keep_others(); }
+
   void push(const SseFrame& frame, ChoiceSinks& sinks) override;
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
   void finish(ChoiceSinks& sinks) override;

@@ -53,6 +53,8 @@ void OllamaLine::clear() {
   count.reset();
   logprobs.clear();
   error = {};
+  others.clear();
+  message_others.clear();
 }
 
 void OllamaLineReader::read_member(std::string_view key) {
@@ -73,8 +75,10 @@ void OllamaLineReader::read_member(std::string_view key) {
     read_logprobs();
   } else if (key == "error") {
     frame_.error = read_error(in_);
+  } else if (key == "model" || key == "created_at") {
+    in_.skip();  // an answer has its own
   } else {
-    in_.skip();
+    read_other(frame_.others, key, true);
   }
 }
 
@@ -93,7 +97,7 @@ void OllamaLineReader::read_message() {
     } else if (key == "role" || key == "tool_name") {
       in_.skip();
     } else {
-      dropped_.skip(in_, key);
+      read_other(frame_.message_others, key);
     }
   }
 }

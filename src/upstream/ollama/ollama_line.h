@@ -26,6 +26,8 @@ struct OllamaLine {
   std::optional<std::int64_t> count;
   std::string logprobs;    // as Chat Completions has them, empty when there are none
   std::string_view error;  // JSON, empty when there is none
+  KeptMembers others;
+  KeptMembers message_others;
 
   void clear();
 };

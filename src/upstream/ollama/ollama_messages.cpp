@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "json/each.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "upstream/request_parts.h"
 
@@ -14,8 +16,8 @@ namespace {
 class MessagesWriter {
  public:
   MessagesWriter(std::string& out, const std::vector<Message>& messages,
-                 std::vector<DroppedField>& dropped)
-      : out_(out), messages_(messages), dropped_(dropped) {}
+                 std::vector<DroppedField>& dropped, std::string_view as_written)
+      : out_(out), messages_(messages), dropped_(dropped), own_(matched(messages, as_written)) {}
 
   void write() {
     out_.push_back('[');
@@ -37,7 +39,41 @@ class MessagesWriter {
     std::string_view name;
   };
 
+  // For each message what the client of this format wrote, empty where that is not known or the message has changed.
+  static std::vector<std::string_view> matched(const std::vector<Message>& messages,
+                                               std::string_view as_written) {
+    std::vector<std::string_view> own(messages.size());
+    std::size_t at = 0;
+    json::each_element(as_written, [&](std::string_view json) {
+      // Messages that callgate put before it are passed over, but nothing else.
+      while (at < messages.size() && is_prompt(messages[at]) && !says(json, messages[at])) ++at;
+      if (at < messages.size() && says(json, messages[at])) own[at] = json;
+      ++at;
+    });
+    return own;
+  }
+
+  static bool says(std::string_view json, const Message& message) {
+    std::size_t calls = 0;
+    json::each_element(json::given_member(json, "tool_calls"), [&](std::string_view) { ++calls; });
+    return json::member_text(json, "role") == role_name(message.role) &&
+           json::member_text(json, "content") == text_of(message.content) &&
+           calls == message.calls.size();
+  }
+
+  // True: the message left as its client wrote it.
+  bool write_own(const Message& message) {
+    if (own_[at_].empty()) return false;
+    separate();
+    out_.append(own_[at_]);
+    for (const CallRecord& call : message.calls) {
+      if (!call.id.empty()) names_[call.id] = call.name;
+    }
+    return true;
+  }
+
   void write_message(const Message& message) {
+    if (write_own(message)) return;
     separate();
     json::ObjectWriter object(out_);
     object.string("role", plain_role_name(message.role));
@@ -148,6 +184,7 @@ class MessagesWriter {
   }
 
   void write_result(const Message& message, std::string_view name) {
+    if (write_own(message)) return;
     separate();
     json::ObjectWriter object(out_);
     object.string("role", "tool");
@@ -170,6 +207,7 @@ class MessagesWriter {
   std::string& out_;
   const std::vector<Message>& messages_;
   std::vector<DroppedField>& dropped_;
+  const std::vector<std::string_view> own_;
   std::size_t at_ = 0;
   std::unordered_map<std::string_view, std::string_view> names_;  // of calls, by id
 };
@@ -177,8 +215,8 @@ class MessagesWriter {
 }  // namespace
 
 void append_ollama_messages(std::string& out, const std::vector<Message>& messages,
-                            std::vector<DroppedField>& dropped) {
-  MessagesWriter(out, messages, dropped).write();
+                            std::vector<DroppedField>& dropped, std::string_view as_written) {
+  MessagesWriter(out, messages, dropped, as_written).write();
 }
 
 }  // namespace callgate::upstream

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "callgate/request.h"
@@ -14,8 +15,9 @@
 namespace callgate::upstream {
 
 // Appends a JSON array. Servers before 0.12.10 ignore ids and match results by their order: the results after a message
-// with calls leave in the order of the calls.
+// with calls leave in the order of the calls. `as_written`: the messages of a client of this format, a JSON array; those that
+// still say the same leave byte for byte.
 void append_ollama_messages(std::string& out, const std::vector<Message>& messages,
-                            std::vector<DroppedField>& dropped);
+                            std::vector<DroppedField>& dropped, std::string_view as_written = {});
 
 }  // namespace callgate::upstream

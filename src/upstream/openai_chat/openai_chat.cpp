@@ -1,8 +1,10 @@
 #include "upstream/openai_chat/openai_chat.h"
 
+#include <algorithm>
 #include <array>
 
 #include "chat/message_json.h"
+#include "json/member.h"
 #include "json/writer.h"
 #include "upstream/openai_chat/openai_chat_decoder.h"
 #include "upstream/openai_chat/openai_error.h"
@@ -37,6 +39,59 @@ constexpr auto kFields = std::to_array<RequestField>({
     {"any other field", true, kSame},
 });
 
+// Fields that servers of this format know. A client of another protocol may have sent others, which servers refuse.
+bool is_chat_field(std::string_view name) {
+  static constexpr auto kNames = std::to_array<std::string_view>({
+      "audio",
+      "chat_template_kwargs",
+      "frequency_penalty",
+      "logit_bias",
+      "logprobs",
+      "max_completion_tokens",
+      "max_tokens",
+      "metadata",
+      "min_p",
+      "modalities",
+      "prediction",
+      "presence_penalty",
+      "prompt_cache_key",
+      "prompt_cache_retention",
+      "reasoning",
+      "reasoning_effort",
+      "repeat_penalty",
+      "repetition_penalty",
+      "response_format",
+      "safety_identifier",
+      "seed",
+      "service_tier",
+      "stop",
+      "store",
+      "temperature",
+      "tool_choice",
+      "top_k",
+      "top_logprobs",
+      "top_p",
+      "typical_p",
+      "user",
+      "verbosity",
+      "web_search_options",
+  });
+  return std::binary_search(kNames.begin(), kNames.end(), name);
+}
+
+// A client of this protocol may know fields that callgate does not.
+void append_fields(json::ObjectWriter& object, const Request& request,
+                   std::vector<DroppedField>& dropped) {
+  if (request.origin.empty()) return append_extra(object, request.extra);
+  for (const ExtraField& field : request.extra) {
+    if (is_chat_field(field.name)) {
+      object.raw(field.name, field.value.text);
+    } else {
+      dropped.push_back({field.name, true});
+    }
+  }
+}
+
 void append_tool(std::string& out, const ToolSpec& tool) {
   json::ObjectWriter object(out);
   object.string("type", "function");
@@ -50,17 +105,29 @@ void append_tool(std::string& out, const ToolSpec& tool) {
   object.close();
 }
 
-void append_tools(json::ObjectWriter& object, const Request& request) {
-  if (request.tools.empty() && request.other_tools.empty()) return;
-  std::string& out = object.key("tools");
-  append_list(out, request.tools, [&](const ToolSpec& tool) { append_tool(out, tool); });
-  if (request.other_tools.empty()) return;
-  out.pop_back();
-  for (const RawJson& tool : request.other_tools) {
-    if (out.back() != '[') out.push_back(',');
-    out.append(tool.text);
+// Of tools that are not functions, another protocol has only one that this format has as well.
+bool is_chat_tool(const Request& request, const RawJson& tool) {
+  return request.origin.empty() || json::member_text(tool.text, "type") == "custom";
+}
+
+void append_tools(json::ObjectWriter& object, const Request& request,
+                  std::vector<DroppedField>& dropped) {
+  std::string tools;
+  for (const ToolSpec& tool : request.tools) {
+    if (!tools.empty()) tools.push_back(',');
+    append_tool(tools, tool);
   }
-  out.push_back(']');
+  bool lost = false;
+  for (const RawJson& tool : request.other_tools) {
+    if (!is_chat_tool(request, tool)) {
+      lost = true;
+      continue;
+    }
+    if (!tools.empty()) tools.push_back(',');
+    tools.append(tool.text);
+  }
+  if (lost) dropped.push_back({"other_tools", true});
+  if (!tools.empty()) object.raw("tools", "[" + tools + "]");
 }
 
 void append_tool_choice(json::ObjectWriter& object, const ToolChoice& choice) {
@@ -109,14 +176,14 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   } else {
     append_foreign_messages(out, request.messages, encoded.dropped);
   }
-  append_tools(object, request);
+  append_tools(object, request, encoded.dropped);
   append_tool_choice(object, request.tool_choice);
   if (request.parallel_tool_calls) {
     object.boolean("parallel_tool_calls", *request.parallel_tool_calls);
   }
   if (request.choices > 1) object.integer("n", request.choices);
   if (options.stream) append_stream(object, request);
-  append_extra(object, request.extra);
+  append_fields(object, request, encoded.dropped);
   object.close();
   return encoded;
 }

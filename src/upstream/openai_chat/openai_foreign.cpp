@@ -19,6 +19,14 @@ bool is_sealed_elsewhere(std::string_view detail) {
   return std::find(kIssuers.begin(), kIssuers.end(), format) != kIssuers.end();
 }
 
+// Fields that servers of this format know.
+bool is_known_message_field(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "annotations",       "audio",   "cache_control", "reasoning", "reasoning_content",
+      "reasoning_details", "refusal", "tool_calls"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 class ForeignMessages {
  public:
   ForeignMessages(std::string& out, std::vector<DroppedField>& dropped)
@@ -68,6 +76,7 @@ class ForeignMessages {
         drop("is_error");
         return true;
       }
+      if (!is_known_message_field(field.name)) return true;
       return field.name == "reasoning_details" && !keep_details(field.value);
     });
   }

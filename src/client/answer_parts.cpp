@@ -1,0 +1,41 @@
+#include "client/answer_parts.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "chat/content.h"
+
+namespace callgate::client {
+
+void append_one_line(std::string& out, std::string_view json) {
+  for (std::size_t at = 0; at < json.size();) {
+    const std::size_t end = std::min(json.find_first_of("\r\n", at), json.size());
+    out.append(json.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+void append_arguments_line(std::string& out, std::string_view arguments) {
+  const std::size_t at = out.size();
+  append_arguments_object(out, arguments);
+  if (out.find_first_of("\r\n", at) == std::string::npos) return;
+  const std::string object = out.substr(at);
+  out.resize(at);
+  append_one_line(out, object);
+}
+
+void append_fold(json::ObjectWriter& object, const FieldFold& fields) {
+  fields.each([&](std::string_view name, std::string_view json) {
+    std::string line;
+    append_one_line(line, json);
+    object.raw_escaped(name, line);
+  });
+}
+
+std::string_view array_elements(std::string_view json) {
+  if (json.size() < 2 || json.front() != '[') return {};
+  const std::string_view inner = json.substr(1, json.size() - 2);
+  return is_blank(inner) ? std::string_view() : inner;
+}
+
+}  // namespace callgate::client
