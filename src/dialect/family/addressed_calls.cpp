@@ -73,9 +73,8 @@ AddressedCalls::AddressedCalls(const DialectOptions& options)
       calls_(kGrammar, kOpen, options),
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
       doubts_(out_, options.explain) {
-  if (options.start == Channel::text) return;
-  state_ = State::body;
-  reasoning_ = true;
+  // An address may come first all the same.
+  reasoning_ = options.start == Channel::reasoning;
 }
 
 void AddressedCalls::push(std::string_view text, Channel channel, EventSink& sink) {

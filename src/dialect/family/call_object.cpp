@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view kNameKeys[] = {"name", "tool_name", "function_name"};
 constexpr std::string_view kArgumentKeys[] = {"arguments", "parameters", "args", "input"};
+// The same, unless the tool has such a parameter.
+constexpr std::string_view kOtherArgumentKeys[] = {"params", "kwargs"};
 // Members that calls have besides; others are not skipped where only the shape tells a call.
 constexpr std::string_view kQuietKeys[] = {"type", "id", "index", "call_id", "tool_call_id"};
 // A member beside the arguments is held back until the end of the call, but no more than this.
@@ -155,6 +157,7 @@ bool CallObject::text_closed(Output& out) {
       state_ = State::colon;
       if (keys_.shape == CallKeys::Shape::name_is_key) return take_name_as_key();
       key_ = key_of(text_);
+      if (contains(kOtherArgumentKeys, text_) && !is_parameter(text_)) key_ = Key::arguments;
       member_key_ = text_;
       if (is_known_key()) return true;
       out.expected("a member of a call, such as \"name\"", Found::word(text_));

@@ -70,8 +70,8 @@ KindSet kinds_of_type_name(std::string_view name) {
 }
 
 bool is_wrapper_name(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kNames = {"arguments", "parameters", "input", "args",
-                                                      "params"};
+  constexpr std::array<std::string_view, 6> kNames = {"arguments", "parameters", "input",
+                                                      "args",      "params",     "kwargs"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

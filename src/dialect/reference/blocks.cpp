@@ -150,20 +150,7 @@ class MuseGlimmer : public Blocks {
   using Blocks::Blocks;
 
   void read() {
-    if (reasoning_) {
-      read_bare();
-    } else {
-      const std::size_t first = skip_space(text_, 0);
-      if (text_.substr(first).starts_with("to=")) {
-        at_ = first;
-        read_message();
-      } else if (!marker_at(text_, first, kFrames).empty()) {
-        at_ = first;
-        read_bare();
-      } else {
-        read_bare();
-      }
-    }
+    read_first();
     while (!at_end()) {
       if (take("<|start|>assistant ")) {
         read_message();
@@ -177,6 +164,19 @@ class MuseGlimmer : public Blocks {
   }
 
  private:
+  void read_first() {
+    const std::size_t first = skip_space(text_, 0);
+    const bool addressed = text_.substr(first).starts_with("to=");
+    const bool framed = !marker_at(text_, first, kFrames).empty();
+    if (framed && reasoning_) throw Odd{};
+    if (addressed || framed) at_ = first;
+    if (addressed) {
+      read_message();
+    } else {
+      read_bare();
+    }
+  }
+
   // Text outside of a message, or reasoning that the prompt began.
   void read_bare() {
     say(up_to(kFrames));

@@ -95,8 +95,8 @@ class CallText {
   bool may_have(std::string_view key) const {
     const bool known = !call_.name.empty() && has_arguments_;
     return known || is_one_of(key, {"name", "tool_name", "function_name", "function", "arguments",
-                                    "parameters", "args", "input", "type", "id", "index", "call_id",
-                                    "tool_call_id"});
+                                    "parameters", "args", "input", "params", "kwargs", "type", "id",
+                                    "index", "call_id", "tool_call_id"});
   }
 
   // Its parameters may be members of the call.
@@ -137,7 +137,7 @@ class CallText {
   Stop read_member(const std::string& key, bool nested) {
     if (shape_.name_is_key) return read_arguments();
     if (key == shape_.id_key && !key.empty()) return read_id();
-    if (is_one_of(key, {"arguments", "parameters", "args", "input"})) {
+    if (is_one_of(key, {"arguments", "parameters", "args", "input", "params", "kwargs"})) {
       if (has_parameters() && key != "arguments") return Stop::no_opinion;
       return has_arguments_ || !members_.empty() ? Stop::no_opinion : read_arguments();
     }

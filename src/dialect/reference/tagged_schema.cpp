@@ -229,7 +229,8 @@ bool Schema::lists_members() const {
 }
 
 bool Schema::is_wrapped_by(std::string_view name) const {
-  constexpr std::string_view kNames[] = {"arguments", "parameters", "input", "args", "params"};
+  constexpr std::string_view kNames[] = {"arguments", "parameters", "input",
+                                         "args",      "params",     "kwargs"};
   const bool fits = std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
   return fits && lists_members() && member(name).says_nothing();
 }
