@@ -38,7 +38,8 @@ std::string_view AutoParser::obstacle(const Sign& sign) const {
   }
   if (options_.special_tokens_only) return "the upstream has structured calls for that";
   if (channel_ != Channel::text) return "in a reasoning field";
-  return context_.line_start() ? std::string_view{} : "not at the start of a line";
+  if (in_refused_section_ && !sign.section) return "inside markup that stayed text";
+  return context_.line_start() ? std::string_view{} : kNotAtLineStart;
 }
 
 // Single brackets stand everywhere.
@@ -80,8 +81,11 @@ void AutoParser::take_sign(const Sign& sign, std::string_view text) {
   const bool starts_turn = sign.kind == Sign::Kind::turn && out_.fresh() && !said_ && !reasoning_;
   if (const std::string_view why = obstacle(sign); !starts_turn && !why.empty()) {
     explain_sign(sign, why);
+    // What a code span or a fence holds ends with it. Elsewhere the section goes on until its closer.
+    if (sign.section && !context_.in_code()) in_refused_section_ = true;
     return take_prose(text);
   }
+  if (sign.section) in_refused_section_ = false;
   sign_ = &sign;
   look_ = text;
   name_.clear();
@@ -93,10 +97,17 @@ void AutoParser::take_sign(const Sign& sign, std::string_view text) {
 void AutoParser::begin_turn(const Sign& sign) {
   dialect_ = sign.dialect;
   relay_.begin(dialect_, position(), ExplainRelay::Mode::pass);
-  turn_.emplace(make(dialect_, Channel::text), inner_options(), calls_);
+  turn_.emplace(make(dialect_, Channel::text), inner_options(), turn_calls());
   out_.begin_stretch(Channel::text, Lead::turn);
   state_ = State::turn;
   turn_->push(look_, channel_, *sink_);
+}
+
+// What the turn's reasoning says about its dialect does not make ordinary text a marker of calls.
+TurnGate::Calls AutoParser::turn_calls() const {
+  if (calls_ == TurnGate::Calls::none || !calls_in_text(dialect_)) return calls_;
+  const bool refused = options_.special_tokens_only || channel_ != Channel::text;
+  return refused ? TurnGate::Calls::none : TurnGate::Calls::on_lines;
 }
 
 DialectOptions AutoParser::inner_options() {
@@ -153,6 +164,13 @@ std::optional<std::string_view> AutoParser::look_at(char next) {
     const bool ends = next == '>' || next == '/' || is_space(next);
     return ends && is_declared(options_.tools, name_) ? sign_->dialect : std::string_view{};
   }
+  const bool in_list = sign_->look == Sign::Look::list && name_.empty();
+  const bool in_object = in_list && look_.find('{') != std::string::npos;
+  if (in_object && !is_space(next)) return next == '\'' ? "sarashina" : "xlam";
+  if (in_list && next == '{') {
+    look_.push_back(next);
+    return std::nullopt;
+  }
   if (in_name || (name_.empty() && is_space(next) && look_.size() < kMaxLook)) {
     if (in_name) name_.push_back(next);
     look_.push_back(next);
@@ -179,7 +197,6 @@ std::string_view AutoParser::picked(char next) const {
       if (tag) return "anthropic_xml";
       return tool && next == '(' ? "olmo3" : "";
     case Sign::Look::list:
-      if (json && next == '{') return "xlam";
       return tool && next == '(' ? "pythonic" : "";
     case Sign::Look::token_list:
       if (json) return "sarashina";

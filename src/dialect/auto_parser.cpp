@@ -114,6 +114,7 @@ void AutoParser::follow_channel() {
     tagged_ = false;
   }
   if (out_.channel() != prose_channel()) out_.begin_stretch(prose_channel(), Lead::turn);
+  in_refused_section_ = false;
   context_.reset();
 }
 
@@ -192,6 +193,10 @@ void AutoParser::take_marker(const Watched& watched, std::string_view text) {
     case Watched::Role::sign:
       take_sign(auto_signs()[watched.index], text);
       break;
+    case Watched::Role::section_end:
+      in_refused_section_ = false;
+      take_prose(text);
+      break;
     case Watched::Role::reasoning_open:
       open_reasoning(text);
       break;
@@ -246,6 +251,7 @@ void AutoParser::close_reasoning() {
   out_.close_stretch();
   reasoning_ = false;
   tagged_ = false;
+  in_refused_section_ = false;
   context_.reset();
   out_.begin_stretch(channel_, Lead::closer);
 }

@@ -74,6 +74,7 @@ class AutoParser final : public AuditedParser {
   std::optional<std::string_view> look_at(char next);
   void begin_block(std::string_view dialect);
   void begin_turn(const Sign& sign);
+  TurnGate::Calls turn_calls() const;
   void feed_block(std::string_view bytes);
   void settle_block();
   void end_block();
@@ -105,10 +106,11 @@ class AutoParser final : public AuditedParser {
   bool tagged_ = false;                  // the model's own tag opened it
   bool said_ = false;                    // text or a call has left
   bool cut_off_ = false;
-  const Sign* sign_ = nullptr;  // that is being looked at
-  std::string look_;            // from its opener on
-  std::string name_;            // the name after it
-  std::string_view dialect_;    // that reads the block
+  bool in_refused_section_ = false;  // behind the opener of a section that stayed text
+  const Sign* sign_ = nullptr;       // that is being looked at
+  std::string look_;                 // from its opener on
+  std::string name_;                 // the name after it
+  std::string_view dialect_;         // that reads the block
   json::Scanner json_;
   int readings_ = 0;        // of the bytes that are being read, before this one
   int block_readings_ = 0;  // of the block's opener

@@ -1,5 +1,8 @@
 #include "dialect/auto_signs.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace callgate::dialect {
 namespace {
 
@@ -8,9 +11,9 @@ using Look = Sign::Look;
 
 constexpr Sign kSigns[] = {
     {"<", "generic_xml", Kind::text, Look::tag},
-    {"<tool_call>", {}, Kind::text, Look::tool_call},
-    {"<tool_calls>", {}, Kind::text, Look::tool_calls},
-    {"<function_calls>", {}, Kind::text, Look::invokes},
+    {"<tool_call>", {}, Kind::text, Look::tool_call, true},
+    {"<tool_calls>", {}, Kind::text, Look::tool_calls, true},
+    {"<function_calls>", {}, Kind::text, Look::invokes, true},
     {"[", {}, Kind::text, Look::list},
     {"{", "llama3_json"},
     {"```json", "xlam", Kind::first},
@@ -19,13 +22,13 @@ constexpr Sign kSigns[] = {
     {"<invoke name=", "anthropic_xml"},
     {"<antml:function_calls>", "anthropic_xml"},
     {"<antml:invoke name=", "anthropic_xml"},
-    {"<function_call>", "granite20b_fc"},
+    {"<function_call>", "granite20b_fc", Kind::text, Look::none, true},
     {"functools[", "phi4_mini"},
-    {"<TOOLCALL>", "nemotron_deci"},
-    {"<longcat_tool_call>", "longcat"},
-    {"<dots_function_call>", "dots"},
-    {"<seed:tool_call>", "seed_oss"},
-    {"<minimax:tool_call>", "minimax_m2"},
+    {"<TOOLCALL>", "nemotron_deci", Kind::text, Look::none, true},
+    {"<longcat_tool_call>", "longcat", Kind::text, Look::none, true},
+    {"<dots_function_call>", "dots", Kind::text, Look::none, true},
+    {"<seed:tool_call>", "seed_oss", Kind::text, Look::none, true},
+    {"<minimax:tool_call>", "minimax_m2", Kind::text, Look::none, true},
     {"<steptml:invoke", "step3"},
     {"<use_tool", "use_tool"},
     {"<|tool_call|>", "granite", Kind::token},
@@ -92,6 +95,11 @@ constexpr Envelope kReasoning[] = {
     {"", "◁/think▷"},         {"", "[BEGIN FINAL RESPONSE]"},
 };
 
+constexpr std::string_view kSectionEnds[] = {
+    "</tool_call>",          "</tool_calls>",     "</function_calls>",
+    "</function_call>",      "</TOOLCALL>",       "</longcat_tool_call>",
+    "</dots_function_call>", "</seed:tool_call>", "</minimax:tool_call>"};
+
 constexpr std::string_view kTails[] = {"<|im_end|>",           "<|eot_id|>",        "<|eom_id|>",
                                        "<|endoftext|>",        "<|end_of_text|>",   "</s>",
                                        "<|endofresponse|>",    "<|assistant_end|>", "<|end|>",
@@ -100,8 +108,15 @@ constexpr std::string_view kTails[] = {"<|im_end|>",           "<|eot_id|>",    
 }  // namespace
 
 std::span<const Sign> auto_signs() { return kSigns; }
+std::span<const std::string_view> auto_section_ends() { return kSectionEnds; }
 std::span<const Envelope> auto_reasoning() { return kReasoning; }
 std::span<const std::string_view> auto_tails() { return kTails; }
+
+bool calls_in_text(std::string_view dialect) {
+  return std::any_of(std::begin(kSigns), std::end(kSigns), [&](const Sign& sign) {
+    return sign.dialect == dialect && sign.kind == Kind::text;
+  });
+}
 
 WatchList::WatchList() : set(texts()) {}
 
@@ -114,6 +129,9 @@ std::vector<std::string_view> WatchList::texts() {
   };
   for (std::size_t i = 0; i < auto_signs().size(); ++i) {
     add(auto_signs()[i].text, Watched::Role::sign, i);
+  }
+  for (std::size_t i = 0; i < auto_section_ends().size(); ++i) {
+    add(auto_section_ends()[i], Watched::Role::section_end, i);
   }
   for (std::size_t i = 0; i < auto_reasoning().size(); ++i) {
     add(auto_reasoning()[i].open, Watched::Role::reasoning_open, i);

@@ -34,19 +34,26 @@ struct Sign {
   std::string_view dialect;
   Kind kind = Kind::text;
   Look look = Look::none;
+  bool section = false;  // tags that open calls by themselves may follow it
 };
 
 std::span<const Sign> auto_signs();
 
+// The dialect's calls begin with what a person may write.
+bool calls_in_text(std::string_view dialect);
+
 // The first opens at the start of a turn; the prompt may have opened any of them.
 std::span<const Envelope> auto_reasoning();
+
+// The ends of sections.
+std::span<const std::string_view> auto_section_ends();
 
 // Tokens that end a turn: structure when nothing follows them.
 std::span<const std::string_view> auto_tails();
 
-// What a marker is: an index into the signs, the envelopes or the tails.
+// What a marker is: an index into the signs, the section ends, the envelopes or the tails.
 struct Watched {
-  enum class Role : std::uint8_t { sign, reasoning_open, reasoning_close, tail };
+  enum class Role : std::uint8_t { sign, section_end, reasoning_open, reasoning_close, tail };
   Role role;
   std::size_t index;
 };

@@ -35,6 +35,7 @@ void CodeContext::push_byte(char c) {
     case ' ':
     case '\t':
       if (blank_) indent_ += c == '\t' ? kMaxIndent + 1 : 1;
+      follow_lead(c);
       escaped_ = false;
       return;
     case '\r':
@@ -44,20 +45,47 @@ void CodeContext::push_byte(char c) {
       if (escaped_ || quote_) break;
       if (run_ == 0) {
         run_byte_ = c;
-        run_leads_ = blank_;
+        run_leads_ = lead_ == Lead::open;
       }
       ++run_;
-      blank_ = false;
+      follow_lead(c);
       return;
     case '>':
-      if (blank_ && indent_ <= kMaxIndent && fence_ == 0) quote_ = true;
+      if (lead_ == Lead::open && indent_ <= kMaxIndent && fence_ == 0) quote_ = true;
       break;
     default:
       break;
   }
   escaped_ = c == '\\' && !escaped_ && span_ == 0;
-  blank_ = false;
   closes_fence_ = false;
+  follow_lead(c);
+}
+
+// White space and the markers of lists.
+void CodeContext::follow_lead(char c) {
+  if (lead_ == Lead::over) return;
+  const bool space = c == ' ' || c == '\t';
+  const bool digit = c >= '0' && c <= '9';
+  if (blank_ && !space) indented_ = indent_ > kMaxIndent;
+  blank_ = blank_ && space;
+  column_ += c == '\t' ? kMaxIndent + 1 : 1;
+  switch (lead_) {
+    case Lead::open:
+      if (c == '-' || c == '*' || c == '+') {
+        lead_ = Lead::bullet;
+      } else if (!space) {
+        lead_ = digit ? Lead::number : Lead::over;
+      }
+      break;
+    case Lead::bullet:
+      lead_ = space ? Lead::open : Lead::over;
+      break;
+    case Lead::number:
+      if (!digit) lead_ = c == '.' || c == ')' ? Lead::bullet : Lead::over;
+      break;
+    case Lead::over:
+      break;
+  }
 }
 
 void CodeContext::end_run() {
@@ -66,12 +94,13 @@ void CodeContext::end_run() {
   closes_fence_ = false;
   if (fence_ != 0) {
     closes_fence_ = run_leads_ && run_byte_ == fence_ && length >= fence_length_ &&
-                    indent_ <= fence_indent_ + kMaxIndent;
+                    indent_ <= fence_indent_ + kMaxIndent && column_ == indent_ + 1;
     return;
   }
   if (run_leads_ && length >= kFence) {
     opens_fence_ = run_byte_;
     fence_length_ = length;
+    fence_indent_ = column_ - 1;  // the run's first byte ended the lead
     return;
   }
   if (run_byte_ != '`' || opens_fence_ == '~') return;
@@ -91,14 +120,16 @@ void CodeContext::end_line() {
     if (closes_fence_) fence_ = 0;
   } else if (opens_fence_ != 0) {
     fence_ = opens_fence_;
-    fence_indent_ = indent_;
   }
   blank_ = true;
+  indented_ = false;
+  lead_ = Lead::open;
   quote_ = false;
   opens_fence_ = 0;
   closes_fence_ = false;
   escaped_ = false;
   indent_ = 0;
+  column_ = 0;
   span_ = 0;
 }
 

@@ -3,7 +3,7 @@
 //   Say `x`:            after `: in code until the same run of backticks, or the line, ends
 //   ```json             from the next line on in a fence, until a line of at least as many of the same
 //   > quoted            the whole line is quoted
-//   - item   <f>        not at the start of a line
+//   - item   <f>        not at the start of a line; a fence or a quote may open there
 //
 // Reads each byte once and keeps no text. A run of backticks that its line does not close hides that line only.
 #pragma once
@@ -25,6 +25,8 @@ class CodeContext {
   }
   // Where that is; static text. REQUIRES: quoted().
   std::string_view place() const;
+  // Inside inline code or a fence: what it holds ends with it.
+  bool in_code() const { return fence_ != 0 || opens_fence_ != 0 || in_span(); }
   // Inside inline code of this line.
   bool in_span() const;
   // Inside inline code of this line, outside of fences. A run of backticks that may open a fence is not inline code yet.
@@ -38,22 +40,31 @@ class CodeContext {
   static constexpr std::size_t kMaxIndent = 3;
   static constexpr std::size_t kFence = 3;
 
+  // What a line may begin with before its content.
+  enum class Lead : std::uint8_t { open, bullet, number, over };
+
   void push_byte(char c);
   // Amid a line, behind nothing that the next byte belongs to.
-  bool in_plain_text() const { return !blank_ && run_ == 0 && !closes_fence_ && !escaped_; }
+  bool in_plain_text() const {
+    return lead_ == Lead::over && run_ == 0 && !closes_fence_ && !escaped_;
+  }
+  void follow_lead(char c);
   void end_run();
   void end_line();
-  bool indented_code() const { return blank_ && indent_ > kMaxIndent; }
+  bool indented_code() const { return indented_ || (blank_ && indent_ > kMaxIndent); }
 
   char fence_ = 0;                // the byte of the open fence, 0: none
   std::size_t fence_length_ = 0;  // of its run
   std::size_t fence_indent_ = 0;  // of its line
   bool blank_ = true;             // only white space so far on this line
+  bool indented_ = false;         // the line began with more than three spaces
+  Lead lead_ = Lead::open;        // over: the content of the line has begun
   bool quote_ = false;            // the line starts with `>`
   char opens_fence_ = 0;          // the byte of a run that opens a fence, unless a backtick follows
   bool closes_fence_ = false;     // the line is the open fence's closing run, so far
   bool escaped_ = false;          // the last byte was a backslash outside code
   std::size_t indent_ = 0;        // columns of white space at the start of the line
+  std::size_t column_ = 0;        // of its content
   char run_byte_ = 0;             // of the run that is being read
   std::size_t run_ = 0;           // its length so far
   bool run_leads_ = false;        // it is the first thing on its line

@@ -64,6 +64,22 @@ TEST(CodeContext, knows_where_it_is) {
       {"> ```\n", "line"},
       {">\n", "line"},
       {"a > b", "prose"},
+      // An indented line is code up to its end.
+      {"    a", "quoted"},
+      {"\ta b", "quoted"},
+      {"    a\n", "line"},
+      {"> a\n", "line"},
+      {">> ", "quoted"},
+      // Fences and quotes in lists.
+      {"- ```\n", "quoted"},
+      {"- ```\n  a\n  ```\n", "line"},
+      {"10. ```\n    a\n    ```\n", "line"},
+      {"1) ~~~\n", "quoted"},
+      {"1a ```\n", "line"},
+      {"-```\n", "line"},
+      {"```\n- ```\n", "quoted"},
+      {"- > ", "quoted"},
+      {"- - > ", "quoted"},
   };
   for (const Row& row : kRows) {
     EXPECT_EQ(place(row.text), row.place) << row.text;

@@ -16,6 +16,8 @@ std::string expectation(std::string_view expected, const Found& found);
 inline constexpr std::string_view kNoCalls =
     "the request declares no tools, or a structured call follows";
 
+inline constexpr std::string_view kNotAtLineStart = "not at the start of a line";
+
 // `tool "f" is not declared`.
 std::string undeclared(std::string_view tool);
 

@@ -67,6 +67,9 @@ TEST(Explain, says_what_json_lacks) {
 TEST(Explain, says_what_other_families_lack) {
   expect({.dialect = "qwen3_coder"}, "<tool_call>\nhello</tool_call>",
          "qwen3_coder: opener at byte 0, gave up at byte 12: expected <function=, found 'h'\n");
+  expect(
+      {.dialect = "glm45"}, "<tool_call>get weather!\n",
+      "glm45: opener at byte 0, gave up at byte 22: expected an argument of the call, found '!'\n");
   expect({.dialect = "pythonic"}, "[get_weather]",
          "pythonic: opener at byte 0, gave up at byte 12: expected '(', found ']'\n");
   expect({.dialect = "pythonic"}, "[fly(to=\"Rome\")]",
@@ -193,9 +196,12 @@ TEST(Explain, names_the_rules_of_auto) {
            std::string(why) + "\n";
   };
   expect({}, call, "");
-  expect({}, "Write " + call,
+  expect({}, "Write " + call, at(6, "auto", "not at the start of a line"));
+  expect({}, "Write <tool_call>\n<function=get_weather>\n</function>\n</tool_call>",
          at(6, "auto", "not at the start of a line") +
-             at(18, "llama3_json", "prose follows the call"));
+             at(18, "qwen3_coder", "inside markup that stayed text"));
+  expect({}, "[THINK]Hm.[/THINK]\n> [TOOL_CALLS]get_weather[ARGS]{}",
+         at(21, "mistral_v13", "in a block quote"));
   expect({}, "Write `<tool_call>` first.", at(7, "auto", "in inline code"));
   expect({}, "```\n" + call + "\n```", at(4, "auto", "in a code fence"));
   expect({}, "> <tool_call>", at(2, "auto", "in a block quote"));

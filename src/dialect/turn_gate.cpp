@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "dialect/explain.h"
 #include "dialect/family/call_object.h"
@@ -40,8 +41,14 @@ void TurnGate::settle() {
 
 void TurnGate::accept(const Event& event) {
   std::visit(Overloaded{
-                 [&](const TextDelta&) { pass_prose(event); },
-                 [&](const ReasoningDelta&) { pass_prose(event); },
+                 [&](const TextDelta& e) {
+                   pass_prose(event);
+                   follow(e.text, Channel::text);
+                 },
+                 [&](const ReasoningDelta& e) {
+                   pass_prose(event);
+                   follow(e.text, Channel::reasoning);
+                 },
                  [&](const RefusalDelta&) { pass_prose(event); },
                  [&](const CallStarted& e) { start(e); },
                  [&](const ArgumentsDelta& e) { add(e); },
@@ -55,7 +62,10 @@ void TurnGate::accept(const Event& event) {
 
 void TurnGate::start(const CallStarted& event) {
   if (calls_.empty()) {
-    mark_passed(static_cast<std::size_t>(parser_->audit().call_begin));
+    const auto begin = static_cast<std::size_t>(parser_->audit().call_begin);
+    const std::size_t gap = begin > passed_ ? begin - passed_ : 0;
+    obstacle_ = obstacle(std::string_view(bytes_).substr(passed_ - start_, gap));
+    mark_passed(begin);
     explained_ = false;
     refused_name_.clear();
   }
@@ -63,7 +73,27 @@ void TurnGate::start(const CallStarted& event) {
   calls_.start(event);
   const bool unknown = !may_be_called(tools_, event.name);
   if (unknown && explain_ != nullptr && refused_name_.empty()) refused_name_ = event.name;
-  refused_ = refused_ || allowed_ == Calls::none || unknown;
+  refused_ = refused_ || allowed_ == Calls::none || unknown || !obstacle_.empty();
+}
+
+// Why no call may begin here; empty: it may. `gap` stands between the prose and the call: white space, or structure, and
+// then the prose is over.
+std::string_view TurnGate::obstacle(std::string_view gap) {
+  if (is_blank(gap)) {
+    context_.push(gap);
+  } else {
+    context_.reset();
+  }
+  if (context_.quoted()) return context_.place();
+  if (allowed_ != Calls::on_lines) return {};
+  return context_.line_start() ? std::string_view{} : kNotAtLineStart;
+}
+
+void TurnGate::follow(std::string_view text, Channel channel) {
+  if (allowed_ == Calls::none) return;
+  if (channel != channel_) context_.reset();
+  channel_ = channel;
+  context_.push(text);
 }
 
 void TurnGate::add(const ArgumentsDelta& event) {
@@ -104,7 +134,7 @@ void TurnGate::mark_passed(std::size_t position) {
 
 void TurnGate::explain() {
   if (calls_.empty() || std::exchange(explained_, true)) return;
-  std::string reason = "prose follows the call";
+  std::string reason(obstacle_.empty() ? "prose follows the call" : obstacle_);
   if (allowed_ == Calls::none) reason = kNoCalls;
   if (allowed_ != Calls::none && !refused_name_.empty()) reason = undeclared(refused_name_);
   explain_->stayed_text({.begin = start_, .end = start_, .reason = reason});
@@ -117,6 +147,7 @@ void TurnGate::quote(std::size_t end) {
   std::string text;
   utf8::append_sanitized(text, std::string_view(bytes_).substr(0, size));
   if (!text.empty()) sink_->accept(TextDelta{text});
+  follow(text, Channel::text);
   const Audit& now = parser_->audit();
   const std::uint64_t arguments = now.arguments - at_passed_.arguments;
   quoted_.text += size;

@@ -1,5 +1,5 @@
 // A dialect that reads a whole turn, with the rules of `auto` for its calls: only declared tools are called, and calls
-// that prose follows are a quotation. What is refused leaves as text, exactly as it was written.
+// in code, in block quotes, or that prose follows are a quotation. What is refused leaves as text, exactly as it was written.
 //
 //   <|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f<|message|>{}<|call|>
 //
@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "callgate/dialect.h"
+#include "dialect/code_context.h"
 #include "dialect/kept_calls.h"
 #include "dialect/output.h"
 
@@ -22,6 +23,7 @@ class TurnGate final : public AuditedParser, private EventSink {
  public:
   enum class Calls : std::uint8_t {
     declared,  // of declared tools, or any where none are declared
+    on_lines,  // the same, where a line or the text starts
     none,      // every call is text
   };
   // REQUIRES: what `options` refers to outlives the gate, and the parser has read nothing.
@@ -52,6 +54,8 @@ class TurnGate final : public AuditedParser, private EventSink {
   void finish_call(const CallFinished& event);
   void pass_prose(const Event& event);
   void quote(std::size_t end);
+  std::string_view obstacle(std::string_view gap);
+  void follow(std::string_view text, Channel channel);
   void explain();
   void settle();
   void commit();
@@ -65,15 +69,18 @@ class TurnGate final : public AuditedParser, private EventSink {
   Calls allowed_;
   std::unique_ptr<AuditedParser> parser_;
   EventSink* sink_ = nullptr;
-  std::string bytes_;       // of the turn, from `start_` on
-  std::size_t start_ = 0;   // its position in the turn
-  std::size_t passed_ = 0;  // position up to which everything has left
-  Audit at_passed_;         // where the bytes up to there went
+  std::string bytes_;                // of the turn, from `start_` on
+  std::size_t start_ = 0;            // its position in the turn
+  std::size_t passed_ = 0;           // position up to which everything has left
+  Audit at_passed_;                  // where the bytes up to there went
+  CodeContext context_;              // of the prose that has left
+  Channel channel_ = Channel::text;  // of that prose
   KeptCalls calls_;
   bool call_open_ = false;
-  bool refused_ = false;    // a call that is kept may not leave, so none of them does
-  bool explained_ = false;  // why the kept calls are text
-  bool live_ = false;       // the open call leaves as it is read
+  bool refused_ = false;       // a call that is kept may not leave, so none of them does
+  std::string_view obstacle_;  // why, if that is where they stand
+  bool explained_ = false;     // why the kept calls are text
+  bool live_ = false;          // the open call leaves as it is read
   Audit quoted_;  // what the parser took for arguments and markers of calls that left as text
   std::string refused_name_;  // where somebody asks: of the tool that was not declared
   CallIndex next_ = 0;

@@ -500,6 +500,7 @@ bool TaggedCalls::reject(std::string_view replay) {
 
 std::string_view TaggedCalls::wanted() const {
   if (at_ == At::call_name) return "the name of a tool";
+  if (at_ == At::pair_key || at_ == At::pair_value) return "an argument of the call";
   return at_ == At::call_text ? grammar_->parameter.open : grammar_->call.open;
 }
 
