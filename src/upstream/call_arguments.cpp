@@ -56,13 +56,16 @@ bool CallArguments::push_value(std::string_view& bytes, bool direct, RepairCount
   if (opening) {
     const std::string_view text = trimmed(value);
     encoded_ = text.starts_with('"');
+    word_ = text.starts_with('n');
     empty_ = is_empty_value(text);
   }
   bytes.remove_prefix(value.size());
   const bool unsafe = state() == State::inside && scanner_.unsafe_tail() > 0;
-  if (direct && held_.empty() && bytes.empty() && !unsafe && !encoded_ && !empty_) return true;
+  const bool whole = encoded_ || word_ || empty_;
+  if (direct && held_.empty() && bytes.empty() && !unsafe && !whole) return true;
   held_.append(value);
-  if (closed && encoded_) decode(repairs);
+  if (word_ || (closed && encoded_)) empty_ = is_empty_value(trimmed(held_));
+  if (closed && encoded_ && !empty_) decode(repairs);
   return false;
 }
 
@@ -124,7 +127,7 @@ void CallArguments::decode(RepairCounts& repairs) {
 std::size_t CallArguments::ready_size() const {
   if (empty_) return 0;
   if (state() != State::inside) return held_.size();
-  if (encoded_) return 0;
+  if (encoded_ || word_) return 0;
   const std::size_t unsafe = scanner_.unsafe_tail();
   return held_.size() > unsafe ? held_.size() - unsafe : 0;
 }

@@ -34,7 +34,10 @@ class CallArguments {
   std::string_view ready() const { return std::string_view(held_).substr(0, ready_size()); }
   void remove_ready() { held_.erase(0, ready_size()); }
   // At the end of the call everything leaves: held_back(), then what followed the value.
-  std::string_view held_back() const { return held_; }
+  // An empty value that nothing replaced is an object, whatever it was.
+  std::string_view held_back() const {
+    return empty_ && held_.find('{') == std::string::npos ? std::string_view("{}") : held_;
+  }
   std::string_view trailing() const {
     return after_ == After::brackets ? std::string_view() : std::string_view(rest_);
   }
@@ -68,6 +71,7 @@ class CallArguments {
   std::uint64_t length_ = 0;
   bool empty_ = false;
   bool encoded_ = false;  // the value is a string
+  bool word_ = false;     // it may be null
   bool counted_brackets_ = false;
   After after_ = After::nothing;
 };

@@ -52,7 +52,8 @@ TEST(CallArguments, takes_off_what_stands_around_the_value) {
            Row{R"("{\"a\":)", R"("{\"a\":)", truncated},
            Row{R"("{\q)", R"("{\q)", malformed},
            Row{"{}", "{}"},
-           Row{"null", "null"},
+           Row{"null", "{}"},
+           Row{"\"\"", "{}"},
            Row{R"(["{}"])", R"(["{}"])"},
        }) {
     for (const std::size_t size : {std::size_t{1}, std::size_t{3}, row.in.size()}) {

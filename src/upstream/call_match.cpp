@@ -147,7 +147,7 @@ bool CallTracker::has_earlier(const Slot& slot, bool with_arguments) const {
     // A server that gave the earlier call an id gives one to every call.
     const bool lacks_id = !earlier.id.empty() && slot.id.empty();
     const bool other_index = earlier.index && slot.index && *earlier.index != *slot.index;
-    if (other_index && !lacks_id) continue;
+    if (other_index && !lacks_id && !same_id(earlier.id, slot.id)) continue;
     if (!with_arguments || earlier.arguments.same_value(slot.arguments)) return true;
   }
   return false;

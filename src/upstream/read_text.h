@@ -81,7 +81,8 @@ inline void read_texts(json::Reader& in, Text& text) {
 
 // The names that servers give to the arguments of a call.
 inline bool is_arguments_key(std::string_view key) {
-  return key == "arguments" || key == "parameters" || key == "input" || key == "args";
+  return key == "arguments" || key == "parameters" || key == "input" || key == "args" ||
+         key == "params" || key == "kwargs";
 }
 
 // Larger ones are nonsense, and their sums would not fit.

@@ -31,6 +31,14 @@ std::string_view without_markers(std::string_view name) {
   return trimmed(name.substr(0, name.find("<|")));
 }
 
+// "find" -> find
+std::string_view without_quotes(std::string_view name) {
+  constexpr std::string_view kQuotes = "\"'`";
+  const std::size_t first = name.find_first_not_of(kQuotes);
+  if (first == std::string_view::npos) return name;
+  return name.substr(first, name.find_last_not_of(kQuotes) + 1 - first);
+}
+
 }  // namespace
 
 bool ToolNames::declares(std::string_view name) const {
@@ -43,6 +51,7 @@ std::string_view ToolNames::cleaned(std::string_view name) const {
   const std::string_view bare = without_markers(name);
   if (bare.empty()) return name;
   if (declares(bare)) return bare;
+  if (const std::string_view inner = without_quotes(bare); declares(inner)) return inner;
   if (tools_.empty()) {
     if (!bare.starts_with(kFunctions) || bare.size() == kFunctions.size()) return bare;
     return without_number(bare.substr(kFunctions.size()));

@@ -66,7 +66,7 @@ void GeminiFrameReader::read_candidate(GeminiCandidate& candidate) {
       read_content(candidate);
     } else if (key == "index") {
       candidate.index = read_count(in_).value_or(0);
-    } else if (key == "finishReason") {
+    } else if (key == "finishReason" || key == "finish_reason") {
       read_text(candidate.finish);
     } else if (key == "finishMessage") {
       read_text(candidate.finish_message);
@@ -119,9 +119,9 @@ void GeminiFrameReader::read_part(GeminiPart& part) {
       read_texts(in_, part.text);
     } else if (key == "thought") {
       part.thought = read_flag();
-    } else if (key == "thoughtSignature") {
+    } else if (key == "thoughtSignature" || key == "thought_signature") {
       read_text(part.signature);
-    } else if (key == "functionCall") {
+    } else if (key == "functionCall" || key == "function_call") {
       read_call(part);
     } else {
       dropped_.skip(in_, key);
