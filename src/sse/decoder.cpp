@@ -18,6 +18,17 @@ void empty(std::string& buffer) {
   buffer.clear();
 }
 
+// `502 Bad Gateway`, `<html>`, `[ERROR] ...`: words, and not a piece of a JSON document.
+bool is_sentence(std::string_view line) {
+  const bool marked = line.front() == '[' || line.front() == '<';
+  if (!marked && line.find(':') != std::string_view::npos) return false;  // a field, misspelt
+  if (line.front() == '[') line.remove_prefix(1);
+  const char first = line.empty() ? ' ' : line.front();
+  const bool letter = (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z');
+  const bool opens = letter || (first >= '0' && first <= '9') || first == '<';
+  return opens && std::string_view("}],").find(line.back()) == std::string_view::npos;
+}
+
 bool is_known_field(std::string_view name) {
   return name == "data" || name == "event" || name == "id" || name == "retry";
 }
@@ -155,8 +166,10 @@ void SseDecoder::take_line(std::string_view line, FrameFn on_frame) {
   }
 }
 
+// A line without a field: the next one of a frame's data, or a frame of its own if it may be a JSON object or the words of
+// a failure.
 void SseDecoder::take_odd_line(std::string_view line) {
-  if (held_ == Held::none && line.front() != '{') return;
+  if (held_ == Held::none && line.front() != '{' && !is_sentence(line)) return;
   if (held_ != Held::none) return add_data(line);
   data_.assign(line);  // the line itself may be in a buffer that is used again
   data_start_ = 0;

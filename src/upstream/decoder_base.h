@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "upstream/call_tracker.h"
+#include "upstream/openai_chat/openai_error.h"
 #include "upstream/repaired_read.h"
 #include "upstream/turn_end.h"
 #include "upstream/unread.h"
@@ -72,7 +73,14 @@ class DecoderBase : public ResponseDecoder {
         [&](std::string_view chunk) {
           push({.event = frame.event, .data = chunk, .id = {}}, sinks);
         },
-        [&](std::string_view rest) { lose_chunk(rest); });
+        [&](std::string_view rest) { lose_chunk(rest); },
+        [&](std::string_view line) { lose_words(line); });
+  }
+  // The words of a failure are lost like a chunk, and say why.
+  void lose_words(std::string_view line) {
+    const bool failed = error_.has_value();
+    lose_chunk(line);
+    if (!failed && error_) error_ = decode_openai_error(0, line);
   }
 
   static constexpr std::size_t kMaxHeldBack = std::size_t{8} << 20;

@@ -2,6 +2,7 @@
 //
 //   {"type":"content_block_delta","del          a chunk whose words are lost: the turn ends with an error
 //   {"type":"ping"}\n{"type":"message_stop"}    several chunks in one frame: each is read
+//   Internal Server Error                       words of a failure: the same
 //   ping     [1,2]                              not a chunk: skipped and counted
 #pragma once
 
@@ -24,6 +25,9 @@ inline Error lost_chunk() {
 // A line that is not JSON: the end of a chunk, or noise.
 inline bool ends_a_chunk(std::string_view line) { return line.ends_with('}'); }
 
+// Words that a server or a proxy writes when it fails amid an answer: `[ERROR] overloaded`, `502 Bad Gateway`, a page.
+bool names_failure(std::string_view line);
+
 // The JSON object that `data` begins with, empty where it does not end.
 inline std::string_view first_object(std::string_view data) {
   json::Scanner scanner;
@@ -32,10 +36,12 @@ inline std::string_view first_object(std::string_view data) {
   return whole ? data.substr(0, size) : std::string_view();
 }
 
-// push(chunk) gets every chunk of several; lose(rest) is called where one is lost, and nothing after it is looked at.
+// push(chunk) gets every chunk of several; lose(rest) is called where one is lost, and nothing after it is looked at, nor
+// after refuse(line), which gets the words of a failure.
 // REQUIRES: no white space around `data`, and it could not be read.
-template <class Push, class Lose>
-void take_unread(std::string_view data, RepairCounts& repairs, Push push, Lose lose) {
+template <class Push, class Lose, class Refuse>
+void take_unread(std::string_view data, RepairCounts& repairs, Push push, Lose lose,
+                 Refuse refuse) {
   constexpr std::string_view kField = "data:";  // of a server that forgot a blank line
   for (std::string_view rest = data; !rest.empty(); rest = trimmed(rest)) {
     if (rest.starts_with(kField)) {
@@ -50,6 +56,7 @@ void take_unread(std::string_view data, RepairCounts& repairs, Push push, Lose l
       continue;
     }
     const std::string_view line = rest.substr(0, rest.find('\n'));
+    if (names_failure(trimmed(line))) return refuse(line);
     if (ends_a_chunk(trimmed(line))) return lose(rest);
     ++repairs[static_cast<std::size_t>(Repair::frame_invalid)];
     rest.remove_prefix(line.size());

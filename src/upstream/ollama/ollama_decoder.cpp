@@ -43,6 +43,7 @@ void OllamaDecoder::push_line(std::string_view line, EventSink& sink) {
 
 // A line that ends between two values may be the first of several.
 void OllamaDecoder::take_unread(std::string_view line) {
+  if (names_failure(line)) return lose_words(line);
   if (!line.starts_with('{') && !ends_a_chunk(line)) return count(Repair::frame_invalid);
   scanner_.reset();
   scanner_.push(line);

@@ -156,7 +156,7 @@ class AnswerReader {
   std::string_view read_raw();
   std::string_view read_error();
   void read_other_member(std::string_view key);
-  void read_base_response();
+  void read_code_of(std::string_view name);
   bool read_code();
   bool is_error() const;
 

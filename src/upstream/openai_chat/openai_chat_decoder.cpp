@@ -67,6 +67,7 @@ void OpenaiChatDecoder::push_values(std::string_view data, ChoiceSinks& sinks) {
     } else {
       const std::string_view line = data.substr(0, data.find('\n'));
       if (is_done(trimmed(line))) return end(Ending::end, sinks);
+      if (names_failure(line)) return lose_words(line);
       count(Repair::frame_invalid);
       data.remove_prefix(line.size());
     }

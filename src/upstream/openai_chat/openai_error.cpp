@@ -43,11 +43,13 @@ void read_error(json::Reader& in, Fields& fields);
 
 bool is_message(std::string_view key) {
   return key == "message" || key == "msg" || key == "detail" || key == "error_message" ||
-         key == "error_msg" || key == "status_msg";
+         key == "error_msg" || key == "status_msg" || key == "errmsg" || key == "ErrorMsg" ||
+         key == "Message";
 }
 
 void read_member(json::Reader& in, std::string_view key, Fields& fields) {
-  if (key == "error" || key == "errors" || key == "base_resp") {
+  if (key == "error" || key == "errors" || key == "base_resp" || key == "header" ||
+      key.ends_with("Exception")) {
     read_error(in, fields);
   } else if (is_message(key)) {
     const bool structured = in.peek() == json::Kind::array || in.peek() == json::Kind::object;
@@ -56,9 +58,10 @@ void read_member(json::Reader& in, std::string_view key, Fields& fields) {
     } else {
       read_scalar(in, fields.message);
     }
-  } else if (key == "type") {
+  } else if (key == "type" || key == "__type") {
     read_scalar(in, fields.type);
-  } else if (key == "code" || key == "error_code" || key == "status_code") {
+  } else if (key == "code" || key == "error_code" || key == "status_code" || key == "errno" ||
+             key == "ErrorCode") {
     read_scalar(in, fields.code);
   } else if (key == "param") {
     read_scalar(in, fields.param);
@@ -130,7 +133,8 @@ std::string quoted(int status, std::string_view body) {
   }
   const std::size_t first = body.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return message + " and no explanation";
-  if (body[first] == '<') return message + " and a page instead of JSON";
+  if (body[first] == '<')
+    return message + (status != 0 ? " and" : " with") + " a page instead of JSON";
   message += ": ";
   utf8::append_sanitized(message, body.substr(first, kMaxQuoted));
   return message;

@@ -2,7 +2,7 @@
 //
 //   {"error":{"message":"..."}}    {"error":"..."}    {"detail":"..."}    {"object":"error","message":"..."}
 //   {"code":"InternalError.Algo","message":"..."}    {"base_resp":{"status_code":1000,"status_msg":"..."}}
-//   {"error_code":18,"error_msg":"..."}
+//   {"error_code":18,"error_msg":"..."}    {"header":{"code":10013,"message":"..."}}    {"__type":"...Exception","Message":"..."}
 #include "upstream/openai_chat/openai_answer.h"
 #include "upstream/openai_chat/openai_others.h"
 
@@ -41,24 +41,27 @@ std::string_view AnswerReader::read_error() {
 }
 
 void AnswerReader::read_other_member(std::string_view key) {
-  ++signs_.members;
   const json::Kind kind = in_.peek();
   const bool is_text = kind == json::Kind::string;
   if (key == "id" || key == "created" || key == "model") return in_.skip();
+  ++signs_.members;
   if (key == "object" && is_text) {
     signs_.certain = signs_.certain || in_.string() == "error";
   } else if (key == "base_resp" && kind == json::Kind::object) {
-    read_base_response();
-  } else if (key == "error_code") {
+    read_code_of("status_code");
+  } else if (key == "error_code" || key == "errno" || key == "ErrorCode") {
     signs_.certain = read_code() || signs_.certain;
-  } else if (key == "error_msg" || key == "error_message" || key == "errors" || key == "detail") {
+  } else if (key == "error_msg" || key == "error_message" || key == "errmsg" || key == "ErrorMsg" ||
+             key == "errors" || key == "detail" || key.ends_with("Exception")) {
     signs_.failure = !is_empty(in_.raw()) || signs_.failure;
-  } else if (key == "message" || key == "msg") {
+  } else if (key == "message" || key == "msg" || key == "Message") {
     signs_.message = (is_text && !in_.string().empty()) || signs_.message;
     if (!is_text) in_.skip();
   } else if (key == "code") {
     signs_.code = read_code() || signs_.code;
-  } else if (key == "type" && is_text) {
+  } else if (key == "header" && kind == json::Kind::object) {
+    read_code_of("code");
+  } else if ((key == "type" || key == "__type") && is_text) {
     const std::string_view type = in_.string();
     signs_.failure = signs_.failure || type == "error";
     signs_.code = signs_.code || names_an_error(type);
@@ -73,9 +76,10 @@ void AnswerReader::read_other_member(std::string_view key) {
   }
 }
 
-void AnswerReader::read_base_response() {
+// Whether the object that comes next has a code of an error.
+void AnswerReader::read_code_of(std::string_view name) {
   for (std::string_view key; in_.next_member(key);) {
-    if (key == "status_code") {
+    if (key == name) {
       signs_.certain = read_code() || signs_.certain;
     } else {
       in_.skip();
