@@ -17,7 +17,7 @@ namespace callgate::cli {
 namespace {
 
 // As of autumn 2026: vllm/tool_parsers/__init__.py and sglang/srt/function_call/function_call_parser.py.
-constexpr std::array<ServerParsers, 39> kParsers{{
+constexpr std::array<ServerParsers, 41> kParsers{{
     {"apertus", "apertus", "apertus2509"},
     {"cohere_command_r7b", "cohere_command3", ""},
     {"deepseek_v3", "deepseek_v3", "deepseekv3"},
@@ -38,6 +38,7 @@ constexpr std::array<ServerParsers, 39> kParsers{{
     {"hermes", "hermes", "hermes"},
     {"hunyuan", "hy_v3", "hunyuan"},
     {"hunyuan_a13b", "hunyuan_a13b", ""},
+    {"inkling", "inkling", "inkling"},
     {"internlm2", "internlm", "interns1"},
     {"jamba", "jamba", ""},
     {"kimi_k2", "kimi_k2", "kimi_k2"},
@@ -50,6 +51,7 @@ constexpr std::array<ServerParsers, 39> kParsers{{
     {"minimax_m3", "minimax_m3", "minimax-m3"},
     {"mistral_old", "mistral", "mistral"},
     {"mistral_v13", "mistral", "mistral"},
+    {"muse_glimmer", "", "muse"},
     {"olmo3", "olmo3", ""},
     {"phi4_mini", "phi4_mini_json", ""},
     {"pythonic", "pythonic", "pythonic"},
@@ -91,7 +93,7 @@ EventLog read_as(const Dialect& dialect, const EventLog& said) {
 }
 
 // How well a dialect explains an answer; the smallest is the best.
-using Rank = std::tuple<bool, int, std::size_t, std::size_t, std::string_view>;
+using Rank = std::tuple<int, bool, std::size_t, std::size_t, std::string_view>;
 
 std::string joined(const std::vector<std::string_view>& names, std::size_t from) {
   std::string text;
@@ -135,8 +137,9 @@ std::vector<std::string_view> recognise_calls(std::string_view bytes, std::strin
       return made.name == smoke_tool().name && made.outcome == CallOutcome::complete;
     });
     if (call == calls.end()) continue;
-    // Of dialects that read the same, the one that more families of models write is the likelier.
-    ranks.emplace_back(dialect != expected, distance(*dialect, *call, text), read.text().size(),
+    // What was written counts more than the model's name: another server's parser reads nothing but its own format. Of
+    // dialects that read the same, the one that more families of models write is the likelier.
+    ranks.emplace_back(distance(*dialect, *call, text), dialect != expected, read.text().size(),
                        SIZE_MAX - dialect->models.size(), dialect->name);
   }
   std::sort(ranks.begin(), ranks.end());

@@ -52,6 +52,9 @@ TEST(SmokeAdvice, names_the_likeliest_dialect_first) {
   EXPECT_EQ(recognise_calls(stream_of(call_in("hermes")), "m").front(), "hermes");
   EXPECT_EQ(recognise_calls(stream_of(call_in("granite4")), "ibm/granite-4-h").front(), "granite4");
   EXPECT_EQ(recognise_calls(stream_of(call_in("kimi_k2")), "m").front(), "kimi_k2");
+  // A name stands for another format than the one that was written.
+  EXPECT_EQ(recognise_calls(stream_of(call_in("qwen3_coder")), "Qwen/Qwen3-8B").front(),
+            "qwen3_coder");
   EXPECT_EQ(recognise_calls(stream_of("<think>Paris.</think>\n" + call_in("glm47")), "m").front(),
             "glm47");
 }
