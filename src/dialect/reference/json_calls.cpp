@@ -288,9 +288,6 @@ Reading read_json_calls(const ReferenceCase& turn, const CallOpener& opener, std
       all.end = here;
       break;
     }
-    // Brackets that close nothing may be structure.
-    const bool surplus = text[here] == '}' || (text[here] == ']' && !list);
-    if (surplus && !opener.declared) return {.what = What::no_opinion};
   }
   if (opener.text.find("```") != std::string_view::npos) all.end = skip_fence(text, all.end);
   return all;

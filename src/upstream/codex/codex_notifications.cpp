@@ -77,7 +77,8 @@ void item_completed(std::string_view item, CodexTurn& turn, EventSink& sink) {
 // The text of the arguments, or their JSON; some servers name them otherwise.
 std::string arguments_in(std::string_view call) {
   std::string arguments;
-  for (const std::string_view name : {"arguments", "parameters", "input", "args", "params", "kwargs"}) {
+  for (const std::string_view name :
+       {"arguments", "parameters", "input", "args", "params", "kwargs"}) {
     if (arguments.empty()) arguments = any_member_text(call, name);
   }
   return arguments;
