@@ -73,6 +73,7 @@ export class Postgres {
     const text = execFileSync(program, [...args, '-AtX', '-F', '\t', '-c', sql], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
+      maxBuffer: 2 ** 30,
     });
     return text === '' ? [] : text.trimEnd().split('\n').map((line) => line.split('\t'));
   }

@@ -100,6 +100,7 @@ async function start_world(t) {
         journal: join(make_folder(t), 'callgate.journal'),
       },
       limits: { max_streams: 20_000, max_connections: 40_000 },
+      log: { level: 'error' },
       upstream: [
         { name: 'qwen', wire: 'qwen_web', url: `${chats.url}/api/v2` },
         ...kWires.map(([wire, path]) => ({ name: wire, wire, url: upstream.url + path })),
@@ -369,6 +370,7 @@ test(`mixed work for ${kSeconds} s`, async (t) => {
   for (const { gateway } of world.nodes)
     await eventually('every node is ready', async () => (await fetch_text(`${gateway.url}/readyz`)).status === 200, 30_000);
 
+  t.diagnostic(`work: ${JSON.stringify(books.counts)}`);
   check_requests(client, await read_chats(world.chats), { may_retell: true });
   const logged = await check_log(world.postgres, books, client);
   const late = samples.slice(Math.floor(samples.length * 0.75)).map(({ memory }) => memory);
@@ -379,7 +381,6 @@ test(`mixed work for ${kSeconds} s`, async (t) => {
   }, 30_000);
   const times = books.latencies.map(([, ms]) => ms);
   const half = (first) => books.latencies.filter(([at]) => at < kSeconds / 2 === first).map(([, ms]) => ms);
-  t.diagnostic(`work: ${JSON.stringify(books.counts)}`);
   t.diagnostic(`conversations: ${client.requests.length} requests; ${logged} answers found in the log, each once`);
   t.diagnostic(`whole answers: p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms; p99 of the halves ${quantile(half(true), 0.99).toFixed(1)} and ${quantile(half(false), 0.99).toFixed(1)} ms`);
   t.diagnostic(`memory of the node that lived: ${quantile(early, 0.5).toFixed(1)} MB early, ${quantile(late, 0.5).toFixed(1)} MB late, ${Math.max(...samples.map(({ memory }) => memory)).toFixed(1)} at most`);
