@@ -248,7 +248,7 @@ TEST(MessagesRequest, needs_no_limit_of_tokens_to_count) {
 }
 
 TEST(MessagesRequest, names_the_field_at_fault) {
-  EXPECT_EQ(fault("{"), "the body is not valid JSON: expected a member name or } at byte 1");
+  EXPECT_EQ(fault("{"), "the body is not valid JSON: expected a member name at byte 1");
   EXPECT_EQ(fault("[]"), "the body is an array, expected a JSON object");
   EXPECT_EQ(fault(R"({"max_tokens":1,"messages":[]})"),
             "messages: empty, expected at least one message");
