@@ -31,6 +31,8 @@ struct Error {
   std::string upstream_code;  // the upstream's own error code, kept verbatim; may be empty
   int status = 0;             // the upstream's HTTP status, 0 when there was none
   std::string retry_after;    // the upstream's retry-after header, verbatim; may be empty
+  // The id of the request that it answers, for protocols that say so in the body; set where it is written.
+  std::string request_id = {};
 };
 
 }  // namespace callgate

@@ -8,6 +8,7 @@
 //   request.tools.push_back({.name = "get_weather", .parameters = {R"({"type":"object"})"}});
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +33,27 @@ struct ExtraField {
   bool operator==(const ExtraField&) const = default;
 };
 
+// A field that only an upstream of the request's own protocol understands.
+struct NativeField {
+  // What becomes of a request for an upstream of another format.
+  enum class Elsewhere : std::uint8_t {
+    unsaid,   // it goes without
+    named,    // it goes without, and the client learns so
+    refused,  // it does not go
+  };
+  std::string name;
+  RawJson value;  // empty: it stands in the body alone
+  Elsewhere elsewhere = Elsewhere::named;
+};
+
+// Where something stands in Request::body. Size 0: it is not there.
+struct BodySpan {
+  std::size_t at = 0;
+  std::size_t size = 0;
+
+  bool operator==(const BodySpan&) const = default;
+};
+
 enum class Role : std::uint8_t { system, developer, user, assistant, tool };
 
 // A call the assistant made earlier in the conversation.
@@ -49,6 +71,8 @@ struct Message {
   std::string tool_call_id;       // role tool: the call that this answers
   std::vector<CallRecord> calls;  // role assistant
   std::vector<ExtraField> extra;
+  // What it was made from, alone or with its neighbours. Whoever changes the message clears it.
+  BodySpan source = {};
 };
 
 struct ToolSpec {
@@ -57,6 +81,7 @@ struct ToolSpec {
   RawJson parameters;                   // a JSON schema object; not given means no parameters
   std::vector<ExtraField> extra;        // of the function object, such as `strict`
   std::vector<ExtraField> outer_extra;  // beside the function object, such as `cache_control`
+  BodySpan source = {};                 // as Message::source
 };
 
 struct ToolChoice {
@@ -85,6 +110,7 @@ struct Request {
   // the members above hold all there is, and for requests that callgate makes.
   std::string_view origin;
   RawJson body;
+  std::vector<NativeField> native;  // what other members cannot say of it
 };
 
 }  // namespace callgate

@@ -1,14 +1,16 @@
 #include <array>
 
 #include "base/path_pattern.h"
+#include "client/anthropic_messages/anthropic_messages.h"
 #include "client/openai_chat/openai_chat.h"
 #include "client/protocol.h"
 
 namespace callgate::client {
 namespace {
 
-constexpr std::array<const Protocol*, 1> kAll = {
+constexpr std::array<const Protocol*, 2> kAll = {
     &kOpenaiChat,
+    &kAnthropicMessages,
 };
 
 }  // namespace

@@ -243,6 +243,7 @@ struct UpstreamConfig {
   bool tls_verify = true;
   bool stream = true;
   std::string dropped_fields = "warn";
+  std::vector<std::string> betas{"*"};
   std::string parent_rule = "response_id";
   std::string conversation_conflict = "wait";
   std::string conversation_fallback = "none";

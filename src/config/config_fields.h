@@ -398,6 +398,8 @@ struct Section<UpstreamConfig> {
           "false: the upstream cannot stream; whoever wants a stream gets its whole answer as one"},
       Field{"dropped_fields", &UpstreamConfig::dropped_fields,
             "warn or refuse: what to do when the wire format cannot carry a field that matters"},
+      Field{"betas", &UpstreamConfig::betas,
+            "anthropic_messages: glob patterns of the betas of a client that are passed on"},
       Field{"parent_rule", &UpstreamConfig::parent_rule,
             "qwen_web: response_id or created_parent: what a message names as its parent"},
       Field{"conversation_conflict", &UpstreamConfig::conversation_conflict,

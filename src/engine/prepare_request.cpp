@@ -265,6 +265,7 @@ CallIdForm call_ids_of(std::string_view dialect) {
 Request prepare_request(const Request& request, const RequestRules& rules,
                         const std::optional<TextTools>& text) {
   Request prepared = request;
+  prepared.body = {};  // it says something else from here on
   keep_system_prompts(rules.system, prepared.messages);
   map_call_ids(rules.call_ids, prepared.messages);
   if (!rules.prompt_dialect.empty()) write_tools(rules.prompt_dialect, prepared);

@@ -13,7 +13,9 @@ net::Task<> Desk::refuse(Ask& ask, const Error& error, int status) const {
   observe_refusal(world, ask, status, error);
   const Milliseconds waited(loop.now() - ask.started_ms);
   trace_refusal(world, mint, ask, status, error, waited);
-  co_await respond_json(ask, status, ask.protocol->error_body(error));
+  Error named = error;
+  named.request_id = ask.id;
+  co_await respond_json(ask, status, ask.protocol->error_body(named));
 }
 
 net::Task<> respond_json(Ask& ask, int status, std::string_view body) {

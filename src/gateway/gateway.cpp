@@ -5,6 +5,7 @@
 
 #include "admin/admin_routes.h"
 #include "base/url_query.h"
+#include "chat/token_estimate.h"
 #include "front/admission.h"
 #include "gateway/mcp_route.h"
 #include "gateway/metrics_page.h"
@@ -15,6 +16,7 @@
 #include "turn/answer_session.h"
 #include "turn/attempt.h"
 #include "turn/connection_audience.h"
+#include "turn/count_tokens.h"
 #include "turn/event_stream.h"
 #include "turn/loop_choice.h"
 #include "turn/loop_run.h"
@@ -69,11 +71,8 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   };
   for (const Protocol* protocol : client::all()) {
     for (const Endpoint& endpoint : protocol->endpoints) {
-      const bool turn = endpoint.kind == Endpoint::Kind::turn;
-      add(endpoint.method, endpoint.path, turn ? Guard::model : Guard::key,
-          turn                                      ? &Gateway::answer_turn
-          : endpoint.kind == Endpoint::Kind::models ? &Gateway::list_models
-                                                    : &Gateway::show_model);
+      const auto [guard, member] = answerer_of(endpoint.kind);
+      add(endpoint.method, endpoint.path, guard, member);
     }
   }
   add_log_routes(routes_, desk_);
@@ -88,6 +87,20 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add("GET", "/metrics", Guard::open, &Gateway::metrics);
   add("GET", "/", Guard::open, &Gateway::livez);
   add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
+}
+
+std::pair<Guard, net::Task<> (Gateway::*)(Ask&)> Gateway::answerer_of(Endpoint::Kind kind) {
+  switch (kind) {
+    case Endpoint::Kind::turn:
+      return {Guard::model, &Gateway::answer_turn};
+    case Endpoint::Kind::models:
+      return {Guard::key, &Gateway::list_models};
+    case Endpoint::Kind::model:
+      return {Guard::key, &Gateway::show_model};
+    case Endpoint::Kind::count_tokens:
+      return {Guard::key, &Gateway::count_tokens};
+  }
+  return {Guard::key, &Gateway::show_model};
 }
 
 Result<Gateway::Prepared> Gateway::prepare(std::shared_ptr<const Snapshot> snapshot,
@@ -260,6 +273,22 @@ net::Task<> Gateway::list_models(Ask& ask) {
     models.push_back({listed.name, listed.model->upstream.front(), snapshot.loaded_at});
   }
   co_await respond_json(ask, 200, ask.protocol->print_models(models));
+}
+
+net::Task<> Gateway::count_tokens(Ask& ask) {
+  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  if (!body) co_return co_await refuse(ask, body.error());
+  const auto request = ask.protocol->decode(to_client_request(ask.exchange.head(), *body));
+  if (!request) co_return co_await refuse(ask, request.error());
+  const auto model = ask.snapshot->choose_model(ask.key, request->model);
+  if (!model) co_return co_await refuse(ask, model.error());
+  const TurnHost host = desk_.turn_host();
+  std::optional<std::int64_t> tokens = co_await ask_count(host, *ask.snapshot, *model, *request);
+  if (!tokens) {
+    ask.headers.add(kEstimatedHeader, "estimated");
+    tokens = estimate_tokens(*request);
+  }
+  co_await respond_json(ask, 200, ask.protocol->print_token_count(*tokens));
 }
 
 net::Task<> Gateway::show_model(Ask& ask) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/ids.h"
 #include "callgate/result.h"
@@ -53,7 +54,9 @@ class Gateway {
   // Frames of their own: a stream without a loop has no room for one.
   net::Task<> run_plain(Ask& ask, std::unique_ptr<LoopWork> work);
   net::Task<> run_loop(Ask& ask, std::unique_ptr<LoopWork> work);
+  static std::pair<Guard, net::Task<> (Gateway::*)(Ask&)> answerer_of(Endpoint::Kind kind);
   net::Task<> list_models(Ask& ask);
+  net::Task<> count_tokens(Ask& ask);
   net::Task<> show_model(Ask& ask);
   net::Task<> livez(Ask& ask);
   net::Task<> readyz(Ask& ask);

@@ -90,7 +90,15 @@ std::string demo_greeting(std::string_view base_url) {
          "\"messages\":[{\"role\":\"user\",\"content\":\"What is the weather in Paris?\"}],"
          "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"get_weather\",\"parameters\":"
          "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"}},\"required\":["
-         "\"city\"]}}}]}'\n\nor let the gateway run the tool:\n\n" +
+         "\"city\"]}}}]}'\n\nor ask the same as Anthropic Messages:\n\ncurl -N " +
+         std::string(base_url) +
+         "/v1/messages -H 'content-type: application/json' -H 'anthropic-version: 2023-06-01' -d '"
+         "{\"model\":\"demo-tools\",\"stream\":true,\"max_tokens\":1024,"
+         "\"messages\":[{\"role\":\"user\",\"content\":\"What is the weather in Paris?\"}],"
+         "\"tools\":[{\"name\":\"get_weather\",\"input_schema\":{\"type\":\"object\","
+         "\"properties\":{"
+         "\"city\":{\"type\":\"string\"}},\"required\":[\"city\"]}}]}'\n\n"
+         "or let the gateway run the tool:\n\n" +
          curl +
          "{\"model\":\"demo-loop\",\"stream\":true,\"callgate\":{\"show_tool_calls\":true},"
          "\"messages\":[{\"role\":\"user\",\"content\":\"What time is it?\"}]}'\n\nCtrl-C stops.\n";

@@ -19,6 +19,11 @@ Request shape_of(const Request& request) {
   shape.stream = request.stream;
   shape.include_usage = request.include_usage;
   shape.legacy_functions = request.legacy_functions;
+  shape.origin = request.origin;
+  for (const ExtraField& field : request.extra) {
+    if (field.name == "stop")
+      shape.extra.push_back(field);  // an answer may name the one that matched
+  }
   return shape;
 }
 
@@ -120,6 +125,8 @@ void AnswerSession::after_read() {
   // The request has done its work: an answer that streams for long should not hold it.
   job_.request.messages = {};
   job_.request.extra = {};
+  job_.request.body = {};
+  job_.request.native = {};
 }
 
 bool AnswerSession::is_committed() const {
@@ -262,7 +269,9 @@ net::Task<> AnswerSession::refuse(const Error& error) {
   net::Headers& headers = audience_.headers();
   add_refusal_headers(headers, error);
   headers.add("content-type", "application/json");
-  const std::string body = job_.protocol->error_body(error);
+  Error named = error;
+  named.request_id = job_.request_id;
+  const std::string body = job_.protocol->error_body(named);
   if (job_.capture) job_.capture->client_got(status_, headers, body);
   log_.record().responded(body);
   audience_.fail(error);

@@ -30,6 +30,27 @@ std::string where_asked(const UpstreamConfig& upstream, std::string_view path) {
   return text + ")";
 }
 
+// What only an upstream of the request's own protocol understands.
+Result<void> leave_native(const UpstreamConfig& upstream, const Request& request,
+                          std::vector<DroppedField>& dropped) {
+  if (upstream.wire == request.origin) return {};
+  for (const NativeField& field : request.native) {
+    switch (field.elsewhere) {
+      case NativeField::Elsewhere::unsaid:
+        break;
+      case NativeField::Elsewhere::named:
+        dropped.push_back({field.name, false});
+        break;
+      case NativeField::Elsewhere::refused:
+        return fail(ErrorCode::invalid_request,
+                    field.name + ": upstream \"" + upstream.name + "\" speaks " + upstream.wire +
+                        ", which cannot honour it; leave it out",
+                    field.name);
+    }
+  }
+  return {};
+}
+
 // Sees events go by.
 class Watch final : public Stage {
  public:
@@ -70,9 +91,13 @@ Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelCon
                                           {.model = model.id.empty() ? model.name : model.id,
                                            .key = upstream.key.reveal(),
                                            .auth = upstream.auth,
-                                           .stream = request.stream && upstream.stream});
+                                           .stream = request.stream && upstream.stream,
+                                           .betas = upstream.betas});
   if (!encoded) return tl::unexpected(encoded.error());
   made.request = std::move(*encoded);
+  if (auto left = leave_native(upstream, request, made.request.dropped); !left) {
+    return tl::unexpected(left.error());
+  }
   // Fields that the wire format cannot carry are told to the client, or refused.
   for (const DroppedField& field : made.request.dropped) {
     if (field.changes_meaning && upstream.dropped_fields == "refuse") {

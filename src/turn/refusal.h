@@ -8,7 +8,10 @@ namespace callgate::server {
 
 inline void add_refusal_headers(net::Headers& headers, const Error& error) {
   if (!error.retry_after.empty()) headers.add("retry-after", error.retry_after);
-  if (error.upstream_code == "insufficient_quota") headers.add("x-should-retry", "false");
+  // Neither a quota nor a key comes back by waiting; some clients wait for minutes unless they are told.
+  const bool final =
+      error.upstream_code == "insufficient_quota" || error.code == ErrorCode::unauthenticated;
+  if (final) headers.add("x-should-retry", "false");
 }
 
 }  // namespace callgate::server

@@ -74,6 +74,7 @@ struct EncodeOptions {
   std::string_view key;    // credential, may be empty
   std::string_view auth;   // how it is sent: bearer, x-api-key, or empty for the format's own way
   bool stream = true;
+  std::span<const std::string> betas = {};  // of the client's that may go on; `*` is any
 };
 
 // The most that is read of an answer with an error status.
@@ -90,6 +91,11 @@ struct WireFormat {
   bool structured_calls = false;
   // An answer with an error status -> Error, keeping status, message, type, code.
   Error (*decode_error)(int status, std::string_view body) = nullptr;
+  // Servers of this format count the tokens of a request when they are asked; nullptr: they do not. The answer has the count, or
+  // nothing that is one.
+  Result<UpstreamRequest> (*encode_count)(const Request& request,
+                                          const EncodeOptions& options) = nullptr;
+  std::optional<std::int64_t> (*decode_count)(std::string_view body) = nullptr;
 };
 
 namespace upstream {

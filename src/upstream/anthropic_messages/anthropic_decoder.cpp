@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "json/member.h"
+#include "json/writer.h"
 #include "upstream/anthropic_messages/anthropic_error.h"
 #include "upstream/finish_word.h"
 
@@ -37,7 +39,9 @@ void AnthropicDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (!readable) return push_unread(frame, data, sinks);
   count_mended(reader_.mended(), repairs_);
   tracker_.next_document(reader_.mended().escaped > 0);
+  if (tells_frames_) tell_before(type, data, read, sink);
   apply(type, data, read, sink);
+  if (tells_frames_) tell_after(type, data, read, sink);
   holds_too_much(tracker_);
 }
 
@@ -87,8 +91,48 @@ void AnthropicDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
   if (!read.has_content) {
     return fail_with("upstream answered with a body that has no content");
   }
+  if (tells_frames_) frames_.begin_whole(trimmed(body), sink);
+  usage_json_ = tells_frames_ ? json::member_json(body, "usage") : std::string_view();
   apply_whole(read, sink);
   end(Ending::end, sink);
+}
+
+// Only where it may go to the client: the frame is read once more.
+void AnthropicDecoder::tell_before(std::string_view type, std::string_view data,
+                                   const AnthropicFrame& frame, EventSink& sink) {
+  usage_json_ = {};
+  if (type == "message_start") {
+    const std::string_view message = json::member_json(data, "message");
+    usage_json_ = json::member_json(message, "usage");
+    frames_.tell_message(message, sink);
+  } else if (type == "message_delta") {
+    usage_json_ = json::member_json(data, "usage");
+    frames_.tell(data, sink);
+  } else if (type == "content_block_start" && frame.strange &&
+             kind_of(frame.block.type.view()) != Block::Kind::ignored) {
+    frames_.tell_start(json::member_json(data, "content_block"), sink);
+  }
+}
+
+void AnthropicDecoder::tell_after(std::string_view type, std::string_view data,
+                                  const AnthropicFrame& frame, EventSink& sink) {
+  const Block::Kind kind = kind_at(frame);
+  const bool ignored = kind == Block::Kind::ignored;
+  if (type == "content_block_start") {
+    if (ignored) frames_.tell(data, sink);
+  } else if (type == "content_block_delta") {
+    if (ignored || (frame.strange && frames_.is_strange_delta(data))) frames_.tell(data, sink);
+  } else if (type == "content_block_stop") {
+    if (ignored || kind == Block::Kind::text) frames_.tell_stop(sink);
+  } else if (type != "message_start" && type != "message_delta" && type != "message_stop" &&
+             type != "message" && type != "ping") {
+    frames_.tell(data, sink);
+  }
+}
+
+AnthropicDecoder::Block::Kind AnthropicDecoder::kind_at(const AnthropicFrame& frame) {
+  const std::size_t position = position_of(frame, false);
+  return position < blocks_.size() ? blocks_[position].kind : Block::Kind::unknown;
 }
 
 AnthropicDecoder::Block::Kind AnthropicDecoder::kind_of(std::string_view type) {
@@ -194,6 +238,7 @@ void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink)
   seen_ = !frame.content.empty();
   std::size_t position = 0;
   for (const AnthropicBlock& block : frame.content) {
+    frames_.begin_block(position, kind_of(block.type.view()) == Block::Kind::ignored, sink);
     switch (kind_of(block.type.view())) {
       case Block::Kind::text:
         tracker_.push_prose(Prose::text, block.text.view(), sink);
@@ -214,6 +259,7 @@ void AnthropicDecoder::apply_whole(const AnthropicFrame& frame, EventSink& sink)
       case Block::Kind::ignored:
         break;
     }
+    frames_.end_block(position, kind_of(block.type.view()) != Block::Kind::call, sink);
     ++position;
   }
   apply_end(frame, sink);
@@ -224,6 +270,12 @@ void AnthropicDecoder::apply_end(const AnthropicFrame& frame, EventSink& sink) {
   apply_usage(frame.usage, true, sink);
   const std::optional<FinishReason> reason = finish_reason_of(frame.stop_reason.view());
   if (!reason) return;
+  if (const std::string_view matched = frame.stop_sequence.view(); !matched.empty()) {
+    // As vLLM reports it.
+    std::string json;
+    json::append_string(json, matched);
+    sink.accept(FieldReported{FieldReported::Scope::choice, "stop_reason", json});
+  }
   if (!stop_seen_) tracker_.push_prose(Prose::refusal, frame.explanation.view(), sink);
   stop_seen_ = true;
   said_ = reason;
@@ -252,9 +304,9 @@ void AnthropicDecoder::apply_usage(const AnthropicUsage& usage, bool last, Event
   sum.total_tokens = sum.prompt_tokens + sum.completion_tokens;
   sum.prompt_stated = counts_.input.has_value();
   sum.completion_stated = output_stated_;
-  if (usage_ == sum) return;
+  if (usage_ == sum && usage_json_.empty()) return;
   usage_ = sum;
-  sink.accept(UsageReported{sum});
+  sink.accept(UsageReported{sum, usage_json_});
 }
 
 // A block of thinking as it starts, or whole.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "upstream/anthropic_messages/anthropic_frame.h"
+#include "upstream/anthropic_messages/anthropic_frames.h"
 #include "upstream/anthropic_messages/anthropic_thinking.h"
 #include "upstream/call_tracker.h"
 #include "upstream/decoder_base.h"
@@ -22,8 +23,10 @@ namespace callgate::upstream {
 
 class AnthropicDecoder final : public DecoderBase {
  public:
+  // `tells_frames`: the client speaks the same and gets what has no event; see chat/messages_frame.h.
   // REQUIRES: `tools`, the declared ones, outlive the decoder.
-  explicit AnthropicDecoder(std::span<const ToolSpec> tools = {}) {
+  explicit AnthropicDecoder(std::span<const ToolSpec> tools = {}, bool tells_frames = false)
+      : tells_frames_(tells_frames) {
     tracker_.expect_disorder(tools);
   }
 
@@ -31,7 +34,9 @@ class AnthropicDecoder final : public DecoderBase {
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
 
   bool complete() const override { return stop_seen_ && !error_; }
-  std::string dropped() const override { return reader_.dropped().print(); }
+  std::string dropped() const override {
+    return tells_frames_ ? std::string() : reader_.dropped().print();
+  }
 
  private:
   struct Block {
@@ -51,6 +56,12 @@ class AnthropicDecoder final : public DecoderBase {
   void apply_whole(const AnthropicFrame& frame, EventSink& sink);
   void apply_end(const AnthropicFrame& frame, EventSink& sink);
   void apply_usage(const AnthropicUsage& usage, bool last, EventSink& sink);
+  // The frame, or what of it callgate does not know, for a client that speaks the same. Before and after its events.
+  void tell_before(std::string_view type, std::string_view data, const AnthropicFrame& frame,
+                   EventSink& sink);
+  void tell_after(std::string_view type, std::string_view data, const AnthropicFrame& frame,
+                  EventSink& sink);
+  Block::Kind kind_at(const AnthropicFrame& frame);
 
   void think(std::size_t position, const AnthropicBlock& block, EventSink& sink);
   void continue_call(std::size_t position, std::string_view json, const AnthropicDelta& delta,
@@ -77,7 +88,10 @@ class AnthropicDecoder final : public DecoderBase {
   std::optional<Usage> usage_;
   std::optional<FinishReason> said_;  // known words only
   bool stop_seen_ = false;
-  bool seen_ = false;  // something of the content
+  const bool tells_frames_;
+  AnthropicFrames frames_;
+  std::string_view usage_json_;  // of the frame that is being applied
+  bool seen_ = false;            // something of the content
 };
 
 }  // namespace callgate::upstream

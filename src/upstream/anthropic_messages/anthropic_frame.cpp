@@ -26,6 +26,8 @@ void AnthropicFrame::clear() {
   explanation.clear();
   usage.clear();
   error = {};
+  strange = false;
+  stop_sequence.clear();
 }
 
 void AnthropicFrameReader::read_member(std::string_view key) {
@@ -45,6 +47,8 @@ void AnthropicFrameReader::read_member(std::string_view key) {
     read_usage();
   } else if (key == "stop_reason") {
     read_text(frame_.stop_reason);
+  } else if (key == "stop_sequence") {
+    read_text(frame_.stop_sequence);
   } else if (key == "stop_details") {
     read_stop_details();
   } else if (key == "error") {
@@ -73,10 +77,13 @@ void AnthropicFrameReader::read_delta() {
     } else if (key == "stop_details") {
       read_stop_details();
     } else if (key == "citation") {
+      frame_.strange = true;
       dropped_.skip(in_, "citations");
     } else if (!read_text_member(key, {{"name", &delta.name},
                                        {"signature", &delta.signature},
-                                       {"stop_reason", &frame_.stop_reason}})) {
+                                       {"stop_reason", &frame_.stop_reason},
+                                       {"stop_sequence", &frame_.stop_sequence}})) {
+      frame_.strange = frame_.strange || key != "type";
       in_.skip();
     }
   });
@@ -93,12 +100,14 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
       block.input_renamed = key != "input";
       read_input(block);
     } else if (key == "citations") {
+      frame_.strange = true;
       dropped_.skip(in_, key);
     } else if (!read_text_member(key, {{"type", &block.type},
                                        {"signature", &block.signature},
                                        {"data", &block.data},
                                        {"id", &block.id},
                                        {"name", &block.name}})) {
+      frame_.strange = true;
       in_.skip();
     }
   });

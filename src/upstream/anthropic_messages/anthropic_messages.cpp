@@ -1,9 +1,12 @@
 #include "upstream/anthropic_messages/anthropic_messages.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 
+#include "base/glob.h"
+#include "chat/messages_frame.h"
 #include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -11,6 +14,7 @@
 #include "upstream/anthropic_messages/anthropic_conversation.h"
 #include "upstream/anthropic_messages/anthropic_decoder.h"
 #include "upstream/anthropic_messages/anthropic_error.h"
+#include "upstream/anthropic_messages/anthropic_same.h"
 #include "upstream/anthropic_messages/anthropic_tool.h"
 #include "upstream/request_parts.h"
 
@@ -52,12 +56,46 @@ class BodyWriter {
     for (const std::string_view name : kNative) {
       if (const std::string_view json = field(name); !json.empty()) object_.raw(name, json);
     }
+    write_unknown();
     if (options_.stream) object_.boolean("stream", true);
     object_.close();
   }
 
+  void write_count() {
+    object_.string("model",
+                   options_.model.empty() ? std::string_view(request_.model) : options_.model);
+    const AnthropicConversation conversation = encode_anthropic_conversation(request_.messages);
+    if (!conversation.system.empty()) object_.raw("system", conversation.system);
+    object_.raw("messages", conversation.messages);
+    write_tools();
+    write_tool_choice();
+    object_.close();
+  }
+
  private:
-  std::string_view field(std::string_view name) const { return find_field(request_.extra, name); }
+  std::string_view field(std::string_view name) const {
+    const std::string_view given = find_field(request_.extra, name);
+    return given.empty() ? native(name) : given;
+  }
+
+  // Of a request that came as Messages and was changed since.
+  std::string_view native(std::string_view name) const {
+    if (request_.origin != kMessagesOrigin) return {};
+    for (const NativeField& each : request_.native) {
+      if (each.name == name) return each.value.text;
+    }
+    return {};
+  }
+
+  void write_unknown() {
+    if (request_.origin != kMessagesOrigin) return;
+    for (const NativeField& each : request_.native) {
+      const bool known = std::find(kNative.begin(), kNative.end(), each.name) != kNative.end() ||
+                         each.name.find('.') != std::string::npos ||
+                         each.name.starts_with("anthropic-") || each.name == "service_tier";
+      if (!known && !each.value.empty()) object_.raw_escaped(each.name, each.value.text);
+    }
+  }
 
   void drop(std::string_view name, bool changes_meaning = true) {
     dropped_.push_back({std::string(name), changes_meaning});
@@ -71,7 +109,6 @@ class BodyWriter {
   }
 
   void write_tools() {
-    if (request_.tools.empty() && request_.other_tools.empty()) return;
     std::string tools;
     for (const ToolSpec& tool : request_.tools) {
       if (!tools.empty()) tools.push_back(',');
@@ -85,36 +122,17 @@ class BodyWriter {
       if (!tools.empty()) tools.push_back(',');
       tools.append(tool.text);
     }
+    for (const NativeField& each : request_.native) {
+      if (request_.origin != kMessagesOrigin || !each.name.starts_with("tools.")) continue;
+      if (!tools.empty()) tools.push_back(',');
+      tools.append(each.value.text);
+    }
     if (tools.empty()) return;
     object_.key("tools").append("[").append(tools).append("]");
     has_tools_ = true;
   }
 
-  void write_tool_choice() {
-    using Mode = ToolChoice::Mode;
-    const bool one_call = !request_.parallel_tool_calls.value_or(true);
-    const Mode mode = request_.tool_choice.mode;
-    if (!has_tools_ || (mode == Mode::unset && !one_call)) return;
-    json::ObjectWriter choice(object_.key("tool_choice"));
-    switch (mode) {
-      case Mode::unset:
-      case Mode::automatic:
-        choice.string("type", "auto");
-        break;
-      case Mode::none:
-        choice.string("type", "none");
-        break;
-      case Mode::required:
-        choice.string("type", "any");
-        break;
-      case Mode::named:
-        choice.string("type", "tool");
-        choice.string("name", request_.tool_choice.name);
-        break;
-    }
-    if (one_call && mode != Mode::none) choice.boolean("disable_parallel_tool_use", true);
-    choice.close();
-  }
+  void write_tool_choice() { append_anthropic_choice(object_, request_, has_tools_); }
 
   // `thinking` and `output_config`, unless the caller gave them.
   void write_reasoning() {
@@ -244,22 +262,109 @@ class BodyWriter {
   bool thinks_ = false;
 };
 
+// A header of a client that speaks the same; empty when there is none.
+std::string header_of(const Request& request, std::string_view name) {
+  if (request.origin != kMessagesOrigin) return {};
+  for (const NativeField& field : request.native) {
+    if (field.name == name) return std::string(json::Reader(field.value.text).string());
+  }
+  return {};
+}
+
+// Those that the upstream's configuration allows; the others are named.
+void add_betas(UpstreamRequest& encoded, const Request& request, const EncodeOptions& options) {
+  const std::string asked = header_of(request, "anthropic-beta");
+  std::string allowed;
+  std::string refused;
+  constexpr std::string_view kBetween = ", \t";
+  for (std::size_t at = asked.find_first_not_of(kBetween); at != std::string::npos;) {
+    const std::size_t stop = std::min(asked.find_first_of(kBetween, at), asked.size());
+    const std::string_view beta = std::string_view(asked).substr(at, stop - at);
+    const bool good =
+        std::any_of(options.betas.begin(), options.betas.end(),
+                    [&](const std::string& pattern) { return glob_matches(pattern, beta); });
+    std::string& list = good ? allowed : refused;
+    list.append(list.empty() ? "" : good ? "," : " ").append(beta);
+    at = asked.find_first_not_of(kBetween, stop);
+  }
+  if (!allowed.empty()) encoded.headers.emplace_back("anthropic-beta", std::move(allowed));
+  if (!refused.empty()) encoded.dropped.push_back({"anthropic-beta " + refused, false});
+}
+
+void add_headers(UpstreamRequest& encoded, const Request& request, const EncodeOptions& options,
+                 std::string_view accept) {
+  const std::string version = header_of(request, "anthropic-version");
+  encoded.headers.emplace_back("content-type", "application/json");
+  encoded.headers.emplace_back("accept", accept);
+  encoded.headers.emplace_back("anthropic-version", version.empty() ? "2023-06-01" : version);
+  add_key(encoded, options, "x-api-key");
+  add_betas(encoded, request, options);
+}
+
 Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded{.path = "/messages"};
-  encoded.headers.emplace_back("content-type", "application/json");
-  encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
-  encoded.headers.emplace_back("anthropic-version", "2023-06-01");
-  add_key(encoded, options, "x-api-key");
-  encoded.dropped = fields_left_behind(request, anthropic_fields());
+  add_headers(encoded, request, options, options.stream ? "text/event-stream" : "application/json");
+  if (goes_as_it_came(request)) {
+    append_same_body(encoded.body, request, options, encoded.dropped);
+    return encoded;
+  }
+  for (DroppedField& field : fields_left_behind(request, anthropic_fields())) {
+    encoded.dropped.push_back(std::move(field));
+  }
   BodyWriter(request, options, encoded).write();
   return encoded;
 }
 
+// A count takes no limit of tokens, and nothing that says how to answer.
+Result<UpstreamRequest> encode_count(const Request& request, const EncodeOptions& options) {
+  UpstreamRequest encoded{.path = "/messages/count_tokens"};
+  add_headers(encoded, request, options, "application/json");
+  if (goes_as_it_came(request)) {
+    append_same_count(encoded.body, request, options, encoded.dropped);
+  } else {
+    BodyWriter(request, options, encoded).write_count();
+  }
+  return encoded;
+}
+
+std::optional<std::int64_t> decode_count(std::string_view body) {
+  json::Reader in(json::given_member(body, "input_tokens"));
+  if (in.peek() != json::Kind::number) return std::nullopt;
+  const std::optional<std::int64_t> count = in.integer();
+  return count && *count >= 0 ? count : std::nullopt;
+}
+
 std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
-  return std::make_unique<AnthropicDecoder>(request.tools);
+  return std::make_unique<AnthropicDecoder>(request.tools, request.origin == kMessagesOrigin);
 }
 
 }  // namespace
+
+void append_anthropic_choice(json::ObjectWriter& object, const Request& request, bool has_tools) {
+  using Mode = ToolChoice::Mode;
+  const bool one_call = !request.parallel_tool_calls.value_or(true);
+  const Mode mode = request.tool_choice.mode;
+  if (!has_tools || (mode == Mode::unset && !one_call)) return;
+  json::ObjectWriter choice(object.key("tool_choice"));
+  switch (mode) {
+    case Mode::unset:
+    case Mode::automatic:
+      choice.string("type", "auto");
+      break;
+    case Mode::none:
+      choice.string("type", "none");
+      break;
+    case Mode::required:
+      choice.string("type", "any");
+      break;
+    case Mode::named:
+      choice.string("type", "tool");
+      choice.string("name", request.tool_choice.name);
+      break;
+  }
+  if (one_call && mode != Mode::none) choice.boolean("disable_parallel_tool_use", true);
+  choice.close();
+}
 
 const WireFormat kAnthropicMessages = {
     .name = "anthropic_messages",
@@ -268,6 +373,8 @@ const WireFormat kAnthropicMessages = {
     .make_decoder = make_decoder,
     .structured_calls = true,
     .decode_error = decode_anthropic_error,
+    .encode_count = encode_count,
+    .decode_count = decode_count,
 };
 
 }  // namespace callgate::upstream

@@ -6,6 +6,7 @@
 #include "json/writer.h"
 #include "upstream/openai_chat/openai_chat_decoder.h"
 #include "upstream/openai_chat/openai_error.h"
+#include "upstream/openai_chat/openai_foreign.h"
 #include "upstream/request_parts.h"
 
 namespace callgate::upstream {
@@ -101,8 +102,13 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   std::string& out = encoded.body;
   json::ObjectWriter object(out);
   object.string("model", options.model.empty() ? std::string_view(request.model) : options.model);
-  append_list(object.key("messages"), request.messages,
-              [&](const Message& message) { append_message(out, message); });
+  object.key("messages");
+  if (request.origin.empty()) {
+    append_list(out, request.messages,
+                [&](const Message& message) { append_message(out, message); });
+  } else {
+    append_foreign_messages(out, request.messages, encoded.dropped);
+  }
   append_tools(object, request);
   append_tool_choice(object, request.tool_choice);
   if (request.parallel_tool_calls) {
