@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/url_query.h"
+#include "client/openai_responses/openai_responses.h"
 #include "json/member.h"
 #include "json/writer.h"
 #include "response/response_create.h"
@@ -208,7 +209,11 @@ void add_response_routes(Routes& routes, const Desk& desk, ReadTurn read_turn) {
   auto shared = std::make_shared<ResponseDesk>(ResponseDesk{desk, std::move(read_turn)});
   const auto add = [&](std::string_view method, std::string_view path, Guard guard,
                        net::Task<> (*answer)(const ResponseDesk&, Ask&)) {
-    routes.add({method, path, guard, [shared, answer](Ask& ask) { return answer(*shared, ask); }});
+    // Paths below that of the protocol's endpoint are its own as well.
+    routes.add({method, path, guard, [shared, answer](Ask& ask) {
+                  ask.protocol = &client::kOpenaiResponses;
+                  return answer(*shared, ask);
+                }});
   };
   add("POST", "/v1/responses", Guard::model, create_response);
   add("GET", "/v1/responses", Guard::key, open_response_socket);
