@@ -13,6 +13,7 @@
 #include "callgate/dialect.h"
 #include "cli/smoke_request.h"
 #include "client/openai_chat/openai_chat.h"
+#include "contract/object_contract.h"
 #include "dialect/render/render.h"
 
 namespace callgate::cli {
@@ -33,6 +34,9 @@ TEST(Smoke, the_page_lists_every_rule_and_no_other) {
     expected.push_back(row(text.name, text.asks));
   }
   for (const SmokeRuleText& text : kSmokeRules) expected.push_back(row(text.name, text.asks));
+  for (const contract::ObjectRule& rule : contract::object_rules()) {
+    expected.push_back(row(rule.name, rule.asks));
+  }
   std::ifstream page(source_path("docs/smoke.md"));
   ASSERT_TRUE(page);
   std::vector<std::string> rows;

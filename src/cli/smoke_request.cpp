@@ -1,5 +1,6 @@
 #include "cli/smoke_request.h"
 
+#include "base/url_query.h"
 #include "json/writer.h"
 
 namespace callgate::cli {
@@ -65,8 +66,61 @@ const ToolSpec& smoke_tool() {
   return tool;
 }
 
-std::string smoke_request(const SmokeOptions& options) {
+std::string smoke_path(const SmokeOptions& options) {
+  if (options.protocol == "ollama") return "/api/chat";
+  if (options.protocol == "gemini") {
+    return "/models/" + percent_encoded(options.model) + ":streamGenerateContent?alt=sse";
+  }
+  return "/chat/completions";
+}
+
+static void append_smoke_function(std::string& out, std::string_view schema_name) {
   const ToolSpec& tool = smoke_tool();
+  json::ObjectWriter function(out);
+  function.string("name", tool.name);
+  function.string("description", tool.description);
+  function.raw(schema_name, tool.parameters.text);
+  function.close();
+}
+
+static std::string gemini_smoke_request(const SmokeOptions& options) {
+  std::string out;
+  json::ObjectWriter body(out);
+  body.raw("contents",
+           R"([{"role":"user","parts":[{"text":"What is the weather in Paris? Use the tool."}]}])");
+  body.key("tools") += R"([{"functionDeclarations":[)";
+  append_smoke_function(out, "parametersJsonSchema");
+  out += "]}]";
+  if (options.force_tool) {
+    body.raw("toolConfig",
+             R"({"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["get_weather"]}})");
+  }
+  if (!options.temperature.empty()) {
+    body.raw("generationConfig", R"({"temperature":)" + options.temperature + "}");
+  }
+  body.close();
+  return out;
+}
+
+static std::string ollama_smoke_request(const SmokeOptions& options) {
+  std::string out;
+  json::ObjectWriter body(out);
+  body.string("model", options.model);
+  body.raw("messages",
+           R"([{"role":"user","content":"What is the weather in Paris? Use the tool."}])");
+  body.key("tools") += R"([{"type":"function","function":)";
+  append_smoke_function(out, "parameters");
+  out += "}]";
+  if (!options.temperature.empty()) {
+    body.raw("options", R"({"temperature":)" + options.temperature + "}");
+  }
+  body.close();
+  return out;
+}
+
+std::string smoke_request(const SmokeOptions& options) {
+  if (options.protocol == "gemini") return gemini_smoke_request(options);
+  if (options.protocol == "ollama") return ollama_smoke_request(options);
   std::string out;
   json::ObjectWriter body(out);
   body.string("model", options.model);
@@ -76,11 +130,7 @@ std::string smoke_request(const SmokeOptions& options) {
   body.raw("messages",
            R"([{"role":"user","content":"What is the weather in Paris? Use the tool."}])");
   body.key("tools") += R"([{"type":"function","function":)";
-  json::ObjectWriter function(out);
-  function.string("name", tool.name);
-  function.string("description", tool.description);
-  function.raw("parameters", tool.parameters.text);
-  function.close();
+  append_smoke_function(out, "parameters");
   out += "}]";
   body.raw("tool_choice", options.force_tool
                               ? R"({"type":"function","function":{"name":"get_weather"}})"

@@ -15,6 +15,7 @@ namespace callgate::cli {
 struct SmokeOptions {
   std::string url;  // https://host/v1
   std::string model;
+  std::string protocol = "chat";  // one of contract::contract_protocols()
   Secret key;
   bool include_usage = false;
   bool force_tool = false;
@@ -29,6 +30,8 @@ struct SmokeOptions {
 const ToolSpec& smoke_tool();
 // The body of the request.
 std::string smoke_request(const SmokeOptions& options);
+// Its path behind the base of the server.
+std::string smoke_path(const SmokeOptions& options);
 // Markers of dialects: text that has one is a call that the server did not read.
 std::span<const std::string_view> smoke_markers();
 

@@ -55,6 +55,7 @@ class Smoke {
         target_(std::move(target)),
         client_(loop, {.insecure = options.insecure}),
         secret_(options.key.reveal()),
+        path_(smoke_path(options)),
         body_(smoke_request(options)),
         terms_{.tools = {&smoke_tool(), 1},
                .include_usage = options.include_usage,
@@ -93,8 +94,7 @@ class Smoke {
                                  .idle = options_.timeout,
                                  .total = options_.timeout};
     net::ClientExchange exchange(client_, target_, timeouts);
-    net::ClientRequest request{
-        .method = "POST", .path = "/chat/completions", .headers = {}, .body = body_};
+    net::ClientRequest request{.method = "POST", .path = path_, .headers = {}, .body = body_};
     add_headers(request.headers);
     const Clock::time_point start = Clock::now();
     Result<void> sent = co_await exchange.send(request);
@@ -102,9 +102,9 @@ class Smoke {
     SmokeAnswer answer;
     answer.times.first_byte = since(start);
     answer.status = exchange.status();
-    contract::ChatContract contract(terms_);
-    contract.accept_head(answer.status, exchange.headers().find("content-type").value_or(""),
-                         to_text(exchange.headers()));
+    const auto contract = contract::make_contract(options_.protocol, terms_);
+    contract->accept_head(answer.status, exchange.headers().find("content-type").value_or(""),
+                          to_text(exchange.headers()));
     std::string cut;
     while (cut.empty() && !answer.left) {
       Result<std::string_view> bytes = co_await exchange.read();
@@ -114,26 +114,29 @@ class Smoke {
         break;
       }
       answer.bytes.append(*bytes);
-      contract.push(*bytes);
-      note_progress(answer.times, contract.progress(), start);
-      answer.left = is_time_to_leave(leave, contract.progress());
+      contract->push(*bytes);
+      note_progress(answer.times, contract->progress(), start);
+      answer.left = is_time_to_leave(leave, contract->progress());
       if (answer.bytes.size() > kMaxAnswer) cut = "more than 64 MiB";
     }
     answer.times.total = since(start);
     if (answer.left) exchange.cancel();
-    contract.finish(cut);
-    finish(answer, contract);
+    contract->finish(cut);
+    finish(answer, *contract);
     co_return answer;
   }
 
   void add_headers(net::Headers& headers) const {
     headers.add("content-type", "application/json");
-    headers.add("accept", "text/event-stream");
+    headers.add("accept",
+                options_.protocol == "ollama" ? "application/x-ndjson" : "text/event-stream");
     headers.add("user-agent", "callgate-smoke/" + std::string(kVersion));
-    if (!secret_.empty()) headers.add("authorization", "Bearer " + std::string(secret_));
+    if (secret_.empty()) return;
+    if (options_.protocol == "gemini") return headers.add("x-goog-api-key", secret_);
+    headers.add("authorization", "Bearer " + std::string(secret_));
   }
 
-  void finish(SmokeAnswer& answer, const contract::ChatContract& contract) const {
+  void finish(SmokeAnswer& answer, const contract::StreamContract& contract) const {
     answer.bytes = contract::mask_secrets(answer.bytes, terms_.secrets);
     answer.verdicts = contract.verdicts();
     answer.transcript = contract.transcript();
@@ -158,6 +161,7 @@ class Smoke {
   const net::Target target_;
   net::HttpClient client_;
   const std::string_view secret_;
+  const std::string path_;
   const std::string body_;
   const contract::ContractTerms terms_;
 };

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "callgate/request.h"
+#include "contract/stream_contract.h"
 
 namespace callgate::contract {
 
@@ -89,58 +90,28 @@ struct ContractRuleText {
 // In the order of the enum.
 ContractRuleText text_of(ContractRule rule);
 
-enum class Verdict : std::uint8_t { pass, fail, not_applicable };
-std::string_view to_string(Verdict verdict);
-
-struct RuleVerdict {
-  std::string_view rule;
-  Verdict verdict = Verdict::not_applicable;
-  std::string seen;  // one line; holds no secret
-
-  bool operator==(const RuleVerdict&) const = default;
-};
-
-// What was asked for. Views and spans must outlive the contract.
-struct ContractTerms {
-  std::span<const ToolSpec> tools;
-  std::uint32_t choices = 1;
-  bool include_usage = false;
-  bool usage_known = true;  // false: the usage is unknown, so its frame may be missing
-  bool call_expected = false;
-  std::string_view forced_tool;               // tool_choice named it
-  std::span<const std::string_view> markers;  // of dialects: they never stand in text
-  std::span<const std::string_view> secrets;  // keys that were sent
-};
-
-// What has come so far.
-struct ContractProgress {
-  std::uint64_t frames = 0;
-  bool said = false;              // text, reasoning or a call
-  std::uint32_t calls_begun = 0;  // over all choices
-  std::uint32_t calls_whole = 0;  // whose arguments are a closed JSON value
-};
-
-class ChatContract {
+class ChatContract final : public StreamContract {
  public:
   explicit ChatContract(const ContractTerms& terms);
-  ~ChatContract();
+  ~ChatContract() override;
   ChatContract(ChatContract&&) noexcept;
   ChatContract& operator=(ChatContract&&) noexcept;
 
   // Status and headers. Without it the rules about them do not apply. `other_headers` is searched for secrets.
-  void accept_head(int status, std::string_view content_type, std::string_view other_headers = {});
-  void push(std::string_view bytes);
+  void accept_head(int status, std::string_view content_type,
+                   std::string_view other_headers = {}) override;
+  void push(std::string_view bytes) override;
   // The answer is over. `cut` says how, when it did not end as HTTP wants it.
-  void finish(std::string_view cut = {});
+  void finish(std::string_view cut = {}) override;
 
-  const ContractProgress& progress() const;
+  const ContractProgress& progress() const override;
   // REQUIRES: finish() was called. One per rule, in the order of the enum.
-  std::vector<RuleVerdict> verdicts() const;
+  std::vector<RuleVerdict> verdicts() const override;
   // The answer as lines that do not depend on how it was cut into deltas, nor on ids and times:
   //   choice 0 content "Let me look."
   //   choice 0 call 0 "get_weather"
   // REQUIRES: finish() was called.
-  std::string transcript() const;
+  std::string transcript() const override;
 
  private:
   class Parts;

@@ -16,7 +16,7 @@ if (!callgate) throw new Error('CALLGATE is not set; start the tests with run.sh
 
 // Nothing of the machine's own set-up may steer the SDKs or the gateway.
 for (const name of Object.keys(process.env)) {
-  if (/^(ANTHROPIC|OLLAMA|OPENAI|LANGCHAIN|LANGSMITH|AI_SDK|CALLGATE|PROXY)_|_proxy$/i.test(name))
+  if (/^(ANTHROPIC|GEMINI|GOOGLE|OLLAMA|OPENAI|LANGCHAIN|LANGSMITH|AI_SDK|CALLGATE|PROXY)_|_proxy$/i.test(name))
     delete process.env[name];
 }
 
