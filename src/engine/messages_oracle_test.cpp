@@ -2,6 +2,7 @@
 // Every golden turn of every wire format goes through it, streamed and whole.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -161,6 +162,12 @@ TEST_P(MessagesOracle, reads_what_was_written) {
     request->choices = 1;
     EventLog log = events_of(turn.format, *request, contents(turn.input));
     if (!log.reason() || log.reason() == FinishReason::upstream_error) return;
+    // Arguments that are no object travel in one, in a whole message.
+    const std::vector<LoggedCall> calls = log.calls();
+    const bool objects = std::all_of(calls.begin(), calls.end(), [](const LoggedCall& call) {
+      return call.outcome == CallOutcome::complete && call.arguments.starts_with('{');
+    });
+    if (!stream && !objects) continue;
     ensure_usage(log);
     const auto encoder = messages.make_encoder(*request, {.id = "msg_1", .model = "m"});
     std::string bytes;
