@@ -2,6 +2,7 @@
 // Every golden turn of every wire format goes through it, streamed and whole.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -161,6 +162,12 @@ TEST_P(MessagesOracle, reads_what_was_written) {
     request->choices = 1;
     EventLog log = events_of(turn.format, *request, contents(turn.input));
     if (!log.reason() || log.reason() == FinishReason::upstream_error) return;
+    // Arguments that are no object travel in one, in a whole message.
+    const std::vector<LoggedCall> calls = log.calls();
+    const bool objects = std::all_of(calls.begin(), calls.end(), [](const LoggedCall& call) {
+      return call.outcome == CallOutcome::complete && call.arguments.starts_with('{');
+    });
+    if (!stream && !objects) continue;
     ensure_usage(log);
     const auto encoder = messages.make_encoder(*request, {.id = "msg_1", .model = "m"});
     std::string bytes;
@@ -184,8 +191,7 @@ TEST(MessagesRequestOracle, reads_what_was_encoded) {
     "user":"u","reasoning_effort":"high","parallel_tool_calls":false,"tool_choice":"required",
     "tools":[{"type":"function","function":{"name":"find","description":"Finds","parameters":{"type":"object"},"strict":true}}],
     "messages":[{"role":"system","content":"be brief"},
-      {"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}},
-        {"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AA=="}}]},
+      {"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AA=="}}]},
       {"role":"assistant","content":"b","tool_calls":[{"id":"t1","type":"function","function":{"name":"find","arguments":"{\"q\":1}"}}],
         "reasoning_details":[{"type":"reasoning.text","text":"hm","signature":"EqQB","format":"anthropic-claude-v1","index":0}]},
       {"role":"tool","tool_call_id":"t1","content":"42"},
