@@ -79,6 +79,11 @@ net::Task<Result<std::string_view>> read_body(World& world, Ask& ask) {
   co_return co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
 }
 
+net::Task<Result<std::string_view>> read_turn_body(World& world, Ask& ask) {
+  if (auto busy = TurnSlots(world, ask.key).refusal()) co_return tl::unexpected(std::move(*busy));
+  co_return co_await read_body(world, ask);
+}
+
 BodyPlace::BodyPlace(World& world, const Ask& ask) {
   if (ask.exchange.has_whole_body()) return;
   place_.emplace(world.bodies);

@@ -31,6 +31,9 @@ Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
 
 // The body of the request, within what `limits` allow of bodies on their way.
 net::Task<Result<std::string_view>> read_body(World& world, Ask& ask);
+// The same for a turn. Its body takes no place of a turn while it is on its way, since a slow sender would hold it; it is not read if
+// there is no place anyway. REQUIRES: the caller takes the place afterwards.
+net::Task<Result<std::string_view>> read_turn_body(World& world, Ask& ask);
 
 // A request's body on its way: one of `limits.max_bodies`, and of as many as its key may have. Bodies that came with their
 // heads, as most do, take no place.

@@ -191,13 +191,6 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
   return admit_turn(world_, *ask.snapshot, ask.key, ask.headers);
 }
 
-// A body takes no place of a turn while it is on its way: a slow sender would hold it. It is not read if there is none
-// anyway.
-net::Task<Result<std::string_view>> Gateway::read_turn_body(Ask& ask) {
-  if (auto busy = TurnSlots(world_, ask.key).refusal()) co_return tl::unexpected(std::move(*busy));
-  co_return co_await read_body(world_, ask);
-}
-
 Result<void> Gateway::find_key(Ask& ask) {
   const net::Headers& headers = ask.exchange.head().headers;
   const std::string offered = offered_elsewhere(ask);
@@ -214,7 +207,7 @@ bool Gateway::is_operator(Ask& ask) {
 }
 
 net::Task<> Gateway::answer_turn(Ask& ask) {
-  const auto body = co_await read_turn_body(ask);
+  const auto body = co_await read_turn_body(world_, ask);
   if (!body) co_return co_await refuse(ask, body.error());
   const TurnSlots slots(world_, ask.key);
   const std::optional<Error> busy = slots.refusal();
@@ -350,7 +343,7 @@ net::Task<Result<std::string>> Gateway::named_model(Ask& ask) {
   if (ask.protocol->named_model == nullptr) {
     co_return percent_decoded(head.path.substr(model_prefix(*ask.protocol).size()));
   }
-  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  const auto body = co_await read_body(world_, ask);
   if (!body) co_return tl::unexpected(body.error());
   co_return ask.protocol->named_model(to_client_request(head, *body));
 }

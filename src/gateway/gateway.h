@@ -51,7 +51,6 @@ class Gateway {
  private:
   void add_endpoint(const Endpoint& endpoint);
   net::Task<> answer_turn(Ask& ask);
-  net::Task<Result<std::string_view>> read_turn_body(Ask& ask);
   Result<std::unique_ptr<LoopWork>> read_turn(Ask& ask, std::string_view body);
   // Frames of their own: a stream without a loop has no room for one.
   net::Task<> run_plain(Ask& ask, std::unique_ptr<LoopWork> work);

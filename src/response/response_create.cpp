@@ -2,11 +2,14 @@
 
 #include <utility>
 
+#include "chat/token_estimate.h"
 #include "engine/answer_notes.h"
+#include "front/admission.h"
 #include "json/member.h"
 #include "json/writer.h"
 #include "response/response_audience.h"
 #include "turn/connection_audience.h"
+#include "turn/count_tokens.h"
 #include "turn/event_stream.h"
 #include "turn/observe.h"
 
@@ -89,11 +92,11 @@ net::Task<> begin_background(const ResponseDesk& desk, Ask& ask, std::unique_ptr
 }  // namespace
 
 net::Task<> create_response(const ResponseDesk& desk, Ask& ask) {
+  const auto body = co_await read_turn_body(desk.desk.world, ask);
+  if (!body) co_return co_await desk.desk.refuse(ask, body.error());
   auto slots = std::make_unique<TurnSlots>(desk.desk.world, ask.key);
   const std::optional<Error> busy = slots->refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
-  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
-  if (!body) co_return co_await desk.desk.refuse(ask, body.error());
   const ResponseFields fields = read_response_fields(*body);
   auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
   if (!expanded) co_return co_await desk.desk.refuse(ask, expanded.error());
@@ -168,11 +171,11 @@ net::Task<> follow_response(Ask& ask, const std::shared_ptr<RunningResponse>& ru
 }
 
 net::Task<> compact_response(const ResponseDesk& desk, Ask& ask) {
+  const auto body = co_await read_turn_body(desk.desk.world, ask);
+  if (!body) co_return co_await desk.desk.refuse(ask, body.error());
   const TurnSlots slots(desk.desk.world, ask.key);
   const std::optional<Error> busy = slots.refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
-  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
-  if (!body) co_return co_await desk.desk.refuse(ask, body.error());
   const ResponseFields fields = read_response_fields(*body);
   auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
   if (!expanded) co_return co_await desk.desk.refuse(ask, expanded.error());
@@ -212,7 +215,7 @@ net::Task<> compact_response(const ResponseDesk& desk, Ask& ask) {
 }
 
 net::Task<> count_input_tokens(const ResponseDesk& desk, Ask& ask) {
-  const auto body = co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
+  const auto body = co_await read_body(desk.desk.world, ask);
   if (!body) co_return co_await desk.desk.refuse(ask, body.error());
   const ResponseFields fields = read_response_fields(*body);
   const auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
@@ -221,13 +224,17 @@ net::Task<> count_input_tokens(const ResponseDesk& desk, Ask& ask) {
   if (!request) co_return co_await desk.desk.refuse(ask, request.error());
   const auto model = ask.snapshot->choose_model(ask.key, request->model);
   if (!model) co_return co_await desk.desk.refuse(ask, model.error());
-  const Usage usage = engine::estimate_usage(engine::prompt_bytes(*request), {});
+  const TurnHost host = desk.desk.turn_host();
+  std::optional<std::int64_t> tokens = co_await ask_count(host, *ask.snapshot, *model, *request);
+  if (!tokens) {
+    ask.headers.add(kEstimatedHeader, "estimated");
+    tokens = estimate_tokens(*request);
+  }
   std::string answer;
   json::ObjectWriter object(answer);
   object.string("object", "response.input_tokens");
-  object.integer("input_tokens", usage.prompt_tokens);
+  object.integer("input_tokens", *tokens);
   object.close();
-  ask.headers.add("x-callgate-estimated", "true");
   co_await respond_json(ask, 200, answer);
 }
 
