@@ -140,13 +140,12 @@ INSTANTIATE_TEST_SUITE_P(Protocols, ResponsesOracle, testing::Values("openai_res
 // A request that both sides can carry whole.
 constexpr std::string_view kWholeRequest = R"({"model":"m","stream":true,"messages":[
   {"role":"system","content":"Be brief."},{"role":"developer","content":"Use tools."},
-  {"role":"user","content":[{"type":"text","text":"What is this?"},
-    {"type":"image_url","image_url":{"url":"data:image/png;base64,AA==","detail":"low"}}]},
+  {"role":"user","content":[{"type":"text","text":"What is this?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA==","detail":"low"}}]},
   {"role":"assistant","content":"I look.","tool_calls":[
     {"id":"a","type":"function","function":{"name":"find","arguments":"{\"q\":\"tea\"}"}},
     {"id":"b","type":"function","function":{"name":"add","arguments":"{}"}}]},
   {"role":"tool","tool_call_id":"a","content":"3 results"},{"role":"tool","tool_call_id":"b","content":"42"},
-  {"role":"assistant","content":"It is tea."},{"role":"user","content":"Thanks \u00e9"}],
+  {"role":"assistant","content":"It is tea."},{"role":"user","content":"Thanks é"}],
   "tools":[{"type":"function","function":{"name":"find","description":"Finds.","parameters":{"type":"object"},"strict":true}},
     {"type":"function","function":{"name":"add","parameters":{"type":"object"},"strict":false}}],
   "tool_choice":{"type":"function","function":{"name":"find"}},"parallel_tool_calls":false,
