@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 fuzz_seconds=${FUZZ_SECONDS:-6}
 e2e_preset=dev
-threaded=(net tool store telemetry access dial recorder turn room admin gateway mock)  # the modules whose tests run under the thread sanitizer
+threaded=(net tool store telemetry access dial recorder turn room response admin gateway mock)  # the modules whose tests run under the thread sanitizer
 mkdir -p build
 passed=0
 failed=0
