@@ -1,4 +1,4 @@
-// Joins what a parser says in pieces of one push: a stream full of things that look like markers must not leave as a delta
+// Joins the prose that a parser lets go in pieces of one push: a stream full of things that look like markers must not leave as a delta
 // for each of them. Nothing is kept from one push to the next.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace callgate::engine {
 
 class DeltaJoiner {
  public:
-  enum class Kind : std::uint8_t { none, text, reasoning, arguments };
+  enum class Kind : std::uint8_t { none, text, reasoning };
 
   // A push begins. REQUIRES: `input` stays valid until its take().
   void begin(std::string_view input) {

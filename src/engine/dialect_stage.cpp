@@ -105,9 +105,6 @@ void DialectStage::ParserSink::accept(const Event& event) {
   if (const auto* text = std::get_if<TextDelta>(&event)) {
     return join(DeltaJoiner::Kind::text, text->text);
   }
-  if (const auto* arguments = std::get_if<ArgumentsDelta>(&event)) {
-    return join(DeltaJoiner::Kind::arguments, arguments->bytes);
-  }
   if (const auto* reasoning = std::get_if<ReasoningDelta>(&event)) {
     if (from_text_ && !std::exchange(stage_.counted_reasoning_, true)) ++stage_.markup_;
     return join(DeltaJoiner::Kind::reasoning, reasoning->text);
@@ -135,8 +132,6 @@ void DialectStage::ParserSink::flush() {
       return next_.accept(TextDelta{stage_.joiner_.take()});
     case DeltaJoiner::Kind::reasoning:
       return next_.accept(ReasoningDelta{stage_.joiner_.take()});
-    case DeltaJoiner::Kind::arguments:
-      return next_.accept(ArgumentsDelta{stage_.next_call_, stage_.joiner_.take()});
   }
 }
 

@@ -117,7 +117,7 @@ rule fails
 `;
 
 const kOrder = '{"status":"shipped","eta":"2026-02-20"}';
-const kWhole = 'Let me look that up...Your order has shipped!';
+const kWhole = 'Let me look that up...\n\nYour order has shipped!';
 const kUsage = { prompt_tokens: 30, completion_tokens: 15, total_tokens: 45 };
 
 // The tools' server: what was asked of it, when, and what was hung up on.

@@ -168,7 +168,7 @@ for (const store of ['none', 'sqlite', 'postgresql']) {
             const conversation = new_conversation();
             const callgate = { conversation, memory, show_tool_calls };
             const first = await ask(gateways[store], [user(kQuestion)], callgate, { stream });
-            assert.equal(first.text, kFirst + kFinal, JSON.stringify(first));
+            assert.equal(first.text, `${kFirst}\n\n${kFinal}`, JSON.stringify(first));
             assert.equal(first.end.end_reason, 'completed');
             const noted = stream ? first.notes : (first.end.events ?? []).map(({ type }) => type);
             const shown = ['callgate.tool_call', 'callgate.tool_result'];

@@ -93,7 +93,7 @@ describe('sentences', () => {
       assert.deepEqual(deltas(data), [
         'I am on it, Dr. Who. ',
         'Let me lo',
-        'I have found it. ',
+        '\n\nI have found it. ',
         'It is late',
       ]);
       const whole = await post(`${gateway.v1}/chat/completions`, ask('order', { callgate }));
@@ -121,7 +121,7 @@ describe('sentences', () => {
     });
     assert.deepEqual(deltas(data), [
       '<think>hm</think>One moment pl',
-      '<think>so</think>Done it is. ',
+      '<think>so</think>\n\nDone it is. ',
       'Bye',
     ]);
   });
@@ -151,7 +151,7 @@ describe('the form of a turn', () => {
 
   test('text after the last call of a round is withheld', async () => {
     const kept = await get('tail', {});
-    assert.equal(deltas(kept.data).join(''), 'a  tailend');
+    assert.equal(deltas(kept.data).join(''), 'a  tail\n\nend');
     for (const headers of [
       { 'x-callgate-suppress-tail-after-tools': 'true' },
       { 'x-callgate-output': 'json' },

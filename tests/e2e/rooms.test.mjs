@@ -102,7 +102,7 @@ rule any
   text "ok"
 `;
 const kFirst = 'Let me look that up...';
-const kWhole = `${kFirst}Your order has shipped!`;
+const kWhole = `${kFirst}\n\nYour order has shipped!`;
 
 let gateway;
 let seen;

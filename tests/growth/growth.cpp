@@ -371,10 +371,11 @@ int main(int argc, char** argv) {
     if (name.find(wanted) == std::string::npos) continue;
     for (const std::size_t n : {std::size_t{500}, std::size_t{2000}}) {
       const callgate::Work work = make(n);
+      const std::string label = name + "|" + std::to_string(n);
       CALLGRIND_START_INSTRUMENTATION;
       CALLGRIND_ZERO_STATS;
       work();
-      CALLGRIND_DUMP_STATS_AT((name + "|" + std::to_string(n)).c_str());
+      CALLGRIND_DUMP_STATS_AT(label.c_str());
       CALLGRIND_STOP_INSTRUMENTATION;
     }
   }
