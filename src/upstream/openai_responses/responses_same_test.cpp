@@ -101,8 +101,8 @@ TEST(SameFormat, tells_of_items_that_have_no_events) {
             "\"namespace\":"
             "\"fs\",\"arguments\":\"\",\"k\":2}\n"
             "call 0 fs__read id=a\n"
-            "field openai_responses.response {\"status\":\"completed\",\"output\":[],\"extra\":3}\n"
             "args 0 {}\nend 0 complete\n"
+            "field openai_responses.response {\"status\":\"completed\",\"output\":[],\"extra\":3}\n"
             "finish tool_calls\n");
 }
 
