@@ -400,11 +400,6 @@ net::Task<> open_response_socket(const ResponseDesk& desk, Ask& ask) {
     const Error error{.code = ErrorCode::invalid_request, .message = std::string(fault->message)};
     co_return co_await desk.desk.refuse(ask, error, fault->status);
   }
-  if (is_foreign_page(ask)) {
-    const Error error{.code = ErrorCode::forbidden,
-                      .message = "the origin of this page is not in cors.origins"};
-    co_return co_await desk.desk.refuse(ask, error);
-  }
   if (desk.desk.world.draining.load(std::memory_order_relaxed)) {
     const Error error{.code = ErrorCode::unavailable,
                       .message = "the gateway is shutting down",
