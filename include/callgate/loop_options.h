@@ -104,7 +104,7 @@ struct Options {
       true;  // the model gets its reasoning back with its calls, as `reasoning_content`
   // Put between the texts of two rounds where no white space stands.
   std::string round_separator = "\n\n";
-  std::uint64_t id_seed = 0;    // ids that the loop mints come from this alone
+  std::uint64_t id_seed = 0;  // ids that the loop mints come from this alone
 };
 
 // Sets the option of that name from text: a number, a duration such as 300ms, 5s or 2m (a bare number is milliseconds),

@@ -80,12 +80,13 @@ data: {"type":"message_stop"}
 
 )"}});
   bool early = false;
-  loop_.spawn([](net::Loop& loop, net::Signal& signal, bool& seen,
-                 FakeServer& tools) -> net::Task<> {
-    for (int i = 0; i < 5'000 && tools.asked().empty(); ++i) co_await loop.sleep(net::Millis(1));
-    seen = !tools.asked().empty();
-    signal.notify();
-  }(loop_, goes_on, early, tool_server_));
+  loop_.spawn(
+      [](net::Loop& loop, net::Signal& signal, bool& seen, FakeServer& tools) -> net::Task<> {
+        for (int i = 0; i < 5'000 && tools.asked().empty(); ++i)
+          co_await loop.sleep(net::Millis(1));
+        seen = !tools.asked().empty();
+        signal.notify();
+      }(loop_, goes_on, early, tool_server_));
   const TestAnswer answer = gateway.ask(question(false), kLoop);
   EXPECT_TRUE(early) << "the tool was asked only when the model's turn went on";
   EXPECT_THAT(answer.body, HasSubstr("Sunny."));

@@ -93,7 +93,7 @@ class CallTracker {
   };
 
   // How far back a piece may reach for its call. Keeps the search linear however many calls a turn has.
-  static constexpr std::size_t kReach = 512;
+  static constexpr std::size_t kReach = 128;
   static std::size_t reach_from(std::size_t size) { return size > kReach ? size - kReach : 0; }
 
   // call_match.cpp: which call a piece belongs to

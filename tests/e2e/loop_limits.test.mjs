@@ -24,7 +24,7 @@ const kModels = {
     /limit|at most/.test(last) ? answer('told') : calling(call('echo', `{"n":${turn}}`)),
   burst: ({ turn }) =>
     turn > 0 ? answer('told') : calling(...[0, 1, 2].map((n) => call('echo', `{"n":${n}}`, n))),
-  circle: ({ tools }) => (tools.length === 0 ? answer('enough') : calling(call('echo', '{"n": 1}'))),
+  circle: ({ choice }) => (choice === 'none' ? answer('enough') : calling(call('echo', '{"n": 1}'))),
   same: ({ turn }) => (turn === 3 ? answer('same') : calling(call('echo', `{"n":${turn}}`))),
   silent: ({ user }) => (/empty/.test(user) ? answer('sorry') : answer('')),
   mute: () => answer(''),
@@ -74,6 +74,7 @@ before(async () => {
       last: text_of(body.messages.at(-1).content),
       user: text_of(body.messages.findLast((message) => message.role === 'user').content),
       tools: body.tools ?? [],
+      choice: body.tool_choice,
     });
     if (bytes === 'close') return response.destroy();
     response.writeHead(200, kEventStream);

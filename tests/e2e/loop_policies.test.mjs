@@ -121,8 +121,8 @@ describe('sentences', () => {
     });
     assert.deepEqual(deltas(data), [
       '<think>hm</think>One moment pl',
-      '<think>so</think>\n\nDone it is. ',
-      'Bye',
+      '<think>so</think>\n\n',
+      'Done it is. Bye',
     ]);
   });
 });

@@ -405,7 +405,7 @@ describe('sentences', () => {
     ['Dr. Who paid 3.50. '],
     ['He left at once. '],
     ['Then'],
-    ['it was over. '],
+    ['\n\nit was over. '],
     ['Really'],
   ];
   const sentences_of = (frames) =>

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxItems = std::size_t{1} << 16;
 // How far back an event may reach for its item. Keeps the search linear however many items an answer has.
-constexpr std::size_t kReach = 512;
+constexpr std::size_t kReach = 128;
 
 // Whether a delta with that id may belong to an item that it does not name.
 bool may_claim(const OutputItem& item, std::string_view id) {
