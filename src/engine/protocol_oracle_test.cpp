@@ -169,7 +169,7 @@ TEST_P(ProtocolOracle, is_read_as_what_was_said) {
     EXPECT_EQ(heard, told) << answer.bytes;
 
     // However the upstream's bytes were cut: in two at some places, and byte by byte.
-    const std::size_t step = std::max<std::size_t>(1, input.size() / 16);
+    const std::size_t step = std::max<std::size_t>(1, input.size() / 4);
     for (std::size_t cut = 1; cut < input.size(); cut += step) {
       ASSERT_EQ(engine::run_golden(request, options, input, {&cut, 1}).bytes, answer.bytes)
           << "cut at byte " << cut;

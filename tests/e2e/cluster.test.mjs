@@ -28,7 +28,7 @@ async function start_cluster(t, { key } = {}) {
       },
       upstream: [{ name: 'qwen', wire: 'qwen_web', url: `${mock.url}/api/v2` }],
       model: [{ name: 'm', upstream: 'qwen', dialect: 'generic_xml', retries: 0 }],
-      ...(key ? { key } : {}),
+      ...(key ? { key } : { hosts: ['gateways'] }),  // what nginx calls them
     };
     nodes.push({ cable, config, gateway: await start_gateway(t, config) });
   }

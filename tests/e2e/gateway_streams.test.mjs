@@ -118,6 +118,7 @@ describe('a client that leaves', () => {
         const leave = new AbortController();
         const asked = fetch(`${gateway.v1}/chat/completions`, {
           method: 'POST',
+          headers: { 'content-type': 'application/json' },
           body: JSON.stringify(ask('x', { stream })),
           signal: leave.signal,
         });

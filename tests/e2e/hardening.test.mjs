@@ -109,7 +109,7 @@ describe('a store that is taken away', () => {
       const { file, say, ready } = await start(t, { when_down: 'closed' });
       lose(file);
       await eventually('it is noticed', async () => (await ready()).code === 503);
-      assert.match((await ready()).store, /deleted|emptied|truncated/);
+      assert.match((await ready()).store_problem, /deleted|emptied|truncated/);
       assert.equal((await say()).status, 503);
     });
   }
@@ -124,7 +124,7 @@ describe('a store that is taken away', () => {
     execFileSync('prlimit', ['--pid', String(gateway.pid), '--fsize=300000']);
     await eventually('the disk is full', async () => {
       assert.equal((await say()).status, 200);
-      return /full/.test((await ready()).store);
+      return /full/.test((await ready()).store_problem);
     }, 60_000);
     assert.ok(gateway.running);
   });

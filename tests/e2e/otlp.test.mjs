@@ -145,7 +145,7 @@ describe('spans', () => {
       'callgate.delta_position': 1,
       'callgate.bytes': 15,
       'callgate.outcome': 'complete',
-      'callgate.usage_emitted': true,
+      'callgate.usage_emitted': false,
       'callgate.dialect': 'native',
     });
 
@@ -169,7 +169,7 @@ describe('spans', () => {
     line(`call_started request=r-1 trace=${kTrace} tool_call_index=0 choice=0 tool=find delta_position=1 dialect=native`);
     line(
       `call_finished request=r-1 trace=${kTrace} tool_call_index=0 choice=0 delta_position=4 bytes=15 ` +
-        'outcome=complete usage_emitted=true dialect=native',
+        'outcome=complete usage_emitted=false dialect=native',
     );
   });
 

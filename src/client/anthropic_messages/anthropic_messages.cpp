@@ -161,6 +161,8 @@ std::string messages_error_body(const Error& error) {
   object.string("type", is_own_type(error.type) && !is_quota(error) ? std::string_view(error.type)
                                                                     : type_of_error(error));
   object.string("message", error.message);
+  // SDKs then send the whole conversation again.
+  if (error.param == "thread") object.raw("details", R"({"error_code":"thread_not_found"})");
   object.close();
   if (!error.request_id.empty()) envelope.string("request_id", error.request_id);
   envelope.close();

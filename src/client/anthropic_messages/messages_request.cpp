@@ -84,12 +84,14 @@ bool MessagesReader::read_field(const std::string& name, std::string_view json) 
     set_extra(name, json);
     return true;
   }
-  // The client believes that they were checked unless it is refused.
-  const bool vital = name == "safeguards";
+  // The client believes that they were checked unless it is refused. Likewise a request that continues a thread holds only what is
+  // new: the rest is with the API. One that begins a thread holds everything.
+  const bool continues = name == "thread" && json::member_text(json, "type") != "create";
+  const bool vital = name == "safeguards" || continues;
   add_native(name, json,
-             vital                     ? NativeField::Elsewhere::refused
-             : name == "cache_control" ? NativeField::Elsewhere::unsaid
-                                       : NativeField::Elsewhere::named);
+             vital                                         ? NativeField::Elsewhere::refused
+             : name == "cache_control" || name == "thread" ? NativeField::Elsewhere::unsaid
+                                                           : NativeField::Elsewhere::named);
   return true;
 }
 
