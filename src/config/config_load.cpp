@@ -272,9 +272,9 @@ class Loader {
     }
   }
 
-  static constexpr std::array<std::string_view, 14> kSections{
-      "tls",  "limits", "log",  "cors", "store", "capture",  "otlp",
-      "loop", "rooms",  "tool", "hook", "key",   "upstream", "model"};
+  static constexpr std::array<std::string_view, 15> kSections{
+      "tls",   "limits",    "log",  "cors", "store", "capture",  "otlp", "loop",
+      "rooms", "responses", "tool", "hook", "key",   "upstream", "model"};
   std::string_view file_;
   std::optional<Error> error_;
 };

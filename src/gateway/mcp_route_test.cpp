@@ -55,7 +55,7 @@ TEST_F(McpRouteTest, refuses_foreign_pages) {
   TestGateway gateway(loop_, config());
   const TestAnswer answer = post(gateway, kList, {{"origin", "https://evil.example"}});
   EXPECT_EQ(answer.status, 403);
-  EXPECT_THAT(answer.body, HasSubstr("pages of this origin may not call"));
+  EXPECT_THAT(answer.body, HasSubstr("may not call this gateway"));
   EXPECT_EQ(post(gateway, kList, {{"origin", "http://localhost:3000"}}).status, 200);
 }
 

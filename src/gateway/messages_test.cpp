@@ -136,7 +136,7 @@ TEST_F(MessagesGateway, answers_errors_in_its_own_words) {
 
 TEST_F(MessagesGateway, tells_a_client_without_a_key_not_to_retry) {
   TestGateway gateway(loop_,
-                      "[[key]]\nname = \"k\"\nkey = \"secret-secret\"\n" + config("openai_chat"));
+                      "[[key]]\nname = \"k\"\nsecret = \"sk-0123456789abcdef\"\n" + config("openai_chat"));
   const TestAnswer answer = gateway.ask("{}", {{"x-api-key", "wrong"}}, kMessages);
   EXPECT_EQ(answer.status, 401);
   EXPECT_EQ(answer.header("x-should-retry"), "false");

@@ -80,7 +80,8 @@ class ServiceTest : public testing::Test {
   std::uint16_t port() const { return service_->endpoints().front().port; }
   std::string get(std::string_view path) const {
     net::RawSocket socket = net::RawSocket::connect(port());
-    socket.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    socket.send("GET " + std::string(path) +
+                " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     return socket.receive_all();
   }
   net::RawSocket ask(const std::string& model) const {
@@ -160,7 +161,7 @@ TEST_F(ServiceTest, limits_rooms_from_the_first_one_on) {
   start();
   net::RawSocket socket = net::RawSocket::connect(port());
   socket.send(
-      "GET /v1/rooms/lobby HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: "
+      "GET /v1/rooms/lobby HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: "
       "websocket\r\n"
       "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
   EXPECT_THAT(socket.receive_all(), HasSubstr("there are too many rooms"));

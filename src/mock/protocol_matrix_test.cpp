@@ -49,9 +49,8 @@ rule error_before
   status 400 {"error":{"message":"the model is asleep","type":"invalid_request_error","param":null,"code":"asleep"}}
 rule error_during
   when user contains "say error during"
-  text "Hello, "
   fault error_mid
-  text "World."
+  text "Hello, " "World."
 rule disconnect
   when user contains "say disconnect"
   text "Hello, " "World."
@@ -102,7 +101,7 @@ struct Question {
 constexpr std::string_view kChatTools =
     R"("tools":[{"type":"function","function":{"name":"find","parameters":{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"array"}}}}},{"type":"function","function":{"name":"add","parameters":{"type":"object","properties":{"a":{"type":"integer"}}}}}])";
 constexpr std::string_view kFlatTools =
-    R"("tools":[{"type":"function","name":"find","parameters":{"type":"object","properties":{}}},{"type":"function","name":"add","parameters":{"type":"object","properties":{}}}])";
+    R"("tools":[{"type":"function","name":"find","parameters":{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"array"}}}},{"type":"function","name":"add","parameters":{"type":"object","properties":{"a":{"type":"integer"}}}}])";
 
 // A row per protocol: how its clients ask.
 Question question(const Protocol& protocol, const std::string& model, const std::string& user,
@@ -111,7 +110,8 @@ Question question(const Protocol& protocol, const std::string& model, const std:
   const std::string messages = R"("messages":[{"role":"user","content":")" + user + "\"}]";
   const std::string named = R"({"model":")" + model + "\"" + flag + ",";
   if (protocol.name == "openai_chat") {
-    return {"/v1/chat/completions", named + messages + "," + std::string(kChatTools) + "}"};
+    const std::string usage = stream ? R"("stream_options":{"include_usage":true},)" : "";
+    return {"/v1/chat/completions", named + usage + messages + "," + std::string(kChatTools) + "}"};
   }
   if (protocol.name == "openai_completions") {
     return {"/v1/completions", named + R"("prompt":")" + user + "\"}"};
@@ -120,10 +120,11 @@ Question question(const Protocol& protocol, const std::string& model, const std:
     return {"/api/chat", named + messages + "," + std::string(kChatTools) + "}"};
   }
   if (protocol.name == "gemini") {
-    return {"/v1beta/models/" + model +
-                (stream ? ":streamGenerateContent?alt=sse" : ":generateContent"),
-            R"({"contents":[{"role":"user","parts":[{"text":")" + user +
-                R"("}]}],"tools":[{"functionDeclarations":[{"name":"find"},{"name":"add"}]}]})"};
+    return {
+        "/v1beta/models/" + model +
+            (stream ? ":streamGenerateContent?alt=sse" : ":generateContent"),
+        R"({"contents":[{"role":"user","parts":[{"text":")" + user +
+            R"("}]}],"tools":[{"functionDeclarations":[{"name":"find","parameters":{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"array"}}}},{"name":"add","parameters":{"type":"object","properties":{"a":{"type":"integer"}}}}]}]})"};
   }
   if (protocol.name == "openai_responses") {
     return {"/v1/responses", named + R"("input":")" + user + "\"," + std::string(kFlatTools) + "}"};
@@ -132,7 +133,7 @@ Question question(const Protocol& protocol, const std::string& model, const std:
     return {
         "/v1/messages",
         named + R"("max_tokens":100,)" + messages +
-            R"(,"tools":[{"name":"find","input_schema":{"type":"object"}},{"name":"add","input_schema":{"type":"object"}}]})"};
+            R"(,"tools":[{"name":"find","input_schema":{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"array"}}}},{"name":"add","input_schema":{"type":"object","properties":{"a":{"type":"integer"}}}}]})"};
   }
   ADD_FAILURE() << "no question in " << protocol.name;
   return {};
