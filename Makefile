@@ -65,6 +65,10 @@ check-mcp: deps-test  ## the official MCP conformance scenarios: installs 150 MB
 asan tsan: deps-test  ## the tests under a sanitizer
 	@tools/run_tests.sh $@
 
+.PHONY: growth
+growth: deps-test  ## counts instructions for n and 4n messages, calls, tools and parts everywhere: nothing may grow faster
+	@tools/run_tests.sh growth
+
 .PHONY: fuzz
 fuzz: deps-test  ## fuzz for MINUTES of wall time (default 6), shared among all targets
 	@tools/run_fuzzers.sh $$(( $(MINUTES) * 60 )) all

@@ -92,7 +92,6 @@ part_all() {
   part_asan
   wait "$other" || { cat build/e2e.install.log; add 0 1; }
   part_fuzz
-  part_growth
   say "e2e: real SDK clients; tsan: modules with threads"
   run_e2e &
   other=$!

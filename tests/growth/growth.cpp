@@ -272,6 +272,18 @@ Work render_and_parse(const Dialect& dialect, std::size_t n) {
 
 using Cases = std::vector<std::pair<std::string, Case>>;
 
+// Of a turn, with a name for the model where the path has one.
+std::string path_of(const Protocol& protocol) {
+  for (const Endpoint& endpoint : protocol.endpoints) {
+    if (endpoint.kind != Endpoint::Kind::turn) continue;
+    std::string path(endpoint.path);
+    if (const std::size_t star = path.find('*'); star != std::string::npos)
+      path.replace(star, 1, "m");
+    return path;
+  }
+  return {};
+}
+
 void add_requests(Cases& cases) {
   for (const Shape& shape : kShapes) {
     const auto name = [&](std::string_view what, std::string_view who) {
@@ -283,15 +295,13 @@ void add_requests(Cases& cases) {
       });
     }
     for (const Protocol* protocol : client::all()) {
+      // Upstreams of the same name speak what these clients speak. Completions have one prompt and nothing that grows.
+      const WireFormat* wire = upstream::find(protocol->name);
+      if (wire == nullptr) continue;
       cases.emplace_back(
-          name("protocol", protocol->name), [protocol, &shape](std::size_t n) -> Work {
-            // Upstreams of the same name speak what these clients speak.
-            const WireFormat* wire = upstream::find(protocol->name);
-            if (wire == nullptr)
-              std::printf("no wire format %s\n", std::string(protocol->name).c_str());
-            std::string body = wire == nullptr ? std::string() : body_for(*wire, shape.make(n));
-            return [protocol, body = std::move(body)] {
-              const auto request = protocol->decode({.body = body});
+          name("protocol", protocol->name), [protocol, wire, &shape](std::size_t n) -> Work {
+            return [protocol, path = path_of(*protocol), body = body_for(*wire, shape.make(n))] {
+              const auto request = protocol->decode({.body = body, .path = path});
               sink += request ? request->messages.size() : 0;
               if (!request) std::printf("%s\n", request.error().message.c_str());
             };
