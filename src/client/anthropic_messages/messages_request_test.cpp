@@ -224,9 +224,20 @@ TEST(MessagesRequest, keeps_what_only_the_api_knows_apart) {
   for (const NativeField& field : request.native) fields.emplace_back(field.name, field.elsewhere);
   EXPECT_THAT(fields, ElementsAre(std::pair("thinking", Elsewhere::named),
                                   std::pair("context_management", Elsewhere::named),
-                                  std::pair("thread", Elsewhere::named),
+                                  std::pair("thread", Elsewhere::unsaid),
                                   std::pair("safeguards", Elsewhere::refused),
                                   std::pair("cache_control", Elsewhere::unsaid)));
+}
+
+// It holds only what is new: elsewhere the rest of the conversation would be missing.
+TEST(MessagesRequest, refuses_to_continue_a_thread_elsewhere) {
+  const Request request =
+      read(with_hi(R"("thread":{"type":"continue","previous_message_id":"msg_1"})"));
+  ASSERT_EQ(request.native.size(), 1U);
+  EXPECT_EQ(request.native.front().name, "thread");
+  EXPECT_EQ(request.native.front().elsewhere, NativeField::Elsewhere::refused);
+  EXPECT_THAT(kAnthropicMessages.error_body({.message = "x", .param = "thread"}),
+              testing::HasSubstr(R"("details":{"error_code":"thread_not_found"})"));
 }
 
 TEST(MessagesRequest, takes_any_beta) {
