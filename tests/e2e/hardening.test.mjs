@@ -73,8 +73,10 @@ describe('a command tool', () => {
 describe('a store that is taken away', () => {
   const start = async (t, store = {}) => {
     const mock = await start_mock(t, kAnswer);
-    const file = join(make_folder(t), 'log.db');
-    const gateway = await start_gateway(t, one_upstream(mock.v1, { store: { url: `sqlite:${file}`, ...store } }));
+    const folder = make_folder(t);
+    const file = join(folder, 'log.db');
+    const journal = join(folder, 'callgate.journal');  // what one gateway leaves behind, the next one in the same folder replays
+    const gateway = await start_gateway(t, one_upstream(mock.v1, { store: { url: `sqlite:${file}`, journal, ...store } }));
     const say = () => post(`${gateway.v1}/chat/completions`, ask('hello'));
     const ready = async () => {
       const { status, text } = await fetch_text(`${gateway.url}/readyz`);
@@ -133,7 +135,8 @@ describe('a store that is taken away', () => {
 test('two keys that choose the same id see their own requests', async (t) => {
   const mock = await start_mock(t, '\nrule answer\n  text "the answer"\n');
   const key = ['alice', 'bob', 'carol'].map((name) => ({ name, secret: `sk-${name}-0123456789abcdef`, admin: true }));
-  const store = { url: `sqlite:${join(make_folder(t), 'log.db')}`, content: true };
+  const folder = make_folder(t);
+  const store = { url: `sqlite:${join(folder, 'log.db')}`, journal: join(folder, 'callgate.journal'), content: true };
   const gateway = await start_gateway(t, one_upstream(mock.v1, { key, store }));
   const headers = (name) => ({ authorization: `Bearer sk-${name}-0123456789abcdef`, 'x-request-id': 'dup-1' });
   for (const name of ['alice', 'bob'])
