@@ -5,11 +5,9 @@
 #include <utility>
 
 #include "chat/field_reader.h"
-#include "json/reader.h"
 #include "json/writer.h"
 
 namespace callgate::client {
-namespace {
 
 Error syntax_error(std::string_view body, const json::ReadError& fault) {
   const std::string_view before = body.substr(0, std::min(fault.offset, body.size()));
@@ -24,8 +22,6 @@ Error syntax_error(std::string_view body, const json::ReadError& fault) {
   message.push_back(')');
   return {.code = ErrorCode::invalid_request, .message = std::move(message)};
 }
-
-}  // namespace
 
 Result<void> check_body(std::string_view body) {
   json::Reader in(body);

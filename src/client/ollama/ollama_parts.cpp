@@ -35,10 +35,11 @@ void append_ollama_call(std::string& out, const OpenCall& call) {
   object.close();
 }
 
-std::string ollama_logprobs(std::string_view json) {
-  std::string out;
-  append_one_line(out, array_elements(json::given_member(json, "content")));
-  return out;
+void append_ollama_logprobs(std::string& elements, std::string_view json) {
+  const auto more = array_elements(json::given_member(json, "content"));
+  if (more.empty()) return;
+  if (!elements.empty()) elements.push_back(',');
+  append_one_line(elements, more);
 }
 
 void OllamaEnd::append_to(json::ObjectWriter& object, const AnswerEnd& end) const {

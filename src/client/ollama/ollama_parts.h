@@ -17,8 +17,8 @@ namespace callgate::client {
 // {"id":"call_1","function":{"index":0,"name":"find","arguments":{"q":"tea"}}}
 void append_ollama_call(std::string& out, const OpenCall& call);
 
-// Probabilities as Chat Completions has them -> the elements of Ollama's list, without brackets.
-std::string ollama_logprobs(std::string_view json);
+// Probabilities as Chat Completions has them, appended to the elements of Ollama's list, which stand without brackets.
+void append_ollama_logprobs(std::string& elements, std::string_view json);
 
 // What the last line of an answer says beside the message.
 struct OllamaEnd {

@@ -119,11 +119,7 @@ class OllamaStream final : public ResponseEncoder, private EventSink {
         return member(event.name, line);
       }
       case FieldReported::Scope::choice:
-        if (event.name == "logprobs") {
-          const std::string elements = ollama_logprobs(event.json);
-          logprobs_.append(logprobs_.empty() || elements.empty() ? "" : ",").append(elements);
-          return;
-        }
+        if (event.name == "logprobs") return append_ollama_logprobs(logprobs_, event.json);
         break;
       case FieldReported::Scope::turn:
         break;

@@ -73,11 +73,7 @@ class OllamaWhole final : public ResponseEncoder, private EventSink {
       case FieldReported::Scope::message:
         return message_.add(event.scope, event.name, event.json);
       case FieldReported::Scope::choice:
-        if (event.name == "logprobs") {
-          const std::string elements = ollama_logprobs(event.json);
-          logprobs_.append(logprobs_.empty() || elements.empty() ? "" : ",").append(elements);
-          return;
-        }
+        if (event.name == "logprobs") return append_ollama_logprobs(logprobs_, event.json);
         break;
       case FieldReported::Scope::turn:
         break;

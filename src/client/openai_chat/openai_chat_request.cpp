@@ -9,7 +9,6 @@
 #include "chat/message_reader.h"
 #include "client/body.h"
 #include "client/openai_chat/openai_chat.h"
-#include "client/syntax_error.h"
 #include "json/writer.h"
 
 namespace callgate::client {

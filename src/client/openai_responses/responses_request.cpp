@@ -8,10 +8,10 @@
 
 #include "chat/body_mark.h"
 #include "chat/content.h"
+#include "client/body.h"
 #include "client/openai_responses/openai_responses.h"
 #include "client/openai_responses/responses_items.h"
 #include "client/openai_responses/responses_tools.h"
-#include "client/syntax_error.h"
 #include "json/member.h"
 #include "json/writer.h"
 
