@@ -7,7 +7,7 @@
 
 namespace callgate::client {
 
-void append_one_line(std::string& out, std::string_view json) {
+void append_json_line(std::string& out, std::string_view json) {
   for (std::size_t at = 0; at < json.size();) {
     const std::size_t end = std::min(json.find_first_of("\r\n", at), json.size());
     out.append(json.substr(at, end - at));
@@ -21,13 +21,13 @@ void append_arguments_line(std::string& out, std::string_view arguments) {
   if (out.find_first_of("\r\n", at) == std::string::npos) return;
   const std::string object = out.substr(at);
   out.resize(at);
-  append_one_line(out, object);
+  append_json_line(out, object);
 }
 
 void append_fold(json::ObjectWriter& object, const FieldFold& fields) {
   fields.each([&](std::string_view name, std::string_view json) {
     std::string line;
-    append_one_line(line, json);
+    append_json_line(line, json);
     object.raw_escaped(name, line);
   });
 }

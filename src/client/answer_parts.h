@@ -28,7 +28,7 @@ struct OpenCall {
 };
 
 // JSON from elsewhere, on one line: line breaks can only stand between its values.
-void append_one_line(std::string& out, std::string_view json);
+void append_json_line(std::string& out, std::string_view json);
 // The arguments as a JSON object on one line; what is not an object is {"raw":"..."}.
 void append_arguments_line(std::string& out, std::string_view arguments);
 // Every field as a member.

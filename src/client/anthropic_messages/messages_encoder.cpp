@@ -7,6 +7,7 @@
 #include "chat/content.h"
 #include "chat/messages_frame.h"
 #include "chat/sealed_reasoning.h"
+#include "client/answer_parts.h"
 #include "client/anthropic_messages/messages_reasoning.h"
 #include "client/openai_chat/openai_usage.h"
 #include "json/member.h"

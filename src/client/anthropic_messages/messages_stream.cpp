@@ -1,6 +1,7 @@
 // Events -> the frames of a Messages stream. Hot: what is constant in the deltas of a block is built once.
 #include <utility>
 
+#include "client/answer_parts.h"
 #include "client/anthropic_messages/anthropic_messages.h"
 #include "client/anthropic_messages/messages_encoder.h"
 #include "client/openai_chat/openai_usage.h"

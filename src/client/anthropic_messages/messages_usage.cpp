@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "client/answer_parts.h"
 #include "client/openai_chat/openai_usage.h"
 #include "json/member.h"
 #include "json/reader.h"

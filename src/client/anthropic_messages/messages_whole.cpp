@@ -1,6 +1,7 @@
 // The whole Messages answer: the same blocks as a stream has, folded.
 #include <utility>
 
+#include "client/answer_parts.h"
 #include "client/anthropic_messages/anthropic_messages.h"
 #include "client/anthropic_messages/messages_encoder.h"
 #include "client/openai_chat/openai_usage.h"

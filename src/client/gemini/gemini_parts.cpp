@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chat/sealed_reasoning.h"
+#include "client/answer_parts.h"
 #include "client/gemini/gemini.h"
 #include "json/each.h"
 #include "json/member.h"
@@ -123,7 +124,7 @@ void append_gemini_usage(json::ObjectWriter& object, const GeminiUsageTold& told
   json::each_member(told.json, [&](std::string_view name, std::string_view value) {
     if (std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) return;
     std::string line;
-    append_one_line(line, value);
+    append_json_line(line, value);
     usage.raw_escaped(name, line);
   });
   usage.close();

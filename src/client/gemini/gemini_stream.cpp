@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "client/answer_parts.h"
 #include "client/gemini/gemini.h"
 #include "client/gemini/gemini_parts.h"
 #include "json/writer.h"
@@ -86,7 +87,7 @@ class GeminiStream final : public ResponseEncoder {
     out.append(R"({"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"index":0}],)");
     json::append_string(out, name);
     out.push_back(':');
-    append_one_line(out, json);
+    append_json_line(out, json);
     out.append(",").append(about_).append("}").append(frame_end());
   }
 
@@ -205,7 +206,7 @@ void GeminiCandidateStream::message_field(const FieldReported& event) {
     });
   }
   if (event.name == "parts") {
-    return part([&](std::string& out) { append_one_line(out, array_elements(event.json)); });
+    return part([&](std::string& out) { append_json_line(out, array_elements(event.json)); });
   }
   fields_.add(event.scope, event.name, event.json);
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "client/answer_parts.h"
 #include "client/gemini/gemini.h"
 #include "client/gemini/gemini_parts.h"
 #include "json/writer.h"
@@ -68,7 +69,7 @@ class GeminiWholeCandidate final : public EventSink {
         }
         if (event.name == "parts") {
           parts_.emplace_back().kind = Part::Kind::raw;
-          append_one_line(parts_.back().text, array_elements(event.json));
+          append_json_line(parts_.back().text, array_elements(event.json));
           return;
         }
         break;
@@ -139,7 +140,7 @@ void GeminiWholeCandidate::append_to(std::string& out, std::uint32_t index) {
   fields_.each([&](std::string_view name, std::string_view json) {
     if (name == "logprobs") return candidate.raw("logprobsResult", gemini_logprobs(json));
     std::string line;
-    append_one_line(line, json);
+    append_json_line(line, json);
     candidate.raw_escaped(name, line);
   });
   candidate.close();

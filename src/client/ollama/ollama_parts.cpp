@@ -1,5 +1,6 @@
 #include "client/ollama/ollama_parts.h"
 
+#include "client/answer_parts.h"
 #include "json/member.h"
 #include "json/reader.h"
 
@@ -39,7 +40,7 @@ void append_ollama_logprobs(std::string& elements, std::string_view json) {
   const auto more = array_elements(json::given_member(json, "content"));
   if (more.empty()) return;
   if (!elements.empty()) elements.push_back(',');
-  append_one_line(elements, more);
+  append_json_line(elements, more);
 }
 
 void OllamaEnd::append_to(json::ObjectWriter& object, const AnswerEnd& end) const {

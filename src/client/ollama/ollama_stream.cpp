@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/utc_time.h"
+#include "client/answer_parts.h"
 #include "client/ollama/ollama_encoders.h"
 #include "client/ollama/ollama_parts.h"
 #include "json/writer.h"
@@ -43,7 +44,7 @@ class OllamaStream final : public ResponseEncoder, private EventSink {
     line.append(text_open_).append(delta_close_).push_back(',');
     json::append_string(line, name);
     line.push_back(':');
-    append_one_line(line, json);
+    append_json_line(line, json);
     line.append(",\"done\":false}\n");
   }
 
@@ -115,7 +116,7 @@ class OllamaStream final : public ResponseEncoder, private EventSink {
         return call_.fields.add(event.scope, event.name, event.json);
       case FieldReported::Scope::message: {
         std::string line;
-        append_one_line(line, event.json);
+        append_json_line(line, event.json);
         return member(event.name, line);
       }
       case FieldReported::Scope::choice:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "client/answer_parts.h"
 #include "client/openai_chat/openai_chat.h"
 #include "client/openai_chat/openai_usage.h"
 #include "json/writer.h"

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "chat/event_log.h"
 #include "chat/message_json.h"
+#include "client/answer_parts.h"
 #include "client/openai_chat/openai_chat.h"
 #include "client/openai_chat/openai_usage.h"
 #include "json/reader.h"

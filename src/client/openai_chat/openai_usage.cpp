@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "client/answer_parts.h"
 #include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -113,14 +114,6 @@ std::string_view openai_finish_word(FinishReason reason, bool legacy) {
       return "stop";
   }
   return {};
-}
-
-void append_json_line(std::string& out, std::string_view json) {
-  for (std::size_t at = 0; at < json.size();) {
-    const std::size_t end = std::min(json.find_first_of("\r\n", at), json.size());
-    out.append(json.substr(at, end - at));
-    at = end + 1;
-  }
 }
 
 }  // namespace callgate::client

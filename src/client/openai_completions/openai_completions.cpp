@@ -91,7 +91,7 @@ class CompletionsEncoder final : public ResponseEncoder {
     out().append("],");
     json::append_string(out(), name);
     out().push_back(':');
-    append_one_line(out(), json);
+    append_json_line(out(), json);
     out().append("}\n\n");
   }
 

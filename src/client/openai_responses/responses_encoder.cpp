@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "client/answer_parts.h"
 #include "client/openai_chat/openai_chat.h"
 #include "client/openai_responses/openai_responses.h"
 #include "json/member.h"

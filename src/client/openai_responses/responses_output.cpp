@@ -6,6 +6,7 @@
 
 #include "chat/same_format.h"
 #include "chat/sealed_reasoning.h"
+#include "client/answer_parts.h"
 #include "client/openai_chat/openai_usage.h"
 #include "client/openai_responses/responses_encoder.h"
 #include "client/openai_responses/responses_seal.h"
