@@ -165,9 +165,9 @@ describe('spans', () => {
       assert.ok(!receiver.bodies.includes(secret), `${secret} is in a span`);
       assert.ok(!gateway.log.includes(secret), `${secret} is in the log`);
     }
-    const line = (text) => assert.match(gateway.stderr, new RegExp(`${text}\\n`));
-    line(`call_started request=r-1 trace=${kTrace} tool_call_index=0 choice=0 tool=find delta_position=1 dialect=native`);
-    line(
+    const line = (text) => eventually(text, () => new RegExp(`${text}\\n`).test(gateway.stderr));
+    await line(`call_started request=r-1 trace=${kTrace} tool_call_index=0 choice=0 tool=find delta_position=1 dialect=native`);
+    await line(
       `call_finished request=r-1 trace=${kTrace} tool_call_index=0 choice=0 delta_position=4 bytes=15 ` +
         'outcome=complete usage_emitted=false dialect=native',
     );
@@ -317,9 +317,9 @@ describe('a receiver that', () => {
     const upstream = await start_upstream(t, answer_call);
     const nowhere = await start_gateway(t, config(upstream, 'http://127.0.0.1:1', { otlp: small }));
     await run_streams(nowhere);
-    assert.ok((await metric(nowhere, 'dropped_total')) >= 3 * kRounds - 12);
-    assert.ok((await metric(nowhere, 'failures_total')) >= 1);
-    assert.match(nowhere.stderr, /spans were not taken receiver=127.0.0.1:1 error=/);
+    await eventually('spans are dropped', async () => (await metric(nowhere, 'dropped_total')) >= 3 * kRounds - 12);
+    await eventually('a failure', async () => (await metric(nowhere, 'failures_total')) >= 1);
+    await eventually('a line', () => /spans were not taken receiver=127.0.0.1:1 error=/.test(nowhere.stderr));
 
     const gateway = await start_gateway(t, config(upstream, receiver, { otlp: small }));
     await run_streams(gateway);
@@ -327,6 +327,6 @@ describe('a receiver that', () => {
     down = false;
     await eventually('the queue is sent', async () => (await metric(gateway, 'sent_total')) === 12);
     assert.equal(receiver.spans.length, 12);
-    assert.equal(await metric(gateway, 'queue_depth'), 0);
+    await eventually('an empty queue', async () => (await metric(gateway, 'queue_depth')) === 0);
   });
 });
