@@ -14,7 +14,7 @@ constexpr std::size_t kMaxPiece = 4096;
 // How often a byte is read again because what it stood in turned out to be text. Keeps the whole linear.
 constexpr int kMaxReadings = 4;
 
-bool is_name_byte(char c) {
+bool is_tag_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '-' || c == '.' || c == '/' || c == ':';
 }
@@ -53,7 +53,7 @@ void AutoParser::explain_look(std::string_view next) {
   if (!relay_.wanted() || sign_->look == Sign::Look::tag) return;
   const bool list = sign_->look == Sign::Look::list;
   const bool called = !name_.empty() && !knows(name_) &&
-                      (list ? next.starts_with('(') : next.empty() || !is_name_byte(next[0]));
+                      (list ? next.starts_with('(') : next.empty() || !is_tag_byte(next[0]));
   if (called) return relay_.report("auto", position(), position(), undeclared(name_));
   if (list) return;
   relay_.report(
@@ -154,7 +154,7 @@ std::string_view AutoParser::read_look(std::string_view bytes) {
 // The dialect that the opener is a sign of, empty when it is none; nothing while that is not known. The byte that
 // decides is not taken.
 std::optional<std::string_view> AutoParser::look_at(char next) {
-  const bool in_name = is_name_byte(next) && look_.size() < kMaxLook;
+  const bool in_name = is_tag_byte(next) && look_.size() < kMaxLook;
   if (sign_->look == Sign::Look::tag) {
     if (in_name && begins_declared(name_ + next)) {
       name_.push_back(next);

@@ -40,7 +40,7 @@ std::size_t first_character(std::string_view text) {
   return std::min(size, text.size());
 }
 
-void append_quoted(std::string& out, std::string_view text, char quote) {
+void append_shown(std::string& out, std::string_view text, char quote) {
   std::string clean;
   utf8::append_sanitized(clean, text);
   out += quote;
@@ -58,11 +58,11 @@ std::string expectation(std::string_view expected, const Found& found) {
       break;
     case Found::Extent::rest: {
       const std::string_view first = found.text.substr(0, first_character(found.text));
-      append_quoted(text.append(", found "), first, first == "'" ? '"' : '\'');
+      append_shown(text.append(", found "), first, first == "'" ? '"' : '\'');
       break;
     }
     case Found::Extent::word:
-      append_quoted(text.append(", found "), cut_to(found.text, kMostShown), '"');
+      append_shown(text.append(", found "), cut_to(found.text, kMostShown), '"');
       break;
     case Found::Extent::end:
       text.append(", found the end of the turn");

@@ -5,118 +5,120 @@
 
 namespace callgate::dialect {
 
-extern const Dialect anthropic_xml;
-extern const Dialect apertus;
-extern const Dialect apriel;
+// clang-format off
+namespace anthropic_xml { extern const Dialect kDialect; }
+namespace apertus { extern const Dialect kDialect; }
+namespace apriel { extern const Dialect kDialect; }
 extern const Dialect automatic;
-extern const Dialect cohere_command_r7b;
-extern const Dialect deepseek_v3;
-extern const Dialect deepseek_v31;
-extern const Dialect deepseek_v32;
-extern const Dialect deepseek_v4;
-extern const Dialect dots;
-extern const Dialect ernie45;
-extern const Dialect functionary_v31;
-extern const Dialect functionary_v32;
-extern const Dialect functiongemma;
-extern const Dialect gemma4;
-extern const Dialect generic_xml;
-extern const Dialect gigachat3;
-extern const Dialect glm45;
-extern const Dialect glm47;
-extern const Dialect granite;
-extern const Dialect granite20b_fc;
-extern const Dialect granite4;
-extern const Dialect harmony;
-extern const Dialect hermes;
-extern const Dialect hunyuan;
-extern const Dialect hunyuan_a13b;
-extern const Dialect inkling;
-extern const Dialect internlm2;
-extern const Dialect jamba;
-extern const Dialect json_array;
-extern const Dialect kimi_k2;
-extern const Dialect kimi_k3;
-extern const Dialect lfm2;
-extern const Dialect llama3_json;
-extern const Dialect longcat;
-extern const Dialect minicpm5;
-extern const Dialect minimax_m1;
-extern const Dialect minimax_m2;
-extern const Dialect minimax_m3;
-extern const Dialect mistral_old;
-extern const Dialect mistral_v13;
-extern const Dialect muse_glimmer;
-extern const Dialect native;
-extern const Dialect nemotron_deci;
-extern const Dialect olmo3;
-extern const Dialect phi4_mini;
-extern const Dialect pythonic;
-extern const Dialect qwen3_coder;
-extern const Dialect sarashina;
-extern const Dialect seed_oss;
-extern const Dialect solar_open;
-extern const Dialect step3;
-extern const Dialect use_tool;
-extern const Dialect xlam;
+namespace cohere_command_r7b { extern const Dialect kDialect; }
+namespace deepseek_v3 { extern const Dialect kDialect; }
+namespace deepseek_v31 { extern const Dialect kDialect; }
+namespace deepseek_v32 { extern const Dialect kDialect; }
+namespace deepseek_v4 { extern const Dialect kDialect; }
+namespace dots { extern const Dialect kDialect; }
+namespace ernie45 { extern const Dialect kDialect; }
+namespace functionary_v31 { extern const Dialect kDialect; }
+namespace functionary_v32 { extern const Dialect kDialect; }
+namespace functiongemma { extern const Dialect kDialect; }
+namespace gemma4 { extern const Dialect kDialect; }
+namespace generic_xml { extern const Dialect kDialect; }
+namespace gigachat3 { extern const Dialect kDialect; }
+namespace glm45 { extern const Dialect kDialect; }
+namespace glm47 { extern const Dialect kDialect; }
+namespace granite { extern const Dialect kDialect; }
+namespace granite20b_fc { extern const Dialect kDialect; }
+namespace granite4 { extern const Dialect kDialect; }
+namespace harmony { extern const Dialect kDialect; }
+namespace hermes { extern const Dialect kDialect; }
+namespace hunyuan { extern const Dialect kDialect; }
+namespace hunyuan_a13b { extern const Dialect kDialect; }
+namespace inkling { extern const Dialect kDialect; }
+namespace internlm2 { extern const Dialect kDialect; }
+namespace jamba { extern const Dialect kDialect; }
+namespace json_array { extern const Dialect kDialect; }
+namespace kimi_k2 { extern const Dialect kDialect; }
+namespace kimi_k3 { extern const Dialect kDialect; }
+namespace lfm2 { extern const Dialect kDialect; }
+namespace llama3_json { extern const Dialect kDialect; }
+namespace longcat { extern const Dialect kDialect; }
+namespace minicpm5 { extern const Dialect kDialect; }
+namespace minimax_m1 { extern const Dialect kDialect; }
+namespace minimax_m2 { extern const Dialect kDialect; }
+namespace minimax_m3 { extern const Dialect kDialect; }
+namespace mistral_old { extern const Dialect kDialect; }
+namespace mistral_v13 { extern const Dialect kDialect; }
+namespace muse_glimmer { extern const Dialect kDialect; }
+namespace native { extern const Dialect kDialect; }
+namespace nemotron_deci { extern const Dialect kDialect; }
+namespace olmo3 { extern const Dialect kDialect; }
+namespace phi4_mini { extern const Dialect kDialect; }
+namespace pythonic { extern const Dialect kDialect; }
+namespace qwen3_coder { extern const Dialect kDialect; }
+namespace sarashina { extern const Dialect kDialect; }
+namespace seed_oss { extern const Dialect kDialect; }
+namespace solar_open { extern const Dialect kDialect; }
+namespace step3 { extern const Dialect kDialect; }
+namespace use_tool { extern const Dialect kDialect; }
+namespace xlam { extern const Dialect kDialect; }
+// clang-format on
 
 namespace {
 
 constexpr const Dialect* kDialects[] = {
-    &anthropic_xml,
-    &apertus,
-    &apriel,
+    &anthropic_xml::kDialect,
+    &apertus::kDialect,
+    &apriel::kDialect,
     &automatic,
-    &cohere_command_r7b,
-    &deepseek_v3,
-    &deepseek_v31,
-    &deepseek_v32,
-    &deepseek_v4,
-    &dots,
-    &ernie45,
-    &functionary_v31,
-    &functionary_v32,
-    &functiongemma,
-    &gemma4,
-    &generic_xml,
-    &gigachat3,
-    &glm45,
-    &glm47,
-    &granite,
-    &granite20b_fc,
-    &granite4,
-    &harmony,
-    &hermes,
-    &hunyuan,
-    &hunyuan_a13b,
-    &inkling,
-    &internlm2,
-    &jamba,
-    &json_array,
-    &kimi_k2,
-    &kimi_k3,
-    &lfm2,
-    &llama3_json,
-    &longcat,
-    &minicpm5,
-    &minimax_m1,
-    &minimax_m2,
-    &minimax_m3,
-    &mistral_old,
-    &mistral_v13,
-    &muse_glimmer,
-    &native,
-    &nemotron_deci,
-    &olmo3,
-    &phi4_mini,
-    &pythonic,
-    &qwen3_coder,
-    &sarashina,
-    &seed_oss,
-    &solar_open,
-    &step3,
-    &use_tool,
-    &xlam,
+    &cohere_command_r7b::kDialect,
+    &deepseek_v3::kDialect,
+    &deepseek_v31::kDialect,
+    &deepseek_v32::kDialect,
+    &deepseek_v4::kDialect,
+    &dots::kDialect,
+    &ernie45::kDialect,
+    &functionary_v31::kDialect,
+    &functionary_v32::kDialect,
+    &functiongemma::kDialect,
+    &gemma4::kDialect,
+    &generic_xml::kDialect,
+    &gigachat3::kDialect,
+    &glm45::kDialect,
+    &glm47::kDialect,
+    &granite::kDialect,
+    &granite20b_fc::kDialect,
+    &granite4::kDialect,
+    &harmony::kDialect,
+    &hermes::kDialect,
+    &hunyuan::kDialect,
+    &hunyuan_a13b::kDialect,
+    &inkling::kDialect,
+    &internlm2::kDialect,
+    &jamba::kDialect,
+    &json_array::kDialect,
+    &kimi_k2::kDialect,
+    &kimi_k3::kDialect,
+    &lfm2::kDialect,
+    &llama3_json::kDialect,
+    &longcat::kDialect,
+    &minicpm5::kDialect,
+    &minimax_m1::kDialect,
+    &minimax_m2::kDialect,
+    &minimax_m3::kDialect,
+    &mistral_old::kDialect,
+    &mistral_v13::kDialect,
+    &muse_glimmer::kDialect,
+    &native::kDialect,
+    &nemotron_deci::kDialect,
+    &olmo3::kDialect,
+    &phi4_mini::kDialect,
+    &pythonic::kDialect,
+    &qwen3_coder::kDialect,
+    &sarashina::kDialect,
+    &seed_oss::kDialect,
+    &solar_open::kDialect,
+    &step3::kDialect,
+    &use_tool::kDialect,
+    &xlam::kDialect,
 };
 
 }  // namespace

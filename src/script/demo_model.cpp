@@ -71,7 +71,7 @@ std::vector<const ToolSpec*> tools_to_call(const Request& request, bool both) {
   return {first, !named && request.tools.size() > 1 ? &request.tools[1] : first};
 }
 
-void add_calls(std::vector<Part>& parts, const Request& request, std::string_view user) {
+void add_demo_calls(std::vector<Part>& parts, const Request& request, std::string_view user) {
   const bool both = user.find("both") != std::string_view::npos;
   const std::vector<const ToolSpec*> tools = tools_to_call(request, both);
   std::string text = "Let me ask " + tools.front()->name;
@@ -109,7 +109,7 @@ std::vector<Part> demo_turn(const Request& request) {
   if (!results.empty()) {
     parts.push_back(text_part(answer_results(request.messages, results)));
   } else if (!request.tools.empty() && request.tool_choice.mode != ToolChoice::Mode::none) {
-    add_calls(parts, request, user);
+    add_demo_calls(parts, request, user);
   } else {
     parts.push_back(text_part(small_talk(request, user)));
   }

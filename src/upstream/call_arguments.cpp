@@ -25,8 +25,6 @@ bool is_empty_value(std::string_view value) {
          is_blank(value.substr(1, value.size() - 2));
 }
 
-void count(RepairCounts& repairs, Repair repair) { ++repairs[static_cast<std::size_t>(repair)]; }
-
 }  // namespace
 
 bool CallArguments::push(std::string_view bytes, bool direct, RepairCounts& repairs) {

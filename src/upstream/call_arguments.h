@@ -17,6 +17,10 @@
 
 namespace callgate::upstream {
 
+inline void count(RepairCounts& repairs, Repair repair) {
+  ++repairs[static_cast<std::size_t>(repair)];
+}
+
 class CallArguments {
  public:
   using State = json::Scanner::State;

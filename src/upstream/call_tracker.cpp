@@ -17,8 +17,6 @@ void emit_prose(Prose kind, std::string_view text, EventSink& sink) {
   }
 }
 
-void count(RepairCounts& repairs, Repair repair) { ++repairs[static_cast<std::size_t>(repair)]; }
-
 void count_once(bool& counted, RepairCounts& repairs, Repair repair) {
   if (!std::exchange(counted, true)) count(repairs, repair);
 }

@@ -8,12 +8,12 @@ namespace {
 
 using enum FinishReason;
 
-struct Row {
+struct FinishRow {
   std::string_view word;
   FinishReason reason;
 };
 
-constexpr std::array<Row, 35> kWords = {{
+constexpr std::array<FinishRow, 35> kFinishWords = {{
     {"stop", stop},
     {"tool_calls", tool_calls},
     {"length", length},
@@ -60,7 +60,7 @@ bool same_word(std::string_view a, std::string_view lower) {
 }  // namespace
 
 std::optional<FinishReason> finish_reason_of(std::string_view word) {
-  for (const Row& row : kWords) {
+  for (const FinishRow& row : kFinishWords) {
     if (same_word(word, row.word)) return row.reason;
   }
   return std::nullopt;

@@ -43,7 +43,7 @@ void append_heading(std::string& out, std::string_view tool, const Message& mess
   out += "]\n";
 }
 
-void append_content(std::string& out, const Message& message) {
+void append_transcript(std::string& out, const Message& message) {
   const std::string text = text_of(message.content);
   out += text.empty() && message.role == Role::tool ? std::string(kNoOutput) : text;
   for (const CallRecord& call : message.calls) {
@@ -79,7 +79,7 @@ std::string to_transcript(std::span<const Message> messages, std::span<const Mes
     std::string_view tool;
     if (message.role == Role::tool) tool = names.find(message.tool_call_id);
     append_heading(out, tool.empty() ? std::string_view(message.name) : tool, message);
-    append_content(out, message);
+    append_transcript(out, message);
     names.add(message);
   }
   return out;

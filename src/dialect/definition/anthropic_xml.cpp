@@ -9,7 +9,7 @@
 // The tags may carry the prefix `antml:`.
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::anthropic_xml {
 namespace {
 
 constexpr std::string_view kSection[] = {"<function_calls>"};
@@ -43,12 +43,12 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect anthropic_xml;
-constinit const Dialect anthropic_xml{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "anthropic_xml",
     .spec = R"(<function_calls><invoke name="f"><parameter name="k">v</parameter></invoke>)"
             "</function_calls>",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::anthropic_xml

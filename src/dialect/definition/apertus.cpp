@@ -3,7 +3,7 @@
 //   <|inner_prefix|>Look it up.<|inner_suffix|><|tools_prefix|>[{"get_weather": {"city": "Paris"}}, {"get_time": {}}]<|tools_suffix|>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::apertus {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"<|inner_prefix|>", "<|inner_suffix|>"},
@@ -26,10 +26,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect apertus;
-constinit const Dialect apertus{.name = "apertus",
-                                .spec = R"(<|tools_prefix|>[{"f": {...}}]<|tools_suffix|>)",
-                                .models = kModels,
-                                .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "apertus",
+                                 .spec = R"(<|tools_prefix|>[{"f": {...}}]<|tools_suffix|>)",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::apertus

@@ -8,7 +8,7 @@
 //   <|end|>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::apriel {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"},
@@ -31,11 +31,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect apriel;
-constinit const Dialect apriel{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "apriel",
     .spec = R"(<tool_calls>[{"name": "f", "arguments": {...}}]</tool_calls>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::apriel

@@ -5,7 +5,7 @@
 //   ]<|END_ACTION|>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::cohere_command_r7b {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"<|START_THINKING|>", "<|END_THINKING|>"},
@@ -33,12 +33,12 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect cohere_command_r7b;
-constinit const Dialect cohere_command_r7b{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "cohere_command_r7b",
     .spec =
         R"(<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f", "parameters": {...}}]<|END_ACTION|>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::cohere_command_r7b

@@ -6,7 +6,7 @@
 //   ```<｜tool▁call▁end｜><｜tool▁calls▁end｜>
 #include "dialect/family/named_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::deepseek_v3 {
 namespace {
 
 constexpr std::string_view kSectionOpen[] = {"<｜tool▁calls▁begin｜>", "<|tool▁calls▁begin|>",
@@ -57,12 +57,12 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect deepseek_v3;
-constinit const Dialect deepseek_v3{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "deepseek_v3",
     .spec =
         R"(<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{...}\n```<｜tool▁call▁end｜>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::deepseek_v3

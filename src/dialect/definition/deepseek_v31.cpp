@@ -3,7 +3,7 @@
 //   <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>
 #include "dialect/family/named_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::deepseek_v31 {
 namespace {
 
 constexpr std::string_view kSectionOpen[] = {"<｜tool▁calls▁begin｜>", "<|tool▁calls▁begin|>",
@@ -54,11 +54,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect deepseek_v31;
-constinit const Dialect deepseek_v31{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "deepseek_v31",
     .spec = R"(<｜tool▁call▁begin｜>f<｜tool▁sep｜>{...}<｜tool▁call▁end｜>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::deepseek_v31

@@ -7,7 +7,7 @@
 //   </｜DSML｜function_calls>
 #include "dialect/family/dsml.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::deepseek_v32 {
 namespace {
 
 constexpr std::string_view kModels[] = {"*deepseek-v3.2*"};
@@ -18,8 +18,8 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect deepseek_v32;
-constinit const Dialect deepseek_v32{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "deepseek_v32",
     .spec =
         R"(<｜DSML｜function_calls><｜DSML｜invoke name="f"><｜DSML｜parameter name="k" string="true">)"
@@ -27,4 +27,4 @@ constinit const Dialect deepseek_v32{
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::deepseek_v32

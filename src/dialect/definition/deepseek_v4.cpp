@@ -7,7 +7,7 @@
 //   </｜DSML｜tool_calls>
 #include "dialect/family/dsml.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::deepseek_v4 {
 namespace {
 
 constexpr std::string_view kModels[] = {"*deepseek-v4*"};
@@ -18,8 +18,8 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect deepseek_v4;
-constinit const Dialect deepseek_v4{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "deepseek_v4",
     .spec =
         R"(<｜DSML｜tool_calls><｜DSML｜invoke name="f"><｜DSML｜parameter name="k" string="true">)"
@@ -27,4 +27,4 @@ constinit const Dialect deepseek_v4{
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::deepseek_v4

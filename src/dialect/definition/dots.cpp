@@ -10,7 +10,7 @@
 #include "dialect/family/marked_json.h"
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::dots {
 namespace {
 
 constexpr Opener kOpen[] = {{"<dots_function_call>"}, {"<invoke"}};
@@ -45,12 +45,12 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect dots;
-constinit const Dialect dots{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "dots",
     .spec = R"(<dots_function_call><invoke name="f"><parameter name="k">v</parameter></invoke>)"
             "</dots_function_call>",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::dots

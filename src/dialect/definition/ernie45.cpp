@@ -10,7 +10,7 @@
 //   </tool_call>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::ernie45 {
 namespace {
 
 constexpr Opener kOpen[] = {{"<tool_call>"}};
@@ -32,11 +32,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect ernie45;
-constinit const Dialect ernie45{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "ernie45",
     .spec = R"(<tool_call>\n{"name": "f", "arguments": {...}}\n</tool_call>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::ernie45

@@ -3,7 +3,7 @@
 //   <function=get_weather>{"city": "Paris"}</function>
 #include "dialect/family/named_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::functionary_v31 {
 namespace {
 
 constexpr Field kFields[] = {{">", Slot::arguments}};
@@ -21,10 +21,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect functionary_v31;
-constinit const Dialect functionary_v31{.name = "functionary_v31",
-                                        .spec = R"(<function=f>{...}</function>)",
-                                        .models = kModels,
-                                        .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "functionary_v31",
+                                 .spec = R"(<function=f>{...}</function>)",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::functionary_v31

@@ -5,7 +5,7 @@
 //   {"city": "Paris"}
 #include "dialect/family/named_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::functionary_v32 {
 namespace {
 
 constexpr std::string_view kAll = "all\n";
@@ -75,10 +75,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect functionary_v32;
-constinit const Dialect functionary_v32{.name = "functionary_v32",
-                                        .spec = R"(>>>f\n{...} and >>>all\ntext)",
-                                        .models = kModels,
-                                        .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "functionary_v32",
+                                 .spec = R"(>>>f\n{...} and >>>all\ntext)",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::functionary_v32

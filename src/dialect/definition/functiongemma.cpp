@@ -3,7 +3,7 @@
 //   <start_function_call>call:get_weather{city:<escape>Paris<escape>}<end_function_call>
 #include "dialect/family/gemma_calls.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::functiongemma {
 namespace {
 
 constexpr GemmaMarkers kMarkers{.quote = "<escape>", .close = "<end_function_call>"};
@@ -25,11 +25,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect functiongemma;
-constinit const Dialect functiongemma{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "functiongemma",
     .spec = "<start_function_call>call:f{k:<escape>v<escape>}<end_function_call>",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::functiongemma

@@ -3,7 +3,7 @@
 //   <|channel>thought\nLook it up.<channel|><|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}<tool_call|>
 #include "dialect/family/gemma_calls.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::gemma4 {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"<|channel>thought", "<channel|>"}, {"<|channel>", ""}};
@@ -26,10 +26,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect gemma4;
-constinit const Dialect gemma4{.name = "gemma4",
-                               .spec = R"(<|tool_call>call:f{k:<|"|>v<|"|>}<tool_call|>)",
-                               .models = kModels,
-                               .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "gemma4",
+                                 .spec = R"(<|tool_call>call:f{k:<|"|>v<|"|>}<tool_call|>)",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::gemma4

@@ -5,7 +5,7 @@
 //   </read>
 #include "dialect/family/xml_calls.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::generic_xml {
 namespace {
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
@@ -14,11 +14,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect generic_xml;
-constinit const Dialect generic_xml{.name = "generic_xml",
-                                    .spec = "<f><k>v</k></f> for each declared tool f",
-                                    .models = {},
-                                    .commit = Commit::whole_call,
-                                    .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "generic_xml",
+                                 .spec = "<f><k>v</k></f> for each declared tool f",
+                                 .models = {},
+                                 .commit = Commit::whole_call,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::generic_xml

@@ -7,7 +7,7 @@
 //   {"name": "get_weather", "arguments": {"city": "Paris"}}
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::gigachat3 {
 namespace {
 
 constexpr Opener kOpen[] = {{"<|function_call|>"},
@@ -24,10 +24,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect gigachat3;
-constinit const Dialect gigachat3{.name = "gigachat3",
-                                  .spec = R"(<|function_call|>{"name": "f", "arguments": {...}})",
-                                  .models = kModels,
-                                  .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "gigachat3",
+                                 .spec = R"(<|function_call|>{"name": "f", "arguments": {...}})",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::gigachat3

@@ -9,7 +9,7 @@
 // tag and without, and arguments as Python does.
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::glm45 {
 namespace {
 
 constexpr std::string_view kClose[] = {"</tool_call>"};
@@ -36,11 +36,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect glm45;
-constinit const Dialect glm45{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "glm45",
     .spec = "<tool_call>f<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>, a line each",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::glm45

@@ -6,7 +6,7 @@
 // tag and without, and arguments as Python does.
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::glm47 {
 namespace {
 
 constexpr std::string_view kClose[] = {"</tool_call>"};
@@ -32,11 +32,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect glm47;
-constinit const Dialect glm47{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "glm47",
     .spec = "<tool_call>f<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::glm47

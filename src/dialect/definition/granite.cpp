@@ -4,7 +4,7 @@
 //   Here is my thought process: look it up. Here is my response: <|tool_call|>[{"name": "f", "arguments": {"a": 1}}]
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::granite {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"<think>", "</think>"},
@@ -31,10 +31,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect granite;
-constinit const Dialect granite{.name = "granite",
-                                .spec = R"(<|tool_call|>[{"name": "f", "arguments": {...}}])",
-                                .models = kModels,
-                                .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "granite",
+                                 .spec = R"(<|tool_call|>[{"name": "f", "arguments": {...}}])",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::granite

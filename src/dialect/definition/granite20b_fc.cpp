@@ -3,7 +3,7 @@
 //   <function_call> {"name": "get_weather", "arguments": {"city": "Paris"}}
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::granite20b_fc {
 namespace {
 
 constexpr Opener kOpen[] = {{"<function_call>"}};
@@ -23,11 +23,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect granite20b_fc;
-constinit const Dialect granite20b_fc{
-    .name = "granite20b_fc",
-    .spec = R"(<function_call> {"name": "f", "arguments": {...}})",
-    .models = kModels,
-    .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "granite20b_fc",
+                                 .spec = R"(<function_call> {"name": "f", "arguments": {...}})",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::granite20b_fc

@@ -3,7 +3,7 @@
 //   <tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::granite4 {
 namespace {
 
 constexpr Opener kOpen[] = {{"<tool_call>"}};
@@ -23,11 +23,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect granite4;
-constinit const Dialect granite4{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "granite4",
     .spec = R"(<tool_call>{"name": "f", "arguments": {...}}</tool_call>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::granite4

@@ -4,7 +4,7 @@
 //   <|constrain|>json<|message|>{"city":"Paris"}<|call|>
 #include "dialect/family/channels.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::harmony {
 namespace {
 
 constexpr std::string_view kModels[] = {"*gpt-oss*", "*gpt_oss*"};
@@ -15,11 +15,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect harmony;
-constinit const Dialect harmony{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "harmony",
     .spec = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{...}<|call|>",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::harmony

@@ -9,7 +9,7 @@
 #include "dialect/family/marked_json.h"
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::hermes {
 namespace {
 
 constexpr Opener kOpen[] = {{"<tool_call>"}};
@@ -42,11 +42,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect hermes;
-constinit const Dialect hermes{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "hermes",
     .spec = R"(<tool_call>{"name": "f", "arguments": {...}}</tool_call>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::hermes

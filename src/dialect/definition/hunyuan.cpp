@@ -5,7 +5,7 @@
 // The tokens of Hy3 carry a suffix: `<tool_calls:opensource>`.
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::hunyuan {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"<think>", "</think>"},
@@ -58,8 +58,8 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect hunyuan;
-constinit const Dialect hunyuan{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "hunyuan",
     .spec =
         "<tool_calls><tool_call>f<tool_sep><arg_key>k</arg_key><arg_value>v</arg_value>"
@@ -67,4 +67,4 @@ constinit const Dialect hunyuan{
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::hunyuan

@@ -9,7 +9,7 @@
 //   </answer>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::hunyuan_a13b {
 namespace {
 
 constexpr Opener kOpen[] = {{"<tool_calls>"}};
@@ -31,11 +31,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect hunyuan_a13b;
-constinit const Dialect hunyuan_a13b{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "hunyuan_a13b",
     .spec = R"(<tool_calls>[{"name": "f", "arguments": {...}}]</tool_calls>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::hunyuan_a13b

@@ -4,7 +4,7 @@
 //   {"name":"get_weather","args":{"city":"Paris"}}<|end_message|><|content_model_end_sampling|>
 #include "dialect/family/content_blocks.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::inkling {
 namespace {
 
 constexpr std::string_view kModels[] = {"*inkling*"};
@@ -15,12 +15,12 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect inkling;
-constinit const Dialect inkling{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "inkling",
     .spec = R"(<|message_model|>f<|content_invoke_tool_json|>{"name":"f","args":{...}})"
             "<|end_message|>",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::inkling

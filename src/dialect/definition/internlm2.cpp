@@ -3,7 +3,7 @@
 //   <|action_start|><|plugin|>{"name": "get_weather", "parameters": {"city": "Paris"}}<|action_end|>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::internlm2 {
 namespace {
 
 constexpr std::string_view kSectionOpen[] = {"<|action_start|>"};
@@ -26,11 +26,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect internlm2;
-constinit const Dialect internlm2{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "internlm2",
     .spec = R"(<|action_start|><|plugin|>{"name": "f", "parameters": {...}}<|action_end|>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::internlm2

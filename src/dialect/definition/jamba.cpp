@@ -5,7 +5,7 @@
 //   ]</tool_calls>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::jamba {
 namespace {
 
 constexpr Opener kOpen[] = {{"<tool_calls>"}};
@@ -25,11 +25,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect jamba;
-constinit const Dialect jamba{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "jamba",
     .spec = R"(<tool_calls>[{"name": "f", "arguments": {...}}]</tool_calls>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::jamba

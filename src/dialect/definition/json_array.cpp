@@ -9,7 +9,7 @@
 #include "dialect/family/marked_json.h"
 #include "json/reader.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::json_array {
 namespace {
 
 constexpr Opener kOpen[] = {
@@ -142,8 +142,8 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect json_array;
-constinit const Dialect json_array{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "json_array", .spec = R"([{"name": "f", "parameters": {...}}])", .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::json_array

@@ -13,7 +13,7 @@
 
 #include "dialect/family/named_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::kimi_k2 {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"<think>", "</think>"}, {"◁think▷", "◁/think▷"}};
@@ -81,11 +81,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect kimi_k2;
-constinit const Dialect kimi_k2{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "kimi_k2",
     .spec = R"(<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{...}<|tool_call_end|>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::kimi_k2

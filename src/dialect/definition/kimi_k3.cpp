@@ -8,7 +8,7 @@
 // Every `<|...|>` is a special token: one that is left over is hidden, and so is all that follows the message's end.
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::kimi_k3 {
 namespace {
 
 // As the template writes them, with blanks around the name, and without their last token.
@@ -72,8 +72,8 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect kimi_k3;
-constinit const Dialect kimi_k3{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "kimi_k3",
     .spec = R"(<|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>)"
             R"(<|open|>argument key="k" type="string"<|sep|>v<|close|>argument<|sep|>)"
@@ -81,4 +81,4 @@ constinit const Dialect kimi_k3{
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::kimi_k3

@@ -8,7 +8,7 @@
 #include "dialect/family/marked_json.h"
 #include "dialect/family/python_calls.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::lfm2 {
 namespace {
 
 constexpr Opener kOpen[] = {{"<|tool_call_start|>"},
@@ -34,10 +34,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect lfm2;
-constinit const Dialect lfm2{.name = "lfm2",
-                             .spec = R"(<|tool_call_start|>[f(k="v")]<|tool_call_end|>)",
-                             .models = kModels,
-                             .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "lfm2",
+                                 .spec = R"(<|tool_call_start|>[f(k="v")]<|tool_call_end|>)",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::lfm2

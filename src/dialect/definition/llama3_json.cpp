@@ -6,7 +6,7 @@
 #include "dialect/family/marked_json.h"
 #include "dialect/family/python_calls.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::llama3_json {
 namespace {
 
 constexpr Opener kOpen[] = {
@@ -30,10 +30,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect llama3_json;
-constinit const Dialect llama3_json{.name = "llama3_json",
-                                    .spec = R"({"name": "f", "parameters": {...}}; {...})",
-                                    .models = kModels,
-                                    .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "llama3_json",
+                                 .spec = R"({"name": "f", "parameters": {...}}; {...})",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::llama3_json

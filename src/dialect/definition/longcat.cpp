@@ -9,7 +9,7 @@
 #include "dialect/family/marked_json.h"
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::longcat {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"<think>", "</think>"},
@@ -44,11 +44,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect longcat;
-constinit const Dialect longcat{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "longcat",
     .spec = R"(<longcat_tool_call>{"name": "f", "arguments": {...}}</longcat_tool_call>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::longcat

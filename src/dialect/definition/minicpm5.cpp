@@ -4,7 +4,7 @@
 //   <function name="write"><param name="text"><![CDATA[a < b]]></param></function>
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::minicpm5 {
 namespace {
 
 constexpr std::string_view kSection[] = {"<tool_call>"};
@@ -33,11 +33,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect minicpm5;
-constinit const Dialect minicpm5{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "minicpm5",
     .spec = R"(<function name="f"><param name="k">v</param></function>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::minicpm5

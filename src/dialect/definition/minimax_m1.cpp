@@ -6,7 +6,7 @@
 //   </tool_calls>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::minimax_m1 {
 namespace {
 
 constexpr Opener kOpen[] = {{"<tool_calls>"}};
@@ -26,11 +26,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect minimax_m1;
-constinit const Dialect minimax_m1{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "minimax_m1",
     .spec = R"(<tool_calls>\n{"name": "f", "arguments": {...}}\n</tool_calls>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::minimax_m1

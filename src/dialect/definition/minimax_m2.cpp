@@ -7,7 +7,7 @@
 //   </minimax:tool_call>
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::minimax_m2 {
 namespace {
 
 constexpr std::string_view kSection[] = {"<minimax:tool_call>"};
@@ -32,12 +32,12 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect minimax_m2;
-constinit const Dialect minimax_m2{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "minimax_m2",
     .spec = R"(<minimax:tool_call><invoke name="f"><parameter name="k">v</parameter></invoke>)"
             "</minimax:tool_call>",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::minimax_m2

@@ -5,7 +5,7 @@
 //   ]<]minimax[>[</tool_call>
 #include "dialect/family/prefixed_tags.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::minimax_m3 {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"<mm:think>", "</mm:think>"}};
@@ -32,12 +32,12 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect minimax_m3;
-constinit const Dialect minimax_m3{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "minimax_m3",
     .spec =
         R"(]<]minimax[>[<invoke name="f">]<]minimax[>[<k>v]<]minimax[>[</k>]<]minimax[>[</invoke>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::minimax_m3

@@ -5,7 +5,7 @@
 #include "dialect/family/marked_json.h"
 #include "dialect/family/named_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::mistral_old {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"[THINK]", "[/THINK]"}, {"<think>", "</think>"}};
@@ -34,11 +34,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect mistral_old;
-constinit const Dialect mistral_old{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "mistral_old",
     .spec = R"([TOOL_CALLS] [{"name": "f", "arguments": {...}, "id": "a1b2c3d4e"}])",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::mistral_old

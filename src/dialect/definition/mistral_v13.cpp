@@ -5,7 +5,7 @@
 #include "dialect/family/marked_json.h"
 #include "dialect/family/named_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::mistral_v13 {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"[THINK]", "[/THINK]"}, {"<think>", "</think>"}};
@@ -34,8 +34,8 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect mistral_v13;
-constinit const Dialect mistral_v13{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "mistral_v13", .spec = R"([TOOL_CALLS]f[ARGS]{...})", .models = kModels, .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::mistral_v13

@@ -7,7 +7,7 @@
 //   </atem:function_calls><|eot|>
 #include "dialect/family/addressed_calls.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::muse_glimmer {
 namespace {
 
 constexpr std::string_view kModels[] = {"*muse-glimmer*", "*muse_glimmer*"};
@@ -18,12 +18,12 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect muse_glimmer;
-constinit const Dialect muse_glimmer{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "muse_glimmer",
     .spec = R"(<|start|>assistant to=f<|message|><atem:function_calls><atem:invoke name="f">)"
             R"(<atem:parameter name="k">v</atem:parameter></atem:invoke></atem:function_calls>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::muse_glimmer

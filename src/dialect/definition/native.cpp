@@ -1,7 +1,7 @@
 // Upstreams that report calls themselves: text is text, as it is.
 #include "dialect/output.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::native {
 namespace {
 
 class NativeParser final : public AuditedParser {
@@ -31,9 +31,9 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect native;
-constinit const Dialect native{.name = "native",
-                               .spec = "the upstream reports calls itself; text passes untouched",
-                               .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "native",
+                                 .spec = "the upstream reports calls itself; text passes untouched",
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::native

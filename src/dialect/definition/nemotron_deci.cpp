@@ -3,7 +3,7 @@
 //   <TOOLCALL>[{"name": "get_weather", "arguments": {"city": "Paris"}}]</TOOLCALL>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::nemotron_deci {
 namespace {
 
 constexpr Opener kOpen[] = {{"<TOOLCALL>"}};
@@ -24,11 +24,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect nemotron_deci;
-constinit const Dialect nemotron_deci{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "nemotron_deci",
     .spec = R"(<TOOLCALL>[{"name": "f", "arguments": {...}}]</TOOLCALL>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::nemotron_deci

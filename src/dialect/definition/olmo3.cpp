@@ -4,7 +4,7 @@
 //   get_time()</function_calls>
 #include "dialect/family/python_calls.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::olmo3 {
 namespace {
 
 constexpr Opener kOpen[] = {{"<function_calls>"}};
@@ -23,10 +23,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect olmo3;
-constinit const Dialect olmo3{.name = "olmo3",
-                              .spec = R"(<function_calls>f(k="v")\ng()</function_calls>)",
-                              .models = kModels,
-                              .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "olmo3",
+                                 .spec = R"(<function_calls>f(k="v")\ng()</function_calls>)",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::olmo3

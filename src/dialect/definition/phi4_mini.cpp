@@ -4,7 +4,7 @@
 //   <|tool_call|>[{"name": "get_weather", "arguments": {"city": "Paris"}}]<|/tool_call|>
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::phi4_mini {
 namespace {
 
 constexpr Opener kOpen[] = {{"functools["}, {"functools ["}, {"<|tool_call|>"}};
@@ -25,10 +25,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect phi4_mini;
-constinit const Dialect phi4_mini{.name = "phi4_mini",
-                                  .spec = R"(functools[{"name": "f", "arguments": {...}}])",
-                                  .models = kModels,
-                                  .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "phi4_mini",
+                                 .spec = R"(functools[{"name": "f", "arguments": {...}}])",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::phi4_mini

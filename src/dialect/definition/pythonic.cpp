@@ -11,7 +11,7 @@
 #include "dialect/family/marked_json.h"
 #include "dialect/family/python_calls.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::pythonic {
 namespace {
 
 constexpr Opener kOpen[] = {
@@ -41,8 +41,8 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect pythonic;
-constinit const Dialect pythonic{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "pythonic", .spec = R"([f(k="v"), g()])", .models = kModels, .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::pythonic

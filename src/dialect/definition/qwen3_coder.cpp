@@ -13,7 +13,7 @@
 #include "dialect/family/marked_json.h"
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::qwen3_coder {
 namespace {
 
 constexpr std::string_view kSection[] = {"<tool_call>"};
@@ -48,11 +48,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect qwen3_coder;
-constinit const Dialect qwen3_coder{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "qwen3_coder",
     .spec = "<tool_call><function=f><parameter=k>v</parameter></function></tool_call>",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::qwen3_coder

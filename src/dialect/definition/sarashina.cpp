@@ -5,7 +5,7 @@
 // Without the marker a list opens a call only where it begins a stretch of text and names a declared tool.
 #include "dialect/family/literal_calls.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::sarashina {
 namespace {
 
 constexpr Opener kOpen[] = {
@@ -21,10 +21,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect sarashina;
-constinit const Dialect sarashina{.name = "sarashina",
-                                  .spec = R"(<|tool_calls|>[{'name': 'f', 'arguments': {...}}])",
-                                  .models = kModels,
-                                  .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "sarashina",
+                                 .spec = R"(<|tool_calls|>[{'name': 'f', 'arguments': {...}}])",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::sarashina

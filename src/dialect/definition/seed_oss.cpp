@@ -7,7 +7,7 @@
 //   </seed:tool_call>
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::seed_oss {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"<seed:think>", "</seed:think>"}};
@@ -32,11 +32,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect seed_oss;
-constinit const Dialect seed_oss{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "seed_oss",
     .spec = "<seed:tool_call><function=f><parameter=k>v</parameter></function></seed:tool_call>",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::seed_oss

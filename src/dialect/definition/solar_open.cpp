@@ -3,7 +3,7 @@
 //   <|tool_calls|><|tool_call:begin|>a1<|tool_call:name|>get_weather<|tool_call:args|>{"city": "Paris"}<|tool_call:end|><|calls|>
 #include "dialect/family/named_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::solar_open {
 namespace {
 
 constexpr Envelope kReasoning[] = {{"<|think|>", "<|end|>"}, {"<think>", "</think>"}};
@@ -35,11 +35,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect solar_open;
-constinit const Dialect solar_open{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "solar_open",
     .spec = R"(<|tool_call:begin|>ID<|tool_call:name|>f<|tool_call:args|>{...}<|tool_call:end|>)",
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::solar_open

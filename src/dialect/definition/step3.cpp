@@ -6,7 +6,7 @@
 //   <｜tool_calls_end｜>
 #include "dialect/family/tagged_arguments.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::step3 {
 namespace {
 
 constexpr std::string_view kLead[] = {"<｜tool_calls_begin｜>", "<｜tool_call_begin｜>", "function",
@@ -39,8 +39,8 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect step3;
-constinit const Dialect step3{
+extern const Dialect kDialect;
+constinit const Dialect kDialect{
     .name = "step3",
     .spec =
         R"(<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="f">)"
@@ -49,4 +49,4 @@ constinit const Dialect step3{
     .models = kModels,
     .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::step3

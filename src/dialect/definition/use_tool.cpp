@@ -5,7 +5,7 @@
 //   <use_tool>{"name": "read", "arguments": {"filePath": "/home/user/package.json"}}</use_tool>
 #include "dialect/family/xml_calls.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::use_tool {
 namespace {
 
 std::unique_ptr<DialectParser> make(const DialectOptions& options) {
@@ -14,11 +14,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect use_tool;
-constinit const Dialect use_tool{.name = "use_tool",
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "use_tool",
                                  .spec = "<use_tool><name>f</name><k>v</k></use_tool>",
                                  .models = {},
                                  .commit = Commit::whole_call,
                                  .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::use_tool

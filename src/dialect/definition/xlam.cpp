@@ -3,7 +3,7 @@
 //   [{"name": "get_weather", "arguments": {"city": "Paris"}}]
 #include "dialect/family/marked_json.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::xlam {
 namespace {
 
 constexpr Opener kOpen[] = {
@@ -25,10 +25,10 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
 
 }  // namespace
 
-extern const Dialect xlam;
-constinit const Dialect xlam{.name = "xlam",
-                             .spec = R"([{"name": "f", "arguments": {...}}])",
-                             .models = kModels,
-                             .make = make};
+extern const Dialect kDialect;
+constinit const Dialect kDialect{.name = "xlam",
+                                 .spec = R"([{"name": "f", "arguments": {...}}])",
+                                 .models = kModels,
+                                 .make = make};
 
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::xlam

@@ -12,46 +12,47 @@ namespace callgate::dialect {
 namespace {
 
 constexpr std::string_view kMessage = "<|message|>";
-constexpr std::string_view kInvoke = "<atem:invoke";
+constexpr std::string_view kAddressInvoke = "<atem:invoke";
 constexpr std::string_view kCallsClose = "</atem:function_calls>";
-constexpr std::string_view kTokens[] = {
-    "<|start|>", kMessage, "<|eom|>", "<|eot|>", "<atem:function_calls>", kCallsClose, kInvoke};
+constexpr std::string_view kAddressTokens[] = {
+    "<|start|>", kMessage,      "<|eom|>", "<|eot|>", "<atem:function_calls>",
+    kCallsClose, kAddressInvoke};
 constexpr std::string_view kSectionClose[] = {kCallsClose};
-constexpr std::string_view kTail[] = {"<|eom|>", "<|eot|>", "<|start|>"};
-constexpr Opener kOpen[] = {{kInvoke}};
+constexpr std::string_view kAddressTail[] = {"<|eom|>", "<|eot|>", "<|start|>"};
+constexpr Opener kOpen[] = {{kAddressInvoke}};
 constexpr TaggedGrammar kGrammar[] = {
-    {.call = {.open = kInvoke, .style = NameTag::Style::attribute},
+    {.call = {.open = kAddressInvoke, .style = NameTag::Style::attribute},
      .call_close = "</atem:invoke>",
      .parameter = {.open = "<atem:parameter", .style = NameTag::Style::attribute},
      .value_close = "</atem:parameter>",
      .unknown = TaggedGrammar::Unknown::json,
      .section_close = kSectionClose,
-     .tail = kTail}};
+     .tail = kAddressTail}};
 
 constexpr std::string_view kRole = "assistant";
-constexpr std::string_view kTo = "to=";
+constexpr std::string_view kAddressTo = "to=";
 // No header and no tag is longer; what is, is text.
-constexpr std::size_t kMaxHeader = 1024;
+constexpr std::size_t kMaxAddress = 1024;
 constexpr Found kEnd{.extent = Found::Extent::end};
 
-std::string_view recipient_of(std::string_view header) {
-  const std::size_t at = header.rfind(kTo);
+std::string_view addressee_of(std::string_view header) {
+  const std::size_t at = header.rfind(kAddressTo);
   if (at == std::string_view::npos) return {};
-  header.remove_prefix(at + kTo.size());
+  header.remove_prefix(at + kAddressTo.size());
   return header.substr(0, header.find_first_of(kSpace));
 }
 
 // ` to=get_weather `, or a beginning of it.
 bool may_be_address(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  if (text.size() < kTo.size()) return kTo.starts_with(text);
-  if (!text.starts_with(kTo)) return false;
+  if (text.size() < kAddressTo.size()) return kAddressTo.starts_with(text);
+  if (!text.starts_with(kAddressTo)) return false;
   const std::size_t end = text.find_first_of(kSpace);
   return end == std::string_view::npos || is_blank(text.substr(end));
 }
 
 // `assistant to=get_weather`, or a beginning of it.
-bool may_be_header(std::string_view text) {
+bool may_be_call_header(std::string_view text) {
   if (text.size() <= kRole.size()) return kRole.starts_with(text);
   text = text.starts_with(kRole) ? text.substr(kRole.size()) : "?";
   return is_space(text[0]) && may_be_address(text);
@@ -66,7 +67,7 @@ AddressedCalls::Token AddressedCalls::meaning(std::size_t marker) {
 }
 
 AddressedCalls::AddressedCalls(const DialectOptions& options)
-    : tokens_(kTokens),
+    : tokens_(kAddressTokens),
       scan_(tokens_),
       out_(options.commit, options.max_held_back, options.explain),
       schemas_(options.tools),
@@ -159,7 +160,7 @@ std::string_view AddressedCalls::read_tool_lead(std::string_view bytes) {
   if (bytes.empty()) return bytes;
   if (bytes[0] == '{') {
     doubts_.begin();
-    begin_call(declared_name(std::string(recipient_of(header_))));
+    begin_call(declared_name(std::string(addressee_of(header_))));
   }
   header_.clear();
   return bytes;
@@ -174,7 +175,7 @@ void AddressedCalls::read_tag(char c) {
   if (opens && trimmed(tag.substr(0, tag.size() - 2)).ends_with(kMessage)) {
     return end_tag(tag.substr(tag.size() - 2));
   }
-  if (tag.size() < kMaxHeader && out_.held_size() + tag.size() < max_held_back_) return;
+  if (tag.size() < kMaxAddress && out_.held_size() + tag.size() < max_held_back_) return;
   out_.hold(tag_);
   give_up("'>'", {}, State::body);
 }
@@ -277,7 +278,7 @@ void AddressedCalls::take_lead(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     out_.hold(bytes.substr(at, 1));
     header_.push_back(bytes[at]);
-    if (may_be_address(header_) && header_.size() < kMaxHeader) continue;
+    if (may_be_address(header_) && header_.size() < kMaxAddress) continue;
     release(State::body);
     say(bytes.substr(at + 1));
     return;
@@ -288,10 +289,10 @@ void AddressedCalls::take_lead(std::string_view bytes) {
 void AddressedCalls::take_header(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     header_.push_back(bytes[at]);
-    const bool fits = !inside_ || may_be_header(header_);
+    const bool fits = !inside_ || may_be_call_header(header_);
     if (!fits) out_.expected("assistant, to= and a recipient", Found::rest(bytes.substr(at)));
     out_.hold(bytes.substr(at, 1));
-    if (fits && header_.size() < kMaxHeader) continue;
+    if (fits && header_.size() < kMaxAddress) continue;
     give_up("<|message|>", {}, State::body);
     say(bytes.substr(at + 1));
     return;
@@ -329,7 +330,7 @@ void AddressedCalls::take_all_tags(std::string_view bytes) {
 void AddressedCalls::take_token(Token token, std::string_view text) {
   switch (state_) {
     case State::lead:
-      if (!is_blank(header_) && recipient_of(header_).empty()) release(State::body);
+      if (!is_blank(header_) && addressee_of(header_).empty()) release(State::body);
       if (state_ == State::lead) return take_header_token(token, text);
       return take_token(token, text);
     case State::header:
@@ -408,7 +409,7 @@ void AddressedCalls::take_header_token(Token token, std::string_view text) {
     case Token::calls_close:
     case Token::invoke:
       // A server may drop the special tokens.
-      if (inside_ || recipient_of(header_).empty()) {
+      if (inside_ || addressee_of(header_).empty()) {
         if (inside_) doubts_.report("<|message|>", Found::word(text));
         release(State::body);
         say(text);
@@ -468,7 +469,7 @@ void AddressedCalls::open_header(std::string_view text) {
 
 void AddressedCalls::open_message(std::string_view text) {
   drop(text);
-  const std::string_view recipient = recipient_of(header_);
+  const std::string_view recipient = addressee_of(header_);
   reasoning_ = recipient == "self";
   const bool answers = recipient.empty() || recipient == "user" || recipient == "all";
   state_ = reasoning_ ? State::body : answers ? State::answer_lead : State::call_lead;
@@ -478,11 +479,11 @@ void AddressedCalls::open_message(std::string_view text) {
 // The message is over, and nothing but tags.
 void AddressedCalls::settle_tags() {
   const std::string tags(out_.held());
-  const std::size_t invoke = tags.find(kInvoke);
+  const std::size_t invoke = tags.find(kAddressInvoke);
   const std::size_t end = tags.find('>', std::min(invoke, tags.size()));
   std::string name;
   if (closed_ && end != std::string::npos) {
-    const std::size_t from = invoke + kInvoke.size();
+    const std::size_t from = invoke + kAddressInvoke.size();
     name = tool_name(std::string_view(tags).substr(from, end + 1 - from));
   }
   if (!schemas_.declares(name)) {

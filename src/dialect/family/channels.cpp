@@ -12,18 +12,19 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::string_view kTokens[] = {"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>",
-                                        "<|end|>",   "<|call|>",    "<|return|>"};
-constexpr Prose kEnds{.tail = kTokens};  // of broken arguments
-constexpr std::string_view kTo = "to=";
+constexpr std::string_view kChannelTokens[] = {"<|start|>",   "<|channel|>", "<|constrain|>",
+                                               "<|message|>", "<|end|>",     "<|call|>",
+                                               "<|return|>"};
+constexpr Prose kChannelEnds{.tail = kChannelTokens};  // of broken arguments
+constexpr std::string_view kChannelTo = "to=";
 // No header is longer; what is, is prose.
-constexpr std::size_t kMaxHeader = 1024;
+constexpr std::size_t kMaxChannelHeader = 1024;
 
 // What is behind the last `to=`.
-std::string_view recipient_of(std::string_view header) {
-  const std::size_t at = header.rfind(kTo);
+std::string_view channel_recipient(std::string_view header) {
+  const std::size_t at = header.rfind(kChannelTo);
   if (at == std::string_view::npos) return {};
-  header.remove_prefix(at + kTo.size());
+  header.remove_prefix(at + kChannelTo.size());
   return header.substr(0, header.find_first_of(" \t\r\n<?"));
 }
 
@@ -59,7 +60,8 @@ bool has_word(std::string_view header, std::string_view word) {
 // Words of a header that models write between messages, without its tokens: `commentary to=functions.f`. `open`: the last
 // one may go on.
 bool is_filler(std::string_view text, bool open) {
-  constexpr std::string_view kWords[] = {"analysis", "commentary", "final", "assistant", kTo};
+  constexpr std::string_view kWords[] = {"analysis", "commentary", "final", "assistant",
+                                         kChannelTo};
   while (!is_blank(text)) {
     text.remove_prefix(text.find_first_not_of(kSpace));
     const std::size_t end = std::min(text.find_first_of(kSpace), text.size());
@@ -67,7 +69,7 @@ bool is_filler(std::string_view text, bool open) {
     text.remove_prefix(end);
     const bool may_go_on = open && text.empty();
     const bool known = std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view is) {
-      return word == is || (is == kTo && word.starts_with(kTo)) ||
+      return word == is || (is == kChannelTo && word.starts_with(kChannelTo)) ||
              (may_go_on && is.starts_with(word));
     });
     if (!known) return false;
@@ -76,11 +78,11 @@ bool is_filler(std::string_view text, bool open) {
 }
 
 // Text at the start of a turn that may be the rest of a header: ` to=functions.f `.
-bool may_be_header(std::string_view text) {
+bool may_be_channel_header(std::string_view text) {
   const std::size_t from = std::min(text.find_first_not_of(kSpace), text.size());
   text.remove_prefix(from);
-  if (text.size() < kTo.size()) return kTo.starts_with(text);
-  if (!text.starts_with(kTo)) return false;
+  if (text.size() < kChannelTo.size()) return kChannelTo.starts_with(text);
+  if (!text.starts_with(kChannelTo)) return false;
   const std::size_t end = text.find_first_of(kSpace);
   return end == std::string_view::npos || is_blank(text.substr(end));
 }
@@ -89,10 +91,10 @@ bool may_be_header(std::string_view text) {
 
 ChannelParser::ChannelParser(const DialectOptions& options)
     : tools_(options.tools),
-      tokens_(kTokens),
+      tokens_(kChannelTokens),
       scan_(tokens_),
       out_(options.commit, options.max_held_back, options.explain),
-      arguments_(kEnds),
+      arguments_(kChannelEnds),
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
       explain_(options.explain) {
   if (options.start == Channel::reasoning) {
@@ -120,7 +122,8 @@ void ChannelParser::finish(EventSink& sink) {
       break;
     case State::header:
       // The name of a tool may have been cut, and what begins the turn may be prose.
-      if (!out_.held().starts_with(kTokens[0]) || header_.find(kTo) != std::string::npos) {
+      if (!out_.held().starts_with(kChannelTokens[0]) ||
+          header_.find(kChannelTo) != std::string::npos) {
         explain("<|message|>", {.extent = Found::Extent::end});
         release(State::body);
       }
@@ -289,7 +292,7 @@ void ChannelParser::take_lead(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     out_.hold(bytes.substr(at, 1));
     header_.push_back(bytes[at]);
-    if (may_be_header(header_) && header_.size() < kMaxHeader) continue;
+    if (may_be_channel_header(header_) && header_.size() < kMaxChannelHeader) continue;
     release(State::body);
     if (at + 1 < bytes.size()) say(bytes.substr(at + 1));
     return;
@@ -297,7 +300,7 @@ void ChannelParser::take_lead(std::string_view bytes) {
 }
 
 void ChannelParser::take_header(std::string_view bytes) {
-  const std::size_t room = kMaxHeader - std::min(kMaxHeader, header_.size());
+  const std::size_t room = kMaxChannelHeader - std::min(kMaxChannelHeader, header_.size());
   out_.hold(bytes);
   header_.append(bytes);
   if (bytes.size() < room) return;
@@ -369,7 +372,7 @@ void ChannelParser::leave_between(Token token) {
 
 void ChannelParser::take_token(Token token, std::string_view text) {
   // What only began like the rest of a header is text.
-  const bool half = !is_blank(header_) && header_.find(kTo) == std::string::npos;
+  const bool half = !is_blank(header_) && header_.find(kChannelTo) == std::string::npos;
   if (state_ == State::lead && half) release(State::body);
   if (state_ == State::between || state_ == State::call_rest) leave_between(token);
   switch (state_) {
@@ -456,7 +459,7 @@ void ChannelParser::take_header_token(Token token, std::string_view text) {
 
 // A header without a message is noise, but for that of a call.
 void ChannelParser::end_header(Token token, std::string_view text) {
-  const std::string name(tool_of(recipient_of(header_)));
+  const std::string name(tool_of(channel_recipient(header_)));
   if (token == Token::call && !name.empty()) {
     out_.start_call(name);
     out_.arguments("{}");
@@ -476,7 +479,7 @@ void ChannelParser::open_header(std::string_view text) {
 
 void ChannelParser::open_body(std::string_view text) {
   out_.hold(text);
-  name_ = tool_of(recipient_of(header_));
+  name_ = tool_of(channel_recipient(header_));
   analysis_ = is_analysis(header_);
   state_ = name_.empty() ? State::body : State::call_lead;
   if (name_.empty()) out_.drop_held();

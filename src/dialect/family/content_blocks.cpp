@@ -8,21 +8,22 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::string_view kCall = "<|content_invoke_tool_json|>";
-constexpr std::string_view kTokens[] = {"<|message_model|>",       "<|content_thinking|>",
-                                        "<|content_text|>",        "<|content_invoke_tool_text|>",
-                                        "<|content_tool_error|>",  kCall,
-                                        "<|end_message|>",         "<|content_model_end_sampling|>",
-                                        "<|endoftext|>",           "<|message_user|>",
-                                        "<|message_system|>",      "<|message_tool|>",
-                                        "<|content_xml|>",         "<|content_image|>",
-                                        "<|content_audio_input|>", "<|audio_end|>"};
-constexpr Prose kEnds{.tail = kTokens};  // of a broken call
+constexpr std::string_view kBlockCall = "<|content_invoke_tool_json|>";
+constexpr std::string_view kBlockTokens[] = {
+    "<|message_model|>",       "<|content_thinking|>",
+    "<|content_text|>",        "<|content_invoke_tool_text|>",
+    "<|content_tool_error|>",  kBlockCall,
+    "<|end_message|>",         "<|content_model_end_sampling|>",
+    "<|endoftext|>",           "<|message_user|>",
+    "<|message_system|>",      "<|message_tool|>",
+    "<|content_xml|>",         "<|content_image|>",
+    "<|content_audio_input|>", "<|audio_end|>"};
+constexpr Prose kBlockEnds{.tail = kBlockTokens};  // of a broken call
 constexpr CallKeys kKeys{};
 // Nobody names a tool with more than this; what is longer is text.
-constexpr std::size_t kMaxHeader = 256;
+constexpr std::size_t kMaxBlockHeader = 256;
 
-bool is_name_byte(char c) {
+bool is_block_name_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          static_cast<unsigned char>(c) >= 0x80 ||
          std::string_view("_-.:/").find(c) != std::string_view::npos;
@@ -38,10 +39,10 @@ ContentBlocks::Token ContentBlocks::meaning(std::size_t marker) {
 }
 
 ContentBlocks::ContentBlocks(const DialectOptions& options)
-    : tokens_(kTokens),
+    : tokens_(kBlockTokens),
       scan_(tokens_),
       out_(options.commit, options.max_held_back, options.explain),
-      object_(kKeys, options.tools, kEnds),
+      object_(kKeys, options.tools, kBlockEnds),
       max_held_back_(std::max<std::size_t>(options.max_held_back, 1)),
       doubts_(out_, options.explain) {
   if (options.start == Channel::text) return;
@@ -173,8 +174,8 @@ void ContentBlocks::take_text(std::string_view bytes) {
 }
 
 void ContentBlocks::take_header(std::string_view bytes) {
-  const auto end = std::find_if_not(bytes.begin(), bytes.end(), is_name_byte);
-  const std::size_t room = kMaxHeader - header_.size();
+  const auto end = std::find_if_not(bytes.begin(), bytes.end(), is_block_name_byte);
+  const std::size_t room = kMaxBlockHeader - header_.size();
   const std::size_t name = std::min(room, static_cast<std::size_t>(end - bytes.begin()));
   out_.hold(bytes.substr(0, name));
   header_.append(bytes.substr(0, name));
@@ -257,8 +258,8 @@ void ContentBlocks::reject_call() {
   const std::size_t marker = opener_ + header_.size();
   drop(text.substr(0, opener_));
   say(text.substr(opener_, header_.size()));
-  drop(text.substr(marker, kCall.size()));
-  say(text.substr(marker + kCall.size()));
+  drop(text.substr(marker, kBlockCall.size()));
+  say(text.substr(marker + kBlockCall.size()));
 }
 
 void ContentBlocks::drop(std::string_view text) {

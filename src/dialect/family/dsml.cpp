@@ -26,11 +26,11 @@ constexpr std::string_view kCloseTag = "</";
 constexpr std::string_view kFunctionCalls = "function_calls>";
 constexpr std::string_view kToolCalls = "tool_calls>";
 constexpr std::string_view kCalls = "calls>";
-constexpr std::string_view kInvoke = "invoke";
+constexpr std::string_view kDsmlInvoke = "invoke";
 constexpr std::string_view kInvokeEnd = "invoke>";
 constexpr std::string_view kParameter = "parameter";
 constexpr std::string_view kParameterEnd = "parameter>";
-constexpr std::string_view kTail[] = {"<｜end▁of▁sentence｜>"};
+constexpr std::string_view kDsmlTail[] = {"<｜end▁of▁sentence｜>"};
 
 template <const std::string_view& kBars>
 struct Spelling {
@@ -43,14 +43,15 @@ struct Spelling {
       Join<kCloseTag, kBars, kCalls>::kValue};
   static constexpr TaggedGrammar kGrammar{
       .lead = kSection,
-      .call = {.open = Join<kOpenTag, kBars, kInvoke>::kValue, .style = NameTag::Style::attribute},
+      .call = {.open = Join<kOpenTag, kBars, kDsmlInvoke>::kValue,
+               .style = NameTag::Style::attribute},
       .call_close = Join<kCloseTag, kBars, kInvokeEnd>::kValue,
       .parameter = {.open = Join<kOpenTag, kBars, kParameter>::kValue,
                     .style = NameTag::Style::attribute},
       .value_close = Join<kCloseTag, kBars, kParameterEnd>::kValue,
       .type_attribute = "string",
       .section_close = kSectionClose,
-      .tail = kTail};
+      .tail = kDsmlTail};
 };
 
 constexpr std::string_view kPlainBars = "｜DSML｜";
@@ -87,7 +88,7 @@ using Every = All<Plain, Spaced, Norm, Doubled, Ascii, AsciiDoubled>;
 constinit const Prose kDsmlProse{.reasoning = kThink,
                                  .call_open = Every::kOpen,
                                  .call_close = Every::kClose,
-                                 .tail = kTail,
+                                 .tail = kDsmlTail,
                                  .special = Every::kSpecial,
                                  .after_call = Prose::AfterCall::text};
 

@@ -6,10 +6,10 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::size_t kMaxName = 256;
-constexpr std::string_view kCall = "call:";
+constexpr std::size_t kMaxGemmaName = 256;
+constexpr std::string_view kGemmaCall = "call:";
 
-bool is_name_byte(char c) {
+bool is_gemma_name_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          static_cast<unsigned char>(c) >= 0x80 || c == '_' || c == '-' || c == '.' || c == ':';
 }
@@ -49,9 +49,10 @@ Step GemmaCalls::push(std::string_view bytes, Output& out) {
 bool GemmaCalls::read_name(char c, Output& out) {
   const bool begins_arguments = c == '{';
   std::string_view name = trimmed(name_);
-  if (name.starts_with(kCall)) name = trimmed(name.substr(kCall.size()));
-  const bool fits = begins_arguments ? !name.empty()
-                                     : (is_name_byte(c) || is_space(c)) && name_.size() < kMaxName;
+  if (name.starts_with(kGemmaCall)) name = trimmed(name.substr(kGemmaCall.size()));
+  const bool fits = begins_arguments
+                        ? !name.empty()
+                        : (is_gemma_name_byte(c) || is_space(c)) && name_.size() < kMaxGemmaName;
   if (!fits || (begins_arguments && name.find_first_of(" \t\r\n") != std::string_view::npos)) {
     out.expected(
         begins_arguments ? "the name of a tool before the arguments" : "the name of a tool and '{'",
@@ -73,13 +74,13 @@ bool GemmaCalls::read_name(char c, Output& out) {
 // White space, perhaps a comma, and `call:` again. False: the byte was not used, the block has no more calls.
 bool GemmaCalls::read_next(char c, Output& out) {
   const bool separates = name_.empty() && (is_space(c) || c == ',');
-  if (!separates && c != kCall[name_.size()]) {
+  if (!separates && c != kGemmaCall[name_.size()]) {
     step_.next = Step::Next::closed;
     return false;
   }
   out.hold({&c, 1});
   if (!separates) name_.push_back(c);
-  if (name_.size() == kCall.size()) at_ = At::name;
+  if (name_.size() == kGemmaCall.size()) at_ = At::name;
   return true;
 }
 

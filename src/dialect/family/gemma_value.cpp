@@ -10,14 +10,14 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::size_t kMaxWord = std::size_t{1} << 16;
+constexpr std::size_t kMaxGemmaWord = std::size_t{1} << 16;
 constexpr std::size_t kMaxClosers = 4096;
 
 // Models that know Python write the other one.
 bool is_colon(char c) { return c == ':' || c == '='; }
 
 // A number, true, false or null, as JSON or as Python writes them.
-bool append_literal(std::string& out, std::string_view word) {
+bool append_gemma_literal(std::string& out, std::string_view word) {
   struct Constant {
     std::string_view text;
     std::string_view json;
@@ -149,7 +149,7 @@ bool GemmaArguments::step_key_word(char c, std::string& out) {
     at_ = At::value;
     return true;
   }
-  if (c == '}' || c == ',' || c == '{' || word_.size() >= kMaxWord) return fail();
+  if (c == '}' || c == ',' || c == '{' || word_.size() >= kMaxGemmaWord) return fail();
   if (c == '<') {
     marker_.assign(1, '<');
   } else {
@@ -190,7 +190,7 @@ bool GemmaArguments::step_word(char c, std::string& out) {
   }
   if (c == ',') {
     std::string literal;
-    if (!in_object || append_literal(literal, trimmed(word_))) {
+    if (!in_object || append_gemma_literal(literal, trimmed(word_))) {
       finish_word(word_, out);
       return false;
     }
@@ -205,7 +205,7 @@ bool GemmaArguments::step_word(char c, std::string& out) {
     at_ = At::key_word;
     return false;
   }
-  if (word_.size() >= kMaxWord) return fail();
+  if (word_.size() >= kMaxGemmaWord) return fail();
   if (c == '<') {
     marker_.assign(1, '<');
   } else {
@@ -448,7 +448,7 @@ bool GemmaArguments::close(char c, std::string& out) {
 }
 
 void GemmaArguments::finish_word(std::string_view word, std::string& out) {
-  if (!append_literal(out, trimmed(word))) json::append_string(out, trimmed(word));
+  if (!append_gemma_literal(out, trimmed(word))) json::append_string(out, trimmed(word));
   at_ = At::after_value;
 }
 
@@ -471,7 +471,7 @@ bool GemmaArguments::finish(std::string& out) {
   if (at_ == At::json_text) {
     quoted_.cut(out);
   } else if (at_ == At::word) {
-    append_literal(out, trimmed(word_));
+    append_gemma_literal(out, trimmed(word_));
   } else {
     value_.cut(out);
   }

@@ -7,7 +7,7 @@
 namespace callgate::dialect {
 namespace {
 
-bool is_quote(char c) { return c == '"' || c == '\''; }
+bool is_literal_quote(char c) { return c == '"' || c == '\''; }
 
 // The text of a JSON string without its quotes.
 std::string decoded(std::string_view json) {
@@ -105,7 +105,7 @@ bool LiteralCalls::read_in_dict(char c, Output& out) {
   }
   if (at_ == At::other_word) at_ = At::comma_or_end;
   const bool closes = c == '}' && (at_ == At::comma_or_end || at_ == At::key_or_end);
-  if (is_quote(c) && at_ == At::key_or_end) {
+  if (is_literal_quote(c) && at_ == At::key_or_end) {
     begin_text(At::key, c);
   } else if (c == ':' && at_ == At::colon) {
     at_ = At::value;
@@ -133,7 +133,7 @@ void LiteralCalls::begin_text(At at, char quote) {
 bool LiteralCalls::begin_value(char c, Output& out) {
   switch (key_) {
     case Key::name:
-      if (!is_quote(c)) return fail(out);
+      if (!is_literal_quote(c)) return fail(out);
       begin_text(At::name, c);
       break;
     case Key::arguments:
@@ -145,7 +145,7 @@ bool LiteralCalls::begin_value(char c, Output& out) {
       out.argument_bytes({&c, 1});
       return true;
     case Key::other:
-      if (is_quote(c)) {
+      if (is_literal_quote(c)) {
         begin_text(At::other_text, c);
       } else {
         at_ = At::other_word;

@@ -16,10 +16,10 @@ namespace callgate::dialect {
 namespace {
 
 // Nobody names a tool with more than this; what is longer is prose.
-constexpr std::size_t kMaxHeader = 1024;
+constexpr std::size_t kMaxNameHeader = 1024;
 constexpr std::string_view kBrace = "{";
 
-bool is_name(std::string_view text) {
+bool is_json_name(std::string_view text) {
   return !text.empty() && std::none_of(text.begin(), text.end(), [](char c) {
     return is_space(c) || std::string_view("<>{}[]()\"'`,;=").find(c) != std::string_view::npos;
   });
@@ -191,7 +191,7 @@ void NamedJsonReader::explain_header(Output& out) const {
 }
 
 Step NamedJsonReader::push_header(std::string_view bytes, Output& out) {
-  bytes = bytes.substr(0, kMaxHeader - header_size_);
+  bytes = bytes.substr(0, kMaxNameHeader - header_size_);
   const MarkerScan::Result found = scan_.push(bytes);
   out.hold(bytes.substr(0, found.used));
   text_.append(found.held).append(found.before);
@@ -200,7 +200,7 @@ Step NamedJsonReader::push_header(std::string_view bytes, Output& out) {
   if (!stripped_.empty() && slot_ == grammar_.first && !is_stripped_header()) {
     step.next = Step::Next::rejected;
   } else if (found.marker == MarkerSet::kNone) {
-    if (header_size_ == kMaxHeader) step.next = Step::Next::rejected;
+    if (header_size_ == kMaxNameHeader) step.next = Step::Next::rejected;
   } else {
     const Step end = take_header_marker(found.marker, out);
     step.next = end.next;
@@ -231,10 +231,10 @@ bool NamedJsonReader::close_slot() {
   switch (slot_) {
     case Slot::name:
       name_ = text;
-      return is_name(name_);
+      return is_json_name(name_);
     case Slot::kind_or_name:
       name_ = text;
-      return text.empty() || is_name(name_);
+      return text.empty() || is_json_name(name_);
     case Slot::id:
       id_ = text;
       return text.find_first_of(kSpace) == std::string_view::npos;
@@ -249,7 +249,7 @@ bool NamedJsonReader::close_slot() {
       const std::string_view rest = line == std::string_view::npos ? "" : text.substr(line);
       fenced_ = is_fence(rest);
       if (const std::string_view name = trimmed(text.substr(0, line)); !name.empty()) name_ = name;
-      return is_name(name_) && (trimmed(rest).empty() || fenced_);
+      return is_json_name(name_) && (trimmed(rest).empty() || fenced_);
     }
   }
   return false;
@@ -262,7 +262,7 @@ bool NamedJsonReader::ends_name_line() const {
          text.find('\n', name) != std::string_view::npos;
 }
 
-bool NamedJsonReader::has_name() const { return unnamed_ || is_name(name_); }
+bool NamedJsonReader::has_name() const { return unnamed_ || is_json_name(name_); }
 
 // functions.NAME:INDEX, functions_NAME_INDEX, NAME:INDEX, NAME:ID or NAME.
 std::string_view NamedJsonReader::kimi_name(bool& indexed) const {
@@ -291,7 +291,7 @@ bool NamedJsonReader::take_kimi_id() {
     name_ = unnamed_ ? std::string() : tools_[0].name;
   }
   if (name_ == id_) id_.clear();
-  return unnamed_ || (is_name(name_) && name_.find_first_of("*#!?~|\\") == std::string::npos);
+  return unnamed_ || (is_json_name(name_) && name_.find_first_of("*#!?~|\\") == std::string::npos);
 }
 
 Step NamedJsonReader::begin_arguments(Output& out) {

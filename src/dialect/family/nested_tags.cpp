@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxNesting = 64;
 constexpr int kMaxUnlisted = 64;
 
-std::size_t skip_space(std::string_view text, std::size_t at) {
+std::size_t skip_tag_space(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(kSpace, at), text.size());
 }
 
@@ -57,7 +57,7 @@ bool read_open_tag(std::string_view text, std::size_t at, std::string_view prefi
 enum class Behind : std::uint8_t { known, other_tag, text };
 
 Behind what_is_behind(std::string_view text, std::size_t at, const SchemaPlace& parent) {
-  at = skip_space(text, at);
+  at = skip_tag_space(text, at);
   OpenTag next;
   if (at == text.size()) return Behind::known;
   if (!read_open_tag(text, at, {}, next)) return Behind::text;
@@ -115,7 +115,7 @@ bool is_tag_name_byte(char c) {
 bool read_elements(std::string_view text, std::string_view prefix, const SchemaPlace& parent,
                    std::vector<TagElement>& elements) {
   int unlisted = kMaxUnlisted;
-  for (std::size_t at = skip_space(text, 0); at < text.size(); at = skip_space(text, at)) {
+  for (std::size_t at = skip_tag_space(text, 0); at < text.size(); at = skip_tag_space(text, at)) {
     OpenTag tag;
     if (!read_open_tag(text, at, prefix, tag)) return false;
     if (tag.self_closing) {

@@ -11,7 +11,7 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::size_t kMaxTag = 512;
+constexpr std::size_t kMaxPrefixedTag = 512;
 
 bool is_plain_name(std::string_view tag) {
   return !tag.empty() && std::all_of(tag.begin(), tag.end(), is_tag_name_byte);
@@ -89,7 +89,7 @@ bool PrefixedTags::read_marker(char c, Output& out) {
   const std::size_t size = marker_.size();
   const bool fits = size < prefix    ? c == grammar_.prefix[size]
                     : size == prefix ? c == '<'
-                                     : c != '<' && c != '\n' && size < prefix + kMaxTag;
+                                     : c != '<' && c != '\n' && size < prefix + kMaxPrefixedTag;
   if (!fits) {
     no_marker(c, out);
     return false;

@@ -5,8 +5,8 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::size_t kMaxName = 256;
-constexpr std::string_view kCall = ".call";
+constexpr std::size_t kMaxPythonName = 256;
+constexpr std::string_view kPythonCall = ".call";
 
 bool begins_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -70,7 +70,7 @@ bool PythonCalls::read(char c) {
       }
       return is_space(c) || begin_name(c) || stop(Step::Next::rejected);
     case At::name:
-      if (continues_name(c) && name_.size() < kMaxName) {
+      if (continues_name(c) && name_.size() < kMaxPythonName) {
         name_.push_back(c);
         return true;
       }
@@ -127,8 +127,9 @@ void PythonCalls::begin_call(Output& out) {
     declared = true;
   }
   // Llama's built-in tools are called as brave_search.call(query="x"), without being declared.
-  const bool built_in = !declared && name_.size() > kCall.size() && name_.ends_with(kCall);
-  if (built_in) name_.resize(name_.size() - kCall.size());
+  const bool built_in =
+      !declared && name_.size() > kPythonCall.size() && name_.ends_with(kPythonCall);
+  if (built_in) name_.resize(name_.size() - kPythonCall.size());
   if (opener_->names == Opener::Names::declared && !declared && !built_in) {
     out.expected_declared(name_);
     stop(Step::Next::rejected);

@@ -16,13 +16,13 @@ constexpr std::string_view kPrefixes = "rRbBuUfF";
 bool is_python_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
-bool is_quote(char c) { return c == '"' || c == '\''; }
+bool is_python_quote(char c) { return c == '"' || c == '\''; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word_byte(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-std::string_view skip_space(std::string_view text) {
+std::string_view skip_python_space(std::string_view text) {
   const auto from = std::find_if_not(text.begin(), text.end(), is_python_space);
   return text.substr(static_cast<std::size_t>(from - text.begin()));
 }
@@ -32,12 +32,13 @@ bool is_string_prefix(std::string_view word) {
          word.find_first_not_of(kPrefixes) == std::string_view::npos;
 }
 
-using Style = QuotedString::Style;
-Style style_of(std::string_view prefix) {
-  return prefix.find_first_of("rR") == std::string_view::npos ? Style::python : Style::python_raw;
+using LiteralStyle = QuotedString::Style;
+LiteralStyle literal_style(std::string_view prefix) {
+  return prefix.find_first_of("rR") == std::string_view::npos ? LiteralStyle::python
+                                                              : LiteralStyle::python_raw;
 }
 
-bool is_name(std::string_view word) {
+bool is_python_name(std::string_view word) {
   return !word.empty() && !is_digit(word[0]) &&
          std::all_of(word.begin(), word.end(), [](char c) { return is_word_byte(c) || c == '-'; });
 }
@@ -47,7 +48,7 @@ bool is_bare(std::string_view word) {
                      [](char c) { return is_word_byte(c) || c == '.' || c == '-' || c == ' '; });
 }
 
-int digit_value(char c) {
+int python_digit(char c) {
   if (is_digit(c)) return c - '0';
   const char lower = static_cast<char>(c | 0x20);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
@@ -59,8 +60,8 @@ std::string without_underscores(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '_') {
       out.push_back(text[i]);
-    } else if (i == 0 || i + 1 == text.size() || digit_value(text[i - 1]) > 15 ||
-               digit_value(text[i + 1]) > 15) {
+    } else if (i == 0 || i + 1 == text.size() || python_digit(text[i - 1]) > 15 ||
+               python_digit(text[i + 1]) > 15) {
       return {};
     }
   }
@@ -71,7 +72,7 @@ std::string without_underscores(std::string_view text) {
 std::string to_decimal(std::string_view digits, int base) {
   std::string decimal = "0";  // least digit first
   for (const char c : digits) {
-    int carry = digit_value(c);
+    int carry = python_digit(c);
     if (carry >= base) return {};
     for (char& digit : decimal) {
       const int value = (digit - '0') * base + carry;
@@ -216,10 +217,10 @@ void PythonArguments::take_string(std::string_view bytes, std::size_t& at, std::
 
 // One more byte behind a quote that may close its string.
 void PythonArguments::look(char c, std::string& out) {
-  constexpr std::size_t kMaxLook = 256;
+  constexpr std::size_t kMaxQuoteLook = 256;
   look_.push_back(c);
   const Verdict verdict = judge();
-  if (verdict == Verdict::undecided && look_.size() < kMaxLook) return;
+  if (verdict == Verdict::undecided && look_.size() < kMaxQuoteLook) return;
   if (verdict == Verdict::data) {
     stray_ = true;
     string_.reopen(target(out));
@@ -238,7 +239,7 @@ void PythonArguments::read_again(std::string& out) {
 }
 
 PythonArguments::Verdict PythonArguments::judge() const {
-  const std::string_view from = skip_space(look_);
+  const std::string_view from = skip_python_space(look_);
   if (from.empty()) return Verdict::undecided;
   const Open& top = stack_.back();
   const auto closes_in = [&](std::initializer_list<Frame> frames) {
@@ -272,7 +273,7 @@ PythonArguments::Verdict PythonArguments::judge_quote(std::string_view from) con
   if (prefix > 2) return Verdict::data;
   if (prefix == from.size()) return Verdict::undecided;
   const bool parted = from.size() < look_.size();
-  if (stray_ || !is_quote(from[prefix]) || (prefix > 0 && !parted)) return Verdict::data;
+  if (stray_ || !is_python_quote(from[prefix]) || (prefix > 0 && !parted)) return Verdict::data;
   if (parted || from[0] != string_.quote()) return Verdict::closes;
   if (from.size() == 1) return Verdict::undecided;
   const bool ends =
@@ -282,7 +283,7 @@ PythonArguments::Verdict PythonArguments::judge_quote(std::string_view from) con
 
 // Behind a comma: after an argument with a name only others with names may stand.
 PythonArguments::Verdict PythonArguments::judge_argument(std::string_view from) const {
-  from = skip_space(from);
+  from = skip_python_space(from);
   if (!keyword_ || from.starts_with(')')) return Verdict::closes;
   return judge_name(from, '=');
 }
@@ -292,7 +293,7 @@ PythonArguments::Verdict PythonArguments::judge_name(std::string_view from, char
   const auto end = std::find_if_not(from.begin(), from.end(),
                                     [](char c) { return is_word_byte(c) || c == '-' || c == '.'; });
   const std::size_t name = static_cast<std::size_t>(end - from.begin());
-  const std::string_view rest = skip_space(from.substr(name));
+  const std::string_view rest = skip_python_space(from.substr(name));
   if (rest.empty()) return Verdict::undecided;
   return name > 0 && rest[0] == behind ? Verdict::closes : Verdict::data;
 }
@@ -300,11 +301,11 @@ PythonArguments::Verdict PythonArguments::judge_name(std::string_view from, char
 // Behind the call's parenthesis.
 PythonArguments::Verdict PythonArguments::judge_end(std::string_view from) const {
   const bool in_list = tolerance_ == Tolerance::quotes_in_list;
-  if (in_list) from = skip_space(from);
+  if (in_list) from = skip_python_space(from);
   if (from.empty()) return Verdict::undecided;
   const bool comma = from[0] == ',' || from[0] == ';';
   if (comma && in_list) {
-    from = skip_space(from.substr(1));
+    from = skip_python_space(from.substr(1));
     return from.starts_with(']') || from.starts_with('<') ? Verdict::closes : judge_name(from, '(');
   }
   if (comma || from[0] == ']' || from[0] == '<') return Verdict::closes;
@@ -338,11 +339,11 @@ bool PythonArguments::step(char c, std::string& out) {
 
 bool PythonArguments::step_value(char c, std::string& out) {
   if (is_python_space(c)) return true;
-  if (is_quote(c)) {
+  if (is_python_quote(c)) {
     begin_element(out);
     target(out).push_back('"');
     stray_ = false;
-    string_.begin(c, Style::python);
+    string_.begin(c, LiteralStyle::python);
     at_ = At::string;
     return true;
   }
@@ -391,7 +392,7 @@ bool PythonArguments::step_word(char c, std::string& out) {
       begin_element(out);
       target(out).push_back('"');
       stray_ = false;
-      string_.begin(c, style_of(word_));
+      string_.begin(c, literal_style(word_));
       at_ = At::string;
       return true;
   }
@@ -401,8 +402,8 @@ bool PythonArguments::step_word(char c, std::string& out) {
 }
 
 bool PythonArguments::step_after_string(char c, std::string& out) {
-  if (is_quote(c)) {
-    string_.begin(c, style_of(word_));
+  if (is_python_quote(c)) {
+    string_.begin(c, literal_style(word_));
     at_ = At::string;
     return true;
   }
@@ -531,7 +532,7 @@ bool PythonArguments::colon(std::string& out) {
 
 bool PythonArguments::keyword(std::string& out) {
   const std::string_view name = trimmed(word_);
-  if (stack_.back().frame != Frame::call || named_ || !is_name(name)) return fail();
+  if (stack_.back().frame != Frame::call || named_ || !is_python_name(name)) return fail();
   if (stack_.back().count > 0) out.push_back(',');
   json::append_string(out, name);
   out.push_back(':');

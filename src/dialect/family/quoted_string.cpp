@@ -9,7 +9,7 @@
 namespace callgate::dialect {
 namespace {
 
-int digit_value(char c) {
+int string_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -82,7 +82,7 @@ bool QuotedString::step(char c, std::string& out) {
       begin_escape(c, out);
       return true;
     case At::digits:
-      if (digit_value(c) < base_ && escape_.size() < wanted_) {
+      if (string_digit(c) < base_ && escape_.size() < wanted_) {
         escape_.push_back(c);
         if (escape_.size() == wanted_) end_digits(out);
         return true;
@@ -123,7 +123,7 @@ void QuotedString::end_digits(std::string& out) {
   if (base_ == 16 && escape_.size() < wanted_) return append(escape_, out);
   char32_t code_point = 0;
   for (const char c : std::string_view(escape_).substr(base_ == 8 ? 1 : 2)) {
-    code_point = code_point * static_cast<char32_t>(base_) + static_cast<char32_t>(digit_value(c));
+    code_point = code_point * static_cast<char32_t>(base_) + static_cast<char32_t>(string_digit(c));
   }
   if (code_point > 0x10FFFF) return append(escape_, out);
   append_code_point(code_point, out);

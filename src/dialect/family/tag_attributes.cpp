@@ -9,9 +9,9 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::size_t kMaxTag = 4096;
+constexpr std::size_t kMaxAttributesTag = 4096;
 
-void skip_space(std::string_view& text) {
+void skip_attribute_space(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
 }
 
@@ -71,18 +71,18 @@ AttributeScan::State AttributeScan::push(char c) {
     text_.push_back(c);
     if (c == '"' || c == '\'') quote_ = c;
   }
-  return text_.size() < kMaxTag ? State::open : State::failed;
+  return text_.size() < kMaxAttributesTag ? State::open : State::failed;
 }
 
 bool take_attribute(std::string_view& text, std::string_view& key, std::string_view& value) {
-  skip_space(text);
+  skip_attribute_space(text);
   const std::size_t end = text.find_first_of("= \t\r\n\"'");
   if (end == 0 || end == std::string_view::npos) return false;
   std::string_view rest = text.substr(end);
-  skip_space(rest);
+  skip_attribute_space(rest);
   if (!rest.starts_with('=')) return false;
   rest.remove_prefix(1);
-  skip_space(rest);
+  skip_attribute_space(rest);
   if (rest.empty()) return false;
   key = text.substr(0, end);
   const bool quoted = rest[0] == '"' || rest[0] == '\'';
@@ -91,7 +91,7 @@ bool take_attribute(std::string_view& text, std::string_view& key, std::string_v
   if (stop == std::string_view::npos) return false;
   value = rest.substr(quoted ? 1 : 0, stop - (quoted ? 1 : 0));
   text = rest.substr(stop + (quoted ? 1 : 0));
-  skip_space(text);
+  skip_attribute_space(text);
   return true;
 }
 

@@ -6,15 +6,15 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::size_t kMaxName = 512;
+constexpr std::size_t kMaxLongName = 512;
 
-bool is_name_byte(char c) {
+bool may_be_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          static_cast<unsigned char>(c) >= 0x80 ||
          std::string_view("_-.:/@$").find(c) != std::string_view::npos;
 }
 
-std::string_view byte(const char& c) { return {&c, 1}; }
+std::string_view tag_byte(const char& c) { return {&c, 1}; }
 
 // Without white space and quotes around it.
 std::string bare(std::string_view name) {
@@ -53,8 +53,8 @@ TagName::State TagName::push(char c, Output& out) {
 }
 
 TagName::State TagName::push_equals(char c, Output& out) {
-  if (c == '<' || c == '\n' || name_.size() >= kMaxName) return State::bad;
-  out.hold(byte(c));
+  if (c == '<' || c == '\n' || name_.size() >= kMaxLongName) return State::bad;
+  out.hold(tag_byte(c));
   if (c != '>') {
     name_.push_back(c);
     return State::open;
@@ -70,7 +70,7 @@ TagName::State TagName::push_attribute(char c, Output& out) {
   if (state == AttributeScan::State::failed) return State::bad;
   matched_ = scan_.matched();
   if (state == AttributeScan::State::open) {
-    if (matched_ == 0) out.hold(byte(c));
+    if (matched_ == 0) out.hold(tag_byte(c));
     return State::open;
   }
   out.hold(tag_->end);
@@ -88,22 +88,22 @@ TagName::State TagName::push_text(char c, Output& out) {
     name_ = std::string(trimmed(name_));
     return State::whole;
   }
-  if (matched_ > 0 || c == '<' || name_.size() >= kMaxName) return State::bad;
+  if (matched_ > 0 || c == '<' || name_.size() >= kMaxLongName) return State::bad;
   name_.push_back(c);
-  out.hold(byte(c));
+  out.hold(tag_byte(c));
   return State::open;
 }
 
 // Up to the next marker or white space.
 TagName::State TagName::push_bare(char c, Output& out) {
   const bool skips = name_.empty() && is_space(c);
-  if (!skips && !is_name_byte(c)) {
+  if (!skips && !may_be_in_name(c)) {
     const bool ends = c == '<' || c == '{' || c == '(' || is_space(c);
     return !name_.empty() && ends ? State::before : State::bad;
   }
-  if (name_.size() >= kMaxName) return State::bad;
+  if (name_.size() >= kMaxLongName) return State::bad;
   if (!skips) name_.push_back(c);
-  out.hold(byte(c));
+  out.hold(tag_byte(c));
   return State::open;
 }
 

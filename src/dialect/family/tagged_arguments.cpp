@@ -10,7 +10,7 @@
 namespace callgate::dialect {
 namespace {
 
-std::string_view byte(const char& c) { return {&c, 1}; }
+std::string_view argument_byte(const char& c) { return {&c, 1}; }
 
 }  // namespace
 
@@ -210,7 +210,7 @@ bool TaggedCalls::is_apart() const {
 
 bool TaggedCalls::read_space(char c, Output& out) {
   if (!waits()) {
-    out.hold(byte(c));
+    out.hold(argument_byte(c));
     return true;
   }
   if (c == '\n' && at_ == At::after_apart && section_closed_) {
@@ -296,7 +296,7 @@ bool TaggedCalls::back_to_value(std::string_view data, std::string_view again, c
     if (b == stop) {
       partial_.assign(1, b);
     } else {
-      take_value(byte(b), out);
+      take_value(argument_byte(b), out);
     }
     return true;
   };

@@ -26,7 +26,7 @@ bool is_in(std::span<const std::string_view> list, std::string_view text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-constexpr std::size_t kMaxTag = 256;
+constexpr std::size_t kMaxMarkerTag = 256;
 
 }  // namespace
 
@@ -244,7 +244,7 @@ bool TaggedCalls::read_maybe_key(char c, Output& out) {
   const std::string_view text = std::string_view(pending_).substr(open.size());
   const std::size_t end = std::min(text.find(tag.end[0]), text.size());
   const bool fits = tag.end.starts_with(text.substr(end)) && end > 0 && c != '\n';
-  if (!fits || text.size() > kMaxTag) {
+  if (!fits || text.size() > kMaxMarkerTag) {
     pending_.pop_back();
     byte_used_ = false;
     replay_.swap(pending_);
@@ -268,7 +268,7 @@ bool TaggedCalls::read_apart_key(char c, Output& out) {
   pending_.clear();
   const std::string_view text = std::string_view(pending).substr(tag_from_ + tag.open.size());
   const bool whole = is_rest_of_tag(tag, text);
-  if (!whole && c != '\n' && text.size() < kMaxTag && pending.size() < limit_) {
+  if (!whole && c != '\n' && text.size() < kMaxMarkerTag && pending.size() < limit_) {
     pending_ = std::move(pending);
     return true;
   }

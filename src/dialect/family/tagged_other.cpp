@@ -11,13 +11,13 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::size_t kMaxWord = 256;
+constexpr std::size_t kMaxOtherWord = 256;
 constexpr CallKeys kObjectKeys{};
 
 bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool continues_word(char c) { return begins_word(c) || (c >= '0' && c <= '9') || c == '-'; }
 
-std::string_view byte(const char& c) { return {&c, 1}; }
+std::string_view other_byte(const char& c) { return {&c, 1}; }
 
 }  // namespace
 
@@ -38,7 +38,7 @@ bool TaggedCalls::read_objects(Output& out) {
 bool TaggedCalls::read_bare(char c, Output& out) {
   if (at_ == At::call_text && c == '(' && !parenthesis_) {
     parenthesis_ = true;
-    out.hold(byte(c));
+    out.hold(other_byte(c));
     return true;
   }
   if (c == ')' && parenthesis_) {
@@ -47,7 +47,7 @@ bool TaggedCalls::read_bare(char c, Output& out) {
       stray_close_ = true;
     }
     parenthesis_ = false;
-    out.hold(byte(c));
+    out.hold(other_byte(c));
     return true;
   }
   if (at_ == At::call_text && begins_word(c)) {
@@ -83,15 +83,15 @@ bool TaggedCalls::read_pair_key(char c, Output& out) {
   const bool begun = out.call_open();
   if (word_.empty() && (is_space(c) || c == ',' || c == stop_)) {
     if (c != stop_) {
-      out.hold(byte(c));
+      out.hold(other_byte(c));
       return true;
     }
     at_ = At::body;
     return read_token(c, out);
   }
-  if (word_.empty() ? begins_word(c) : continues_word(c) && word_.size() < kMaxWord) {
+  if (word_.empty() ? begins_word(c) : continues_word(c) && word_.size() < kMaxOtherWord) {
     word_.push_back(c);
-    out.hold(byte(c));
+    out.hold(other_byte(c));
     return true;
   }
   if (c != '=' || word_.empty()) {
@@ -99,7 +99,7 @@ bool TaggedCalls::read_pair_key(char c, Output& out) {
     return begun ? end_call(CallOutcome::malformed, out) : reject({});
   }
   if (!begun) begin_call(out);
-  out.hold(byte(c));
+  out.hold(other_byte(c));
   place_ = schema_.member(word_);
   seen_.add(word_);
   json_.push_back(parameters_++ == 0 ? '{' : ',');
@@ -119,7 +119,7 @@ bool TaggedCalls::read_pair_value(char c, Output& out) {
     end_pair();
     at_ = At::pair_key;
     if (quoted) {
-      out.hold(byte(c));
+      out.hold(other_byte(c));
     } else {
       byte_used_ = false;
     }
@@ -127,7 +127,7 @@ bool TaggedCalls::read_pair_value(char c, Output& out) {
   }
   if (word_.empty() && (c == '"' || c == '\'')) quote_ = c;
   word_.push_back(c);
-  out.argument_bytes(byte(c));
+  out.argument_bytes(other_byte(c));
   if (word_.size() < limit_) return true;
   end_pair();
   return end_call(CallOutcome::malformed, out);

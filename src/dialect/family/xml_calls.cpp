@@ -376,13 +376,13 @@ bool XmlCalls::take_name(std::string_view& body, std::string& name) const {
     name = *given;
     return !name.empty();
   }
-  constexpr std::string_view kOpen = "<name>";
-  constexpr std::string_view kClose = "</name>";
+  constexpr std::string_view kNameOpen = "<name>";
+  constexpr std::string_view kNameClose = "</name>";
   body = trimmed(body);
-  const std::size_t close = body.find(kClose);
-  if (!body.starts_with(kOpen) || close == std::string_view::npos) return false;
-  name = trimmed(body.substr(kOpen.size(), close - kOpen.size()));
-  body.remove_prefix(close + kClose.size());
+  const std::size_t close = body.find(kNameClose);
+  if (!body.starts_with(kNameOpen) || close == std::string_view::npos) return false;
+  name = trimmed(body.substr(kNameOpen.size(), close - kNameOpen.size()));
+  body.remove_prefix(close + kNameClose.size());
   return !name.empty();
 }
 

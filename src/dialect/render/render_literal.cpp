@@ -56,7 +56,7 @@ void append_quoted(std::string_view text, std::string& out) {
   out += json;
 }
 
-void append_literal(const RawValue& value, std::string& out);
+void append_rendered(const RawValue& value, std::string& out);
 
 void append_dict(std::string_view object, std::string& out) {
   std::string_view before;
@@ -66,12 +66,12 @@ void append_dict(std::string_view object, std::string& out) {
     before = ", ";
     append_quoted(key, out);
     out += ": ";
-    append_literal(member, out);
+    append_rendered(member, out);
   });
   out.push_back('}');
 }
 
-void append_literal(const RawValue& value, std::string& out) {
+void append_rendered(const RawValue& value, std::string& out) {
   std::string_view before;
   switch (value.kind) {
     case json::Kind::object:
@@ -82,7 +82,7 @@ void append_literal(const RawValue& value, std::string& out) {
       for_each_element(value.json, [&](const RawValue& element) {
         out += before;
         before = ", ";
-        append_literal(element, out);
+        append_rendered(element, out);
       });
       out.push_back(']');
       break;

@@ -98,18 +98,19 @@ bool fits_tags(const RawValue& value) {
   return fits && count > 0;
 }
 
-void append_element(std::string_view prefix, std::string_view tag, const RawValue& value,
-                    std::string& out) {
+void append_tag_element(std::string_view prefix, std::string_view tag, const RawValue& value,
+                        std::string& out) {
   out.append(prefix).append("<").append(tag).append(">");
   if (!fits_tags(value)) {
     out += value.text();
   } else if (value.kind == json::Kind::object) {
     for_each_member(value.json, [&](std::string_view key, const RawValue& member) {
-      append_element(prefix, key, member, out);
+      append_tag_element(prefix, key, member, out);
     });
   } else {
-    for_each_element(
-        value.json, [&](const RawValue& element) { append_element(prefix, "item", element, out); });
+    for_each_element(value.json, [&](const RawValue& element) {
+      append_tag_element(prefix, "item", element, out);
+    });
   }
   out.append(prefix).append("</").append(tag).append(">");
 }
@@ -163,7 +164,7 @@ void append_calls(const PrefixedText& text, std::span<const CallRecord> calls, s
     append_name(TaggedText::Names::attribute, call.name, out);
     out += R"(">)";
     for_each_member(call.arguments, [&](std::string_view key, const RawValue& value) {
-      append_element(text.prefix, key, value, out);
+      append_tag_element(text.prefix, key, value, out);
     });
     out.append(text.prefix).append("</invoke>\n");
   }

@@ -12,28 +12,28 @@ namespace callgate::dialect {
 namespace {
 
 // What models of a dialect were taught to read. Most know a list of JSON objects.
-enum class Style : std::uint8_t { json, tags, lines, typescript };
+enum class PromptStyle : std::uint8_t { json, tags, lines, typescript };
 
-Style style_of(std::string_view dialect) {
+PromptStyle prompt_style(std::string_view dialect) {
   struct Row {
     std::string_view dialect;
-    Style style;
+    PromptStyle style;
   };
   static constexpr std::array<Row, 9> kRows = {{
-      {"anthropic_xml", Style::lines},
-      {"generic_xml", Style::lines},
-      {"harmony", Style::typescript},
-      {"kimi_k2", Style::typescript},
-      {"kimi_k3", Style::typescript},
-      {"qwen3_coder", Style::tags},
-      {"seed_oss", Style::tags},
-      {"step3", Style::lines},
-      {"use_tool", Style::lines},
+      {"anthropic_xml", PromptStyle::lines},
+      {"generic_xml", PromptStyle::lines},
+      {"harmony", PromptStyle::typescript},
+      {"kimi_k2", PromptStyle::typescript},
+      {"kimi_k3", PromptStyle::typescript},
+      {"qwen3_coder", PromptStyle::tags},
+      {"seed_oss", PromptStyle::tags},
+      {"step3", PromptStyle::lines},
+      {"use_tool", PromptStyle::lines},
   }};
   for (const Row& row : kRows) {
     if (row.dialect == dialect) return row.style;
   }
-  return Style::json;
+  return PromptStyle::json;
 }
 
 std::string_view parameters_text(const ToolSpec& tool) {
@@ -51,7 +51,7 @@ void append_json(const ToolSpec& tool, std::string& out) {
   out.append(", \"parameters\": ").append(parameters_text(tool)).append("}}\n");
 }
 
-void append_element(std::string_view name, std::string_view text, std::string& out) {
+void append_prompt_element(std::string_view name, std::string_view text, std::string& out) {
   if (text.empty()) return;
   out.append("<").append(name).append(">").append(text);
   out.append("</").append(name).append(">\n");
@@ -59,26 +59,26 @@ void append_element(std::string_view name, std::string_view text, std::string& o
 
 void append_tags(const ToolSpec& tool, std::string& out) {
   out += "<function>\n";
-  append_element("name", tool.name, out);
-  append_element("description", tool.description, out);
+  append_prompt_element("name", tool.name, out);
+  append_prompt_element("description", tool.description, out);
   out += "<parameters>\n";
   std::string required;
   for (const Parameter& parameter : parameters_of(tool)) {
     out += "<parameter>\n";
-    append_element("name", parameter.name, out);
-    append_element("type", parameter.type, out);
-    append_element("description", parameter.description, out);
-    append_element("enum", parameter.values, out);
-    append_element("default", parameter.standard, out);
+    append_prompt_element("name", parameter.name, out);
+    append_prompt_element("type", parameter.type, out);
+    append_prompt_element("description", parameter.description, out);
+    append_prompt_element("enum", parameter.values, out);
+    append_prompt_element("default", parameter.standard, out);
     if (parameter.type.starts_with("object") || parameter.type.starts_with("array")) {
-      append_element("schema", parameter.schema, out);
+      append_prompt_element("schema", parameter.schema, out);
     }
     out += "</parameter>\n";
     if (!parameter.required) continue;
     required += required.empty() ? "[" : ", ";
     json::append_string(required, parameter.name);
   }
-  if (!required.empty()) append_element("required", required + "]", out);
+  if (!required.empty()) append_prompt_element("required", required + "]", out);
   out += "</parameters>\n</function>\n";
 }
 
@@ -146,22 +146,22 @@ void append_typescript(const ToolSpec& tool, std::string& out) {
   out += "}) => any;\n";
 }
 
-void append_definitions(Style style, std::span<const ToolSpec> tools, std::string& out) {
+void append_definitions(PromptStyle style, std::span<const ToolSpec> tools, std::string& out) {
   switch (style) {
-    case Style::json:
+    case PromptStyle::json:
       out += "<tools>\n";
       for (const ToolSpec& tool : tools) append_json(tool, out);
       out += "</tools>\n";
       return;
-    case Style::tags:
+    case PromptStyle::tags:
       out += "<tools>\n";
       for (const ToolSpec& tool : tools) append_tags(tool, out);
       out += "</tools>\n";
       return;
-    case Style::lines:
+    case PromptStyle::lines:
       for (const ToolSpec& tool : tools) append_lines(tool, out);
       return;
-    case Style::typescript:
+    case PromptStyle::typescript:
       out += "namespace functions {\n";
       for (const ToolSpec& tool : tools) append_typescript(tool, out);
       out += "}\n";
@@ -196,11 +196,11 @@ const ToolSpec& example_tool(std::span<const ToolSpec> tools, const ToolChoice& 
   return named == tools.end() ? tools.front() : *named;
 }
 
-void append_result(Style style, const ToolResult& result, std::string& out) {
+void append_result(PromptStyle style, const ToolResult& result, std::string& out) {
   const std::string_view text =
       result.text.empty() ? std::string_view("(the tool returned nothing)") : result.text;
   switch (style) {
-    case Style::json: {
+    case PromptStyle::json: {
       out += "<tool_response>\n";
       json::ObjectWriter object(out);
       if (!result.name.empty()) object.string("name", result.name);
@@ -210,16 +210,16 @@ void append_result(Style style, const ToolResult& result, std::string& out) {
       out += "\n</tool_response>";
       return;
     }
-    case Style::tags:
-    case Style::lines: {
-      const std::string_view tag = style == Style::tags ? "tool_response" : "tool_result";
+    case PromptStyle::tags:
+    case PromptStyle::lines: {
+      const std::string_view tag = style == PromptStyle::tags ? "tool_response" : "tool_result";
       out.append("<").append(tag);
       if (!result.name.empty()) out.append(" name=\"").append(result.name).append("\"");
       out.append(" id=\"").append(result.id).append("\">\n").append(text);
       out.append("\n</").append(tag).append(">");
       return;
     }
-    case Style::typescript:
+    case PromptStyle::typescript:
       out.append("## Return of ").append(result.id).append("\n").append(text);
       return;
   }
@@ -251,7 +251,7 @@ bool render_tool_prompt(std::string_view dialect, std::span<const ToolSpec> tool
   std::string example;
   if (!render_calls(dialect, {&call, 1}, example)) return false;
   out += "# Tools\n\nYou can use these tools:\n\n";
-  append_definitions(style_of(dialect), tools, out);
+  append_definitions(prompt_style(dialect), tools, out);
   out.append("\nTo use a tool, write this, with your own values:\n\n").append(example);
   out += "\n\nRules:\n";
   append_rules(options, out);
@@ -260,7 +260,7 @@ bool render_tool_prompt(std::string_view dialect, std::span<const ToolSpec> tool
 
 void render_results(std::string_view dialect, std::span<const ToolResult> results,
                     std::string& out) {
-  const Style style = style_of(dialect);
+  const PromptStyle style = prompt_style(dialect);
   bool first = true;
   for (const ToolResult& result : results) {
     if (!first) out += "\n";

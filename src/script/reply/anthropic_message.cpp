@@ -10,7 +10,7 @@
 namespace callgate::script {
 namespace {
 
-void append_call(std::string& out, const LoggedCall& call, const Faults& faults) {
+void append_tool_use(std::string& out, const LoggedCall& call, const Faults& faults) {
   json::ObjectWriter block(out);
   block.string("type", "tool_use");
   if (!faults.has(Fault::no_id)) block.string("id", faults.has(Fault::empty_id) ? "" : call.id);
@@ -120,7 +120,7 @@ std::string anthropic_content(const EventLog& log, const Faults& faults) {
       out += R"(,"signature":")" + signature_of(event.text) + "\"}";
     } else if (event.kind == Kind::call && next_call < calls.size()) {
       separate();
-      append_call(out, calls[next_call++], faults);
+      append_tool_use(out, calls[next_call++], faults);
     }
   }
   out.push_back(']');

@@ -11,7 +11,7 @@ namespace {
 
 using json::Kind;
 
-std::string text_in(json::Reader& in) {
+std::string messages_text(json::Reader& in) {
   if (in.peek() == Kind::string) return std::string(in.string());
   in.skip();
   return {};
@@ -40,11 +40,11 @@ void read_source(json::Reader& in, Block& block) {
   std::string data;
   for (std::string_view key; in.next_member(key);) {
     if (key == "media_type") {
-      media_type = text_in(in);
+      media_type = messages_text(in);
     } else if (key == "data") {
-      data = text_in(in);
+      data = messages_text(in);
     } else if (key == "url") {
-      block.url = text_in(in);
+      block.url = messages_text(in);
     } else {
       in.skip();
     }
@@ -58,21 +58,21 @@ Block read_block(std::string_view json) {
   if (in.peek() != Kind::object) return block;
   for (std::string_view key; in.next_member(key);) {
     if (key == "type") {
-      block.type = text_in(in);
+      block.type = messages_text(in);
     } else if (key == "text") {
-      block.text = text_in(in);
+      block.text = messages_text(in);
     } else if (key == "thinking") {
-      block.thinking = text_in(in);
+      block.thinking = messages_text(in);
     } else if (key == "signature") {
-      block.signature = text_in(in);
+      block.signature = messages_text(in);
     } else if (key == "data") {
-      block.data = text_in(in);
+      block.data = messages_text(in);
     } else if (key == "id") {
-      block.id = text_in(in);
+      block.id = messages_text(in);
     } else if (key == "name") {
-      block.name = text_in(in);
+      block.name = messages_text(in);
     } else if (key == "tool_use_id") {
-      block.tool_use_id = text_in(in);
+      block.tool_use_id = messages_text(in);
     } else if (key == "input") {
       block.input = in.raw();
     } else if (key == "content") {
@@ -101,7 +101,7 @@ std::vector<Block> read_blocks(std::string_view content) {
 }
 
 // Content as Chat Completions has it: a string for a text alone, else parts.
-RawJson to_content(const std::vector<Block>& blocks) {
+RawJson messages_content(const std::vector<Block>& blocks) {
   RawJson content;
   if (blocks.empty()) return {"null"};
   if (blocks.size() == 1 && blocks.front().type == "text") {
@@ -130,7 +130,7 @@ RawJson to_content(const std::vector<Block>& blocks) {
   return content;
 }
 
-void append_detail(std::string& out, const Block& block) {
+void append_messages_detail(std::string& out, const Block& block) {
   if (!out.empty()) out.push_back(',');
   json::ObjectWriter item(out);
   if (block.type == "thinking") {
@@ -153,18 +153,18 @@ void add_assistant(std::vector<Block> blocks, Request& request) {
     if (block.type == "tool_use") {
       message.calls.push_back({.id = block.id, .name = block.name, .arguments = block.input});
     } else if (block.type == "thinking" || block.type == "redacted_thinking") {
-      append_detail(details, block);
+      append_messages_detail(details, block);
     } else {
       prose.push_back(std::move(block));
     }
   }
-  message.content = to_content(prose);
+  message.content = messages_content(prose);
   if (!details.empty()) message.extra.push_back({"reasoning_details", {"[" + details + "]"}});
   request.messages.push_back(std::move(message));
 }
 
 // Results are messages of their own.
-void add_user(std::vector<Block> blocks, Request& request) {
+void add_messages_user(std::vector<Block> blocks, Request& request) {
   std::vector<Block> rest;
   for (Block& block : blocks) {
     if (block.type != "tool_result") {
@@ -172,21 +172,21 @@ void add_user(std::vector<Block> blocks, Request& request) {
       continue;
     }
     Message result{.role = Role::tool, .tool_call_id = block.tool_use_id};
-    result.content = to_content(read_blocks(block.content));
+    result.content = messages_content(read_blocks(block.content));
     if (!block.is_error.empty()) result.extra.push_back({"is_error", {block.is_error}});
     request.messages.push_back(std::move(result));
   }
   if (rest.empty()) return;
-  request.messages.push_back({.role = Role::user, .content = to_content(rest)});
+  request.messages.push_back({.role = Role::user, .content = messages_content(rest)});
 }
 
-void read_message(json::Reader& in, Request& request) {
+void read_messages_message(json::Reader& in, Request& request) {
   if (in.peek() != Kind::object) return in.skip();
   std::string role;
   std::vector<Block> blocks;
   for (std::string_view key; in.next_member(key);) {
     if (key == "role") {
-      role = text_in(in);
+      role = messages_text(in);
     } else if (key == "content") {
       blocks = read_blocks(in.raw());
     } else {
@@ -194,20 +194,20 @@ void read_message(json::Reader& in, Request& request) {
     }
   }
   if (role == "assistant") return add_assistant(std::move(blocks), request);
-  if (role == "user") return add_user(std::move(blocks), request);
-  request.messages.push_back({.role = Role::system, .content = to_content(blocks)});
+  if (role == "user") return add_messages_user(std::move(blocks), request);
+  request.messages.push_back({.role = Role::system, .content = messages_content(blocks)});
 }
 
-void read_tool(std::string_view json, Request& request) {
+void read_messages_tool(std::string_view json, Request& request) {
   json::Reader in(json);
   ToolSpec tool;
   bool own = true;  // described by the caller
   if (in.peek() != Kind::object) return;
   for (std::string_view key; in.next_member(key);) {
     if (key == "name") {
-      tool.name = text_in(in);
+      tool.name = messages_text(in);
     } else if (key == "description") {
-      tool.description = text_in(in);
+      tool.description = messages_text(in);
     } else if (key == "input_schema") {
       tool.parameters.text = in.raw();
     } else if (key == "type" && in.peek() == Kind::string) {
@@ -226,18 +226,18 @@ void read_tool(std::string_view json, Request& request) {
   }
 }
 
-void read_tool_choice(json::Reader& in, Request& request) {
+void read_messages_choice(json::Reader& in, Request& request) {
   using Mode = ToolChoice::Mode;
   if (in.peek() != Kind::object) return in.skip();
   for (std::string_view key; in.next_member(key);) {
     if (key == "type") {
-      const std::string type = text_in(in);
+      const std::string type = messages_text(in);
       if (type == "auto") request.tool_choice.mode = Mode::automatic;
       if (type == "none") request.tool_choice.mode = Mode::none;
       if (type == "any") request.tool_choice.mode = Mode::required;
       if (type == "tool") request.tool_choice.mode = Mode::named;
     } else if (key == "name") {
-      request.tool_choice.name = text_in(in);
+      request.tool_choice.name = messages_text(in);
     } else if (key == "disable_parallel_tool_use" && in.peek() == Kind::boolean) {
       request.parallel_tool_calls = !in.boolean();
     } else {
@@ -246,17 +246,18 @@ void read_tool_choice(json::Reader& in, Request& request) {
   }
 }
 
-void read_member(json::Reader& in, std::string_view key, Request& request, Message& system) {
+void read_messages_member(json::Reader& in, std::string_view key, Request& request,
+                          Message& system) {
   if (key == "model") {
-    request.model = text_in(in);
+    request.model = messages_text(in);
   } else if (key == "messages" && in.peek() == Kind::array) {
-    while (in.next_element()) read_message(in, request);
+    while (in.next_element()) read_messages_message(in, request);
   } else if (key == "system") {
-    system.content = to_content(read_blocks(in.raw()));
+    system.content = messages_content(read_blocks(in.raw()));
   } else if (key == "tools" && in.peek() == Kind::array) {
-    while (in.next_element()) read_tool(in.raw(), request);
+    while (in.next_element()) read_messages_tool(in.raw(), request);
   } else if (key == "tool_choice") {
-    read_tool_choice(in, request);
+    read_messages_choice(in, request);
   } else if (key == "stream" && in.peek() == Kind::boolean) {
     request.stream = in.boolean();
   } else {
@@ -271,7 +272,7 @@ Result<Request> decode_anthropic_request(std::string_view body) {
   Request request{.include_usage = true};
   Message system{.role = Role::system};
   json::Reader in(body);
-  for (std::string_view key; in.next_member(key);) read_member(in, key, request, system);
+  for (std::string_view key; in.next_member(key);) read_messages_member(in, key, request, system);
   if (!in.finish()) {
     return fail(ErrorCode::invalid_request,
                 "the body is not a JSON object: " + std::string(in.error().message));

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kBroken =
     "stream disconnected before completion: stream closed before response.completed";
 
-bool is_json(std::string_view text) {
+bool is_json_value(std::string_view text) {
   json::Reader in(text);
   in.skip();
   return in.finish();
@@ -184,7 +184,7 @@ void CodexAppServerReply::write_call(Tape& tape) {
   params.string("callId", call_id_);
   params.null("namespace");
   params.string("tool", name_);
-  if (is_json(arguments_)) {
+  if (is_json_value(arguments_)) {
     params.raw("arguments", arguments_);
   } else {
     params.string("arguments", arguments_);

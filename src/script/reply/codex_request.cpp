@@ -8,7 +8,7 @@ namespace callgate::script {
 namespace {
 
 // Parts in the form of Chat Completions; a lone text is a string.
-RawJson content_of(std::string_view parts) {
+RawJson codex_content(std::string_view parts) {
   std::string list = "[";
   std::string only;
   int count = 0;
@@ -60,7 +60,7 @@ Request codex_thread_request(std::string_view params) {
 
 void add_codex_input(Request& request, std::string_view input) {
   if (input == "[]") return;
-  request.messages.push_back({.role = Role::user, .content = content_of(input)});
+  request.messages.push_back({.role = Role::user, .content = codex_content(input)});
 }
 
 }  // namespace callgate::script

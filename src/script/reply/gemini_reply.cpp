@@ -34,7 +34,7 @@ std::string_view status_word(int status) {
   return "UNKNOWN";
 }
 
-std::string error_json(int status, std::string_view message) {
+std::string gemini_error_json(int status, std::string_view message) {
   std::string out = "{\"error\":";
   json::ObjectWriter error(out);
   error.integer("code", status);
@@ -69,7 +69,8 @@ void append_signature(std::string& out, std::string_view of) {
   out += ",\"thoughtSignature\":\"" + sealed("sig_", of) + "\"";
 }
 
-void append_call(std::string& out, const LoggedCall& call, bool first, const Faults& faults) {
+void append_gemini_call(std::string& out, const LoggedCall& call, bool first,
+                        const Faults& faults) {
   json::ObjectWriter part(out);
   json::ObjectWriter made(part.key("functionCall"));
   if (!faults.has(Fault::no_id)) made.string("id", faults.has(Fault::empty_id) ? "" : call.id);
@@ -96,7 +97,7 @@ class GeminiReply final : public ReplyEncoder {
   }
   std::string body(std::span<const EventLog> choices) const override;
   std::string error_body(int status, std::string_view message) const override {
-    return error_json(status, message);
+    return gemini_error_json(status, message);
   }
 
  private:
@@ -135,25 +136,26 @@ void GeminiReply::push(std::uint32_t index, const Event& event, Tape& tape) {
     if (choice.calls.size() <= call) choice.calls.resize(call + 1);
     return choice.calls[call];
   };
-  std::visit(
-      Overloaded{
-          [&](const TextDelta& e) { append_text(part, e.text, false); },
-          [&](const ReasoningDelta& e) {
-            choice.thinking += e.text;
-            append_text(part, e.text, true);
-          },
-          [&](const RefusalDelta& e) { choice.refusal += e.text; },
-          [&](const CallStarted& e) {
-            call_at(e.call).name = e.name;
-            call_at(e.call).id = e.native_id;
-          },
-          [&](const ArgumentsDelta& e) { call_at(e.call).arguments += e.bytes; },
-          [&](const CallFinished& e) { append_call(part, call_at(e.call), e.call == 0, faults_); },
-          [&](const FieldReported&) {},
-          [&](const UsageReported& e) { usage_ = e.usage; },
-          [&](const TurnFinished& e) { finish(index, e.reason, tape); },
-      },
-      event);
+  std::visit(Overloaded{
+                 [&](const TextDelta& e) { append_text(part, e.text, false); },
+                 [&](const ReasoningDelta& e) {
+                   choice.thinking += e.text;
+                   append_text(part, e.text, true);
+                 },
+                 [&](const RefusalDelta& e) { choice.refusal += e.text; },
+                 [&](const CallStarted& e) {
+                   call_at(e.call).name = e.name;
+                   call_at(e.call).id = e.native_id;
+                 },
+                 [&](const ArgumentsDelta& e) { call_at(e.call).arguments += e.bytes; },
+                 [&](const CallFinished& e) {
+                   append_gemini_call(part, call_at(e.call), e.call == 0, faults_);
+                 },
+                 [&](const FieldReported&) {},
+                 [&](const UsageReported& e) { usage_ = e.usage; },
+                 [&](const TurnFinished& e) { finish(index, e.reason, tape); },
+             },
+             event);
   if (part.empty()) return;
   if (deltas_++ > 0) insert_faulty_frames(tape);
   if (!failed_) write_parts(index, part, tape);
@@ -210,7 +212,7 @@ void GeminiReply::insert_faulty_frames(Tape& tape) {
                             Fault::error_string, Fault::error_in_choice}) {
     failed_ = failed_ || faults_.has(fault);
   }
-  if (failed_) write(error_json(503, "The model is overloaded."), tape);
+  if (failed_) write(gemini_error_json(503, "The model is overloaded."), tape);
 }
 
 // JSON; empty: none.
@@ -254,7 +256,7 @@ std::string GeminiReply::parts_of(const EventLog& log) const {
     if (event.kind == Kind::text || event.kind == Kind::reasoning) {
       append_text(part(), event.text, event.kind == Kind::reasoning);
     } else if (event.kind == Kind::call && next_call < calls.size()) {
-      append_call(part(), calls[next_call], next_call == 0, faults_);
+      append_gemini_call(part(), calls[next_call], next_call == 0, faults_);
       ++next_call;
     }
   }

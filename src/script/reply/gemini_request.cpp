@@ -45,7 +45,7 @@ WirePart read_part(std::string_view json) {
 }
 
 // Content as Chat Completions has it: a string for a text alone, else parts.
-RawJson to_content(const std::vector<WirePart>& parts) {
+RawJson gemini_content(const std::vector<WirePart>& parts) {
   RawJson content;
   if (parts.empty()) return {"null"};
   if (parts.size() == 1 && parts.front().has_text) {
@@ -85,7 +85,7 @@ Message to_result(std::string_view json) {
   return result;
 }
 
-void append_detail(std::string& out, const WirePart& part) {
+void append_gemini_detail(std::string& out, const WirePart& part) {
   if (!out.empty()) out.push_back(',');
   json::ObjectWriter item(out);
   item.string("type", "reasoning.encrypted");
@@ -99,7 +99,7 @@ void add_model(std::vector<WirePart> parts, Request& request) {
   std::vector<WirePart> prose;
   std::string details;
   for (WirePart& part : parts) {
-    if (!part.signature.empty()) append_detail(details, part);
+    if (!part.signature.empty()) append_gemini_detail(details, part);
     if (!part.call.empty()) {
       message.calls.push_back({.id = json::member_text(part.call, "id"),
                                .name = json::member_text(part.call, "name"),
@@ -109,13 +109,13 @@ void add_model(std::vector<WirePart> parts, Request& request) {
       prose.push_back(std::move(part));
     }
   }
-  message.content = to_content(prose);
+  message.content = gemini_content(prose);
   if (!details.empty()) message.extra.push_back({"reasoning_details", {"[" + details + "]"}});
   request.messages.push_back(std::move(message));
 }
 
 // Results are messages of their own.
-void add_user(std::vector<WirePart> parts, Request& request, Role role) {
+void add_gemini_user(std::vector<WirePart> parts, Request& request, Role role) {
   std::vector<WirePart> rest;
   for (WirePart& part : parts) {
     if (part.response.empty()) {
@@ -124,7 +124,7 @@ void add_user(std::vector<WirePart> parts, Request& request, Role role) {
       request.messages.push_back(to_result(part.response));
     }
   }
-  if (!rest.empty()) request.messages.push_back({.role = role, .content = to_content(rest)});
+  if (!rest.empty()) request.messages.push_back({.role = role, .content = gemini_content(rest)});
 }
 
 void read_content(std::string_view json, Request& request, Role other) {
@@ -132,10 +132,10 @@ void read_content(std::string_view json, Request& request, Role other) {
   each_element(json::given_member(json, "parts"),
                [&](std::string_view part) { parts.push_back(read_part(part)); });
   if (json::member_text(json, "role") == "model") return add_model(std::move(parts), request);
-  add_user(std::move(parts), request, other);
+  add_gemini_user(std::move(parts), request, other);
 }
 
-void read_tool(std::string_view json, Request& request) {
+void read_gemini_tool(std::string_view json, Request& request) {
   const std::string_view declared = json::given_member(json, "functionDeclarations");
   if (declared.empty()) return request.other_tools.push_back({std::string(json)});
   each_element(declared, [&](std::string_view declaration) {
@@ -203,7 +203,7 @@ Result<Request> decode_gemini_request(std::string_view target, std::string_view 
     } else if (key == "systemInstruction") {
       read_content(in.raw(), system, Role::system);
     } else if (key == "tools") {
-      each_element(in.raw(), [&](std::string_view json) { read_tool(json, request); });
+      each_element(in.raw(), [&](std::string_view json) { read_gemini_tool(json, request); });
     } else if (key == "toolConfig") {
       read_tool_config(in.raw(), request.tool_choice);
     } else if (key == "generationConfig") {

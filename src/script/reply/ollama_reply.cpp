@@ -30,7 +30,7 @@ std::string time_text(std::int64_t seconds) {
   return text + "Z";
 }
 
-std::string error_json(std::string_view message) {
+std::string ollama_error_json(std::string_view message) {
   std::string out;
   json::ObjectWriter object(out);
   object.string("error", message);
@@ -64,7 +64,7 @@ class OllamaReply final : public ReplyEncoder {
   std::string_view stream_type() const override { return "application/x-ndjson"; }
   std::string body(std::span<const EventLog> choices) const override;
   std::string error_body(int, std::string_view message) const override {
-    return error_json(message);
+    return ollama_error_json(message);
   }
 
  private:
@@ -148,7 +148,7 @@ void OllamaReply::insert_faulty_frames(Tape& tape) {
                             Fault::error_string, Fault::error_in_choice}) {
     failed_ = failed_ || faults_.has(fault);
   }
-  if (failed_) frame(error_json("an error was encountered while running the model"), tape);
+  if (failed_) frame(ollama_error_json("an error was encountered while running the model"), tape);
 }
 
 std::string OllamaReply::call_json(CallIndex index, const CallState& call) const {

@@ -10,7 +10,7 @@ namespace {
 
 using json::Kind;
 
-std::string text_in(json::Reader& in) {
+std::string ollama_text(json::Reader& in) {
   if (in.peek() == Kind::string) return std::string(in.string());
   in.skip();
   return {};
@@ -20,11 +20,11 @@ CallRecord read_call(json::Reader& in) {
   CallRecord call;
   for (std::string_view key; in.next_member(key);) {
     if (key == "id") {
-      call.id = text_in(in);
+      call.id = ollama_text(in);
     } else if (key == "function" && in.peek() == Kind::object) {
       for (std::string_view inner; in.next_member(inner);) {
         if (inner == "name") {
-          call.name = text_in(in);
+          call.name = ollama_text(in);
         } else if (inner == "arguments") {
           call.arguments = in.raw();
         } else {
@@ -39,7 +39,7 @@ CallRecord read_call(json::Reader& in) {
 }
 
 // Content as Chat Completions has it: a string for a text alone, else parts. What kind of image it is is not said.
-RawJson to_content(std::string_view text, const std::vector<std::string>& images) {
+RawJson ollama_content(std::string_view text, const std::vector<std::string>& images) {
   RawJson content;
   if (images.empty()) {
     json::append_string(content.text, text);
@@ -72,35 +72,35 @@ Role role_of(std::string_view word) {
   return Role::user;
 }
 
-void read_message(json::Reader& in, Request& request) {
+void read_ollama_message(json::Reader& in, Request& request) {
   if (in.peek() != Kind::object) return in.skip();
   Message message;
   std::string text;
   std::vector<std::string> images;
   for (std::string_view key; in.next_member(key);) {
     if (key == "role") {
-      message.role = role_of(text_in(in));
+      message.role = role_of(ollama_text(in));
     } else if (key == "content") {
-      text = text_in(in);
+      text = ollama_text(in);
     } else if (key == "thinking") {
       message.extra.push_back({"reasoning_content", {std::string(in.raw())}});
     } else if (key == "images" && in.peek() == Kind::array) {
-      while (in.next_element()) images.push_back(text_in(in));
+      while (in.next_element()) images.push_back(ollama_text(in));
     } else if (key == "tool_calls" && in.peek() == Kind::array) {
       while (in.next_element()) message.calls.push_back(read_call(in));
     } else if (key == "tool_name") {
-      message.name = text_in(in);
+      message.name = ollama_text(in);
     } else if (key == "tool_call_id") {
-      message.tool_call_id = text_in(in);
+      message.tool_call_id = ollama_text(in);
     } else {
       in.skip();
     }
   }
-  message.content = to_content(text, images);
+  message.content = ollama_content(text, images);
   request.messages.push_back(std::move(message));
 }
 
-void read_tool(json::Reader& in, Request& request) {
+void read_ollama_tool(json::Reader& in, Request& request) {
   if (in.peek() != Kind::object) return in.skip();
   ToolSpec tool;
   for (std::string_view key; in.next_member(key);) {
@@ -110,9 +110,9 @@ void read_tool(json::Reader& in, Request& request) {
     }
     for (std::string_view inner; in.next_member(inner);) {
       if (inner == "name") {
-        tool.name = text_in(in);
+        tool.name = ollama_text(in);
       } else if (inner == "description") {
-        tool.description = text_in(in);
+        tool.description = ollama_text(in);
       } else if (inner == "parameters") {
         tool.parameters.text = in.raw();
       } else {
@@ -123,13 +123,13 @@ void read_tool(json::Reader& in, Request& request) {
   request.tools.push_back(std::move(tool));
 }
 
-void read_member(json::Reader& in, std::string_view key, Request& request) {
+void read_ollama_member(json::Reader& in, std::string_view key, Request& request) {
   if (key == "model") {
-    request.model = text_in(in);
+    request.model = ollama_text(in);
   } else if (key == "messages" && in.peek() == Kind::array) {
-    while (in.next_element()) read_message(in, request);
+    while (in.next_element()) read_ollama_message(in, request);
   } else if (key == "tools" && in.peek() == Kind::array) {
-    while (in.next_element()) read_tool(in, request);
+    while (in.next_element()) read_ollama_tool(in, request);
   } else if (key == "stream" && in.peek() == Kind::boolean) {
     request.stream = in.boolean();
   } else if (key == "options" && in.peek() == Kind::object) {
@@ -148,7 +148,7 @@ void read_member(json::Reader& in, std::string_view key, Request& request) {
 Result<Request> decode_ollama_request(std::string_view body) {
   Request request{.stream = true, .include_usage = true};
   json::Reader in(body);
-  for (std::string_view key; in.next_member(key);) read_member(in, key, request);
+  for (std::string_view key; in.next_member(key);) read_ollama_member(in, key, request);
   if (!in.finish()) {
     return fail(ErrorCode::invalid_request,
                 "the body is not a JSON object: " + std::string(in.error().message));
@@ -162,7 +162,7 @@ std::string ollama_model_named(std::string_view body) {
   if (in.peek() != Kind::object) return model;
   for (std::string_view key; in.next_member(key);) {
     if (key == "model" || key == "name") {
-      model = text_in(in);
+      model = ollama_text(in);
     } else {
       in.skip();
     }

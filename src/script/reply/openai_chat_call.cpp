@@ -9,7 +9,7 @@ namespace {
 
 using json::ObjectWriter;
 
-bool is_json(std::string_view text) {
+bool is_whole_json(std::string_view text) {
   json::Reader in(text);
   in.skip();
   return in.finish();
@@ -48,7 +48,7 @@ void append_function(std::string& out, const CallDelta& delta, const Faults& fau
   if (delta.name && !faults.has(Fault::no_name)) append_json_bytes(object.key("name"), *delta.name);
   if (delta.arguments) {
     std::string& value = object.key("arguments");
-    if (faults.has(Fault::object_arguments) && is_json(*delta.arguments)) {
+    if (faults.has(Fault::object_arguments) && is_whole_json(*delta.arguments)) {
       value += *delta.arguments;
     } else {
       append_json_bytes(value, *delta.arguments);

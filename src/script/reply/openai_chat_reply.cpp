@@ -12,7 +12,7 @@
 namespace callgate::script {
 namespace {
 
-constexpr std::string_view kError =
+constexpr std::string_view kChatError =
     R"({"message":"The server had an error while processing your request.","type":"server_error",)"
     R"("param":null,"code":null})";
 
@@ -214,7 +214,7 @@ void OpenAiChatReply::write_held_back(std::uint32_t choice, Tape& tape) {
 void OpenAiChatReply::insert_faulty_frames(Tape& tape) {
   if (inserted_) return;
   inserted_ = true;
-  const std::string error = "{\"error\":" + std::string(kError) + "}";
+  const std::string error = "{\"error\":" + std::string(kChatError) + "}";
   if (faults_.has(Fault::bad_json_frame)) {
     frames_.write(R"({"choices":[{"index":0,"delta":{"content":"bro)", tape);
   }
@@ -228,7 +228,7 @@ void OpenAiChatReply::insert_faulty_frames(Tape& tape) {
   } else if (faults_.has(Fault::error_string)) {
     frames_.write(R"({"error":"The server had an error."})", tape);
   } else if (faults_.has(Fault::error_in_choice)) {
-    frames_.write(envelope_.error_in_choice_frame(kError), tape);
+    frames_.write(envelope_.error_in_choice_frame(kChatError), tape);
   } else {
     failed_ = false;
   }

@@ -8,7 +8,7 @@
 namespace callgate::script {
 namespace {
 
-constexpr std::string_view kError =
+constexpr std::string_view kQwenWebError =
     R"({"error":{"code":"Internal_Error","details":"The model failed while it was answering."},"response_id":)";
 
 class QwenWebReply final : public ReplyEncoder {
@@ -156,7 +156,7 @@ void QwenWebReply::insert_faulty_frames(Tape& tape) {
   if (faults_.has(Fault::empty_frame)) frames_.write("", tape);
   if (faults_.has(Fault::non_object_frame)) frames_.write("[1,2]", tape);
   if (!faults_.has(Fault::error_mid)) return;
-  std::string error(kError);
+  std::string error(kQwenWebError);
   append_json_bytes(error, identity_.place.response_id);
   frames_.write(error + "}", tape);
   failed_ = true;
@@ -170,7 +170,7 @@ void QwenWebReply::finish(FinishReason reason, Tape& tape) {
   if (faults_.finish() == "none") return;
   if (reason == FinishReason::upstream_error) {
     failed_ = true;
-    std::string error(kError);
+    std::string error(kQwenWebError);
     append_json_bytes(error, identity_.place.response_id);
     return frames_.write(error + "}", tape);
   }
@@ -209,7 +209,7 @@ std::string QwenWebReply::error_body(int status, std::string_view message) const
   }
 }
 
-void read_message(json::Reader& in, QwenWebPost& post) {
+void read_qwen_web_message(json::Reader& in, QwenWebPost& post) {
   for (std::string_view key; in.next_member(key);) {
     if (key == "content" && in.peek() == json::Kind::string) {
       post.content = in.string();
@@ -227,7 +227,7 @@ void read_message(json::Reader& in, QwenWebPost& post) {
   }
 }
 
-void read_member(json::Reader& in, std::string_view key, QwenWebPost& post) {
+void read_qwen_web_member(json::Reader& in, std::string_view key, QwenWebPost& post) {
   const json::Kind kind = in.peek();
   const bool is_text = kind == json::Kind::string;
   if (key == "chat_id" && is_text) {
@@ -241,7 +241,7 @@ void read_member(json::Reader& in, std::string_view key, QwenWebPost& post) {
   } else if (key == "messages" && kind == json::Kind::array) {
     while (in.next_element()) {
       if (in.peek() == json::Kind::object) {
-        read_message(in, post);
+        read_qwen_web_message(in, post);
       } else {
         in.skip();
       }
@@ -272,7 +272,7 @@ Result<QwenWebPost> read_qwen_web_post(std::string_view body) {
   if (in.peek() != json::Kind::object) {
     return fail(ErrorCode::invalid_request, "expected a JSON object");
   }
-  for (std::string_view key; in.next_member(key);) read_member(in, key, post);
+  for (std::string_view key; in.next_member(key);) read_qwen_web_member(in, key, post);
   if (!in.finish()) {
     return fail(ErrorCode::invalid_request,
                 "not valid JSON: expected " + std::string(in.error().message));

@@ -7,8 +7,8 @@
 namespace callgate::script {
 namespace {
 
-void append_call(json::ObjectWriter& object, const ReplyItem& item, bool done,
-                 const Faults& faults) {
+void append_call_item(json::ObjectWriter& object, const ReplyItem& item, bool done,
+                      const Faults& faults) {
   if (!faults.has(Fault::no_id)) {
     object.string("call_id", faults.has(Fault::empty_id) ? "" : item.call_id);
   }
@@ -57,7 +57,7 @@ std::string item_json(const ReplyItem& item, bool done, const Faults& faults) {
     case ReplyItem::Kind::call:
       object.string("type", "function_call");
       object.string("status", status);
-      append_call(object, item, done, faults);
+      append_call_item(object, item, done, faults);
       break;
   }
   object.close();

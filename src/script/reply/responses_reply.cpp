@@ -15,7 +15,7 @@
 namespace callgate::script {
 namespace {
 
-using Kind = ReplyItem::Kind;
+using ItemKind = ReplyItem::Kind;
 
 constexpr std::string_view kFailure = "The server had an error.";
 
@@ -29,30 +29,30 @@ struct Words {
   std::string_view part_index;
 };
 
-constexpr Words words_of(Kind kind) {
+constexpr Words words_of(ItemKind kind) {
   switch (kind) {
-    case Kind::message:
+    case ItemKind::message:
       return {.delta = "response.output_text.delta",
               .done = "response.output_text.done",
               .whole = "text",
               .part_added = "response.content_part.added",
               .part_done = "response.content_part.done",
               .part_index = "content_index"};
-    case Kind::refusal:
+    case ItemKind::refusal:
       return {.delta = "response.refusal.delta",
               .done = "response.refusal.done",
               .whole = "refusal",
               .part_added = "response.content_part.added",
               .part_done = "response.content_part.done",
               .part_index = "content_index"};
-    case Kind::reasoning:
+    case ItemKind::reasoning:
       return {.delta = "response.reasoning_summary_text.delta",
               .done = "response.reasoning_summary_text.done",
               .whole = "text",
               .part_added = "response.reasoning_summary_part.added",
               .part_done = "response.reasoning_summary_part.done",
               .part_index = "summary_index"};
-    case Kind::call:
+    case ItemKind::call:
       return {.delta = "response.function_call_arguments.delta",
               .done = "response.function_call_arguments.done",
               .whole = "arguments",
@@ -79,8 +79,8 @@ class ResponsesReply final : public ReplyEncoder {
 
  private:
   void begin(Tape& tape);
-  ReplyItem& add_item(Kind kind);
-  void say(Kind kind, std::string_view text, Tape& tape);
+  ReplyItem& add_item(ItemKind kind);
+  void say(ItemKind kind, std::string_view text, Tape& tape);
   void close_prose(Tape& tape);
   void start_item(ReplyItem& item, Tape& tape);
   void write_delta(ReplyItem& item, std::string_view text, Tape& tape);
@@ -119,9 +119,9 @@ class ResponsesReply final : public ReplyEncoder {
 void ResponsesReply::push(std::uint32_t choice, const Event& event, Tape& tape) {
   if (failed_ || choice != 0) return;
   std::visit(Overloaded{
-                 [&](const TextDelta& e) { say(Kind::message, e.text, tape); },
-                 [&](const ReasoningDelta& e) { say(Kind::reasoning, e.text, tape); },
-                 [&](const RefusalDelta& e) { say(Kind::refusal, e.text, tape); },
+                 [&](const TextDelta& e) { say(ItemKind::message, e.text, tape); },
+                 [&](const ReasoningDelta& e) { say(ItemKind::reasoning, e.text, tape); },
+                 [&](const RefusalDelta& e) { say(ItemKind::refusal, e.text, tape); },
                  [&](const CallStarted& e) { start_call(e, tape); },
                  [&](const ArgumentsDelta& e) {
                    ReplyItem& call = *calls_[e.call];
@@ -178,7 +178,7 @@ void ResponsesReply::begin(Tape& tape) {
   }
 }
 
-ReplyItem& ResponsesReply::add_item(Kind kind) {
+ReplyItem& ResponsesReply::add_item(ItemKind kind) {
   ReplyItem& item = items_.emplace_back();
   item.kind = kind;
   item.index = static_cast<std::uint32_t>(items_.size() - 1);
@@ -205,7 +205,7 @@ void ResponsesReply::write_delta(ReplyItem& item, std::string_view text, Tape& t
   item.text += text;
   write_about(item, words_of(item.kind).delta, tape, [&](json::ObjectWriter& object) {
     append_json_bytes(object.key("delta"), text);
-    if (item.kind == Kind::message) object.raw("logprobs", "[]");
+    if (item.kind == ItemKind::message) object.raw("logprobs", "[]");
   });
 }
 
@@ -213,10 +213,10 @@ void ResponsesReply::finish_item(const ReplyItem& item, Tape& tape) {
   if (failed_) return;
   begin(tape);
   const Words words = words_of(item.kind);
-  if (item.kind != Kind::call || !whole_calls()) {
+  if (item.kind != ItemKind::call || !whole_calls()) {
     write_about(item, words.done, tape, [&](json::ObjectWriter& object) {
       append_json_bytes(object.key(words.whole), item.text);
-      if (item.kind == Kind::message) object.raw("logprobs", "[]");
+      if (item.kind == ItemKind::message) object.raw("logprobs", "[]");
     });
   }
   if (!words.part_done.empty()) {
@@ -230,7 +230,7 @@ void ResponsesReply::finish_item(const ReplyItem& item, Tape& tape) {
   });
 }
 
-void ResponsesReply::say(Kind kind, std::string_view text, Tape& tape) {
+void ResponsesReply::say(ItemKind kind, std::string_view text, Tape& tape) {
   if (open_ == nullptr || open_->kind != kind) {
     close_prose(tape);
     open_ = &add_item(kind);
@@ -246,7 +246,7 @@ void ResponsesReply::close_prose(Tape& tape) {
 void ResponsesReply::start_call(const CallStarted& started, Tape& tape) {
   close_prose(tape);
   if (calls_.size() <= started.call) calls_.resize(started.call + 1);
-  ReplyItem& call = add_item(Kind::call);
+  ReplyItem& call = add_item(ItemKind::call);
   calls_[started.call] = &call;
   call.call_id = started.native_id;
   call.name = started.name;
@@ -341,14 +341,14 @@ std::string ResponsesReply::body(std::span<const EventLog> choices) const {
   for (const LoggedEvent& event : log.events()) {
     ReplyItem item{.text = event.text};
     if (event.kind == Logged::text) {
-      item.kind = Kind::message;
+      item.kind = ItemKind::message;
     } else if (event.kind == Logged::refusal) {
-      item.kind = Kind::refusal;
+      item.kind = ItemKind::refusal;
     } else if (event.kind == Logged::reasoning) {
-      item.kind = Kind::reasoning;
+      item.kind = ItemKind::reasoning;
     } else if (event.kind == Logged::call && next_call < calls.size()) {
       const LoggedCall& call = calls[next_call++];
-      item.kind = Kind::call;
+      item.kind = ItemKind::call;
       item.call_id = call.id;
       item.name = call.name;
       item.text = call.arguments;

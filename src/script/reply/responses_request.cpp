@@ -36,7 +36,7 @@ void append_part(std::string& out, std::string_view part) {
 }
 
 // A string, or one text alone, is a string.
-RawJson content_of(std::string_view content) {
+RawJson responses_content(std::string_view content) {
   if (!content.starts_with('[')) return {std::string(content.empty() ? "null" : content)};
   std::string list;
   std::string only;
@@ -78,7 +78,7 @@ class ItemReader {
       add_call(item, std::move(arguments));
     } else if (type == "function_call_output" || type == "custom_tool_call_output") {
       Message result{.role = Role::tool, .tool_call_id = json::member_text(item, "call_id")};
-      result.content = content_of(json::given_member(item, "output"));
+      result.content = responses_content(json::given_member(item, "output"));
       request_.messages.push_back(std::move(result));
     }
   }
@@ -95,7 +95,7 @@ class ItemReader {
 
   void add_message(std::string_view item) {
     const std::string role = json::member_text(item, "role");
-    RawJson content = content_of(json::given_member(item, "content"));
+    RawJson content = responses_content(json::given_member(item, "content"));
     if (role == "assistant") {
       answer(true).content = std::move(content);
       return;
@@ -133,7 +133,7 @@ class ItemReader {
   Request& request_;
 };
 
-void read_tool(std::string_view tool, Request& request) {
+void read_responses_tool(std::string_view tool, Request& request) {
   if (json::member_text(tool, "type") != "function") {
     request.other_tools.push_back({std::string(tool)});
     return;
@@ -147,7 +147,7 @@ void read_tool(std::string_view tool, Request& request) {
   request.tools.push_back(std::move(made));
 }
 
-void read_tool_choice(std::string_view choice, Request& request) {
+void read_responses_choice(std::string_view choice, Request& request) {
   using Mode = ToolChoice::Mode;
   if (choice == "\"auto\"") request.tool_choice.mode = Mode::automatic;
   if (choice == "\"none\"") request.tool_choice.mode = Mode::none;
@@ -157,15 +157,15 @@ void read_tool_choice(std::string_view choice, Request& request) {
   }
 }
 
-void read_member(std::string_view key, std::string_view value, Request& request) {
+void read_responses_member(std::string_view key, std::string_view value, Request& request) {
   if (key == "input" && value.starts_with('"')) {
     request.messages.push_back({.role = Role::user, .content = {std::string(value)}});
   } else if (key == "input") {
     add_responses_items(request, value);
   } else if (key == "tools") {
-    each_element(value, [&](std::string_view tool) { read_tool(tool, request); });
+    each_element(value, [&](std::string_view tool) { read_responses_tool(tool, request); });
   } else if (key == "tool_choice") {
-    read_tool_choice(value, request);
+    read_responses_choice(value, request);
   } else if (key == "parallel_tool_calls") {
     if (value != "null") request.parallel_tool_calls = value == "true";
   } else if (key == "stream") {
@@ -192,7 +192,7 @@ Result<Request> decode_responses_request(std::string_view body) {
   json::Reader in(body);
   for (std::string_view key; in.next_member(key);) {
     const std::string name(key);
-    read_member(name, in.raw(), request);
+    read_responses_member(name, in.raw(), request);
   }
   if (!in.finish()) {
     return fail(ErrorCode::invalid_request,

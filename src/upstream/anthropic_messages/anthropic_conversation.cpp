@@ -29,9 +29,9 @@ std::string_view without_trailing_space(std::string_view text) {
   return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
-class ConversationWriter {
+class MessagesConversation {
  public:
-  explicit ConversationWriter(const std::vector<Message>& messages) : messages_(messages) {}
+  explicit MessagesConversation(const std::vector<Message>& messages) : messages_(messages) {}
 
   AnthropicConversation write() {
     for (at_ = 0; at_ < messages_.size(); ++at_) add(messages_[at_]);
@@ -213,7 +213,7 @@ std::string anthropic_call_id(std::string_view id) {
 }
 
 AnthropicConversation encode_anthropic_conversation(const std::vector<Message>& messages) {
-  return ConversationWriter(messages).write();
+  return MessagesConversation(messages).write();
 }
 
 }  // namespace callgate::upstream

@@ -8,12 +8,12 @@
 namespace callgate::upstream {
 namespace {
 
-struct Row {
+struct MessagesErrorRow {
   std::string_view type;
   ErrorCode code;
 };
 
-constexpr std::array<Row, 10> kTypes = {{
+constexpr std::array<MessagesErrorRow, 10> kTypes = {{
     {"api_error", ErrorCode::upstream_failed},
     {"authentication_error", ErrorCode::upstream_failed},
     {"billing_error", ErrorCode::upstream_failed},
@@ -46,7 +46,7 @@ std::string_view unwrapped(std::string_view json) {
 Error decode_anthropic_error(int status, std::string_view json) {
   Error error = decode_openai_error(status, unwrapped(json));
   if (error.status == 0) {
-    for (const Row& row : kTypes) {
+    for (const MessagesErrorRow& row : kTypes) {
       if (row.type == error.type) error.code = row.code;
     }
   }

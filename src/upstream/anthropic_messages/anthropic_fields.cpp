@@ -5,7 +5,7 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr auto kFields = field_table(
+constexpr auto kMessagesFields = field_table(
     {
         {"model", true, kSame},
         {"messages", true, "`system` and `messages`, see below"},
@@ -46,6 +46,6 @@ constexpr auto kFields = field_table(
 
 }  // namespace
 
-std::span<const RequestField> anthropic_fields() { return kFields; }
+std::span<const RequestField> anthropic_fields() { return kMessagesFields; }
 
 }  // namespace callgate::upstream

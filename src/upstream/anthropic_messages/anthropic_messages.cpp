@@ -22,7 +22,7 @@ namespace callgate::upstream {
 namespace {
 
 // Fields of the API itself.
-constexpr std::array<std::string_view, 8> kNative = {
+constexpr std::array<std::string_view, 8> kMessagesNative = {
     "cache_control", "container", "context_management", "inference_geo",
     "mcp_servers",   "speed",     "thinking",           "output_config"};
 
@@ -33,9 +33,9 @@ std::optional<double> number_of(std::string_view json) {
   return value;
 }
 
-class BodyWriter {
+class MessagesBody {
  public:
-  BodyWriter(const Request& request, const EncodeOptions& options, UpstreamRequest& encoded)
+  MessagesBody(const Request& request, const EncodeOptions& options, UpstreamRequest& encoded)
       : request_(request), options_(options), dropped_(encoded.dropped), object_(encoded.body) {}
 
   void write() {
@@ -53,7 +53,7 @@ class BodyWriter {
     write_stop();
     write_metadata();
     write_service_tier();
-    for (const std::string_view name : kNative) {
+    for (const std::string_view name : kMessagesNative) {
       if (const std::string_view json = field(name); !json.empty()) object_.raw(name, json);
     }
     write_unknown();
@@ -90,7 +90,8 @@ class BodyWriter {
   void write_unknown() {
     if (request_.origin != kMessagesOrigin) return;
     for (const NativeField& each : request_.native) {
-      const bool known = std::find(kNative.begin(), kNative.end(), each.name) != kNative.end() ||
+      const bool known = std::find(kMessagesNative.begin(), kMessagesNative.end(), each.name) !=
+                             kMessagesNative.end() ||
                          each.name.find('.') != std::string::npos ||
                          each.name.starts_with("anthropic-") || each.name == "service_tier";
       if (!known && !each.value.empty()) object_.raw_escaped(each.name, each.value.text);
@@ -291,8 +292,8 @@ void add_betas(UpstreamRequest& encoded, const Request& request, const EncodeOpt
   if (!refused.empty()) encoded.dropped.push_back({"anthropic-beta " + refused, false});
 }
 
-void add_headers(UpstreamRequest& encoded, const Request& request, const EncodeOptions& options,
-                 std::string_view accept) {
+void add_messages_headers(UpstreamRequest& encoded, const Request& request,
+                          const EncodeOptions& options, std::string_view accept) {
   const std::string version = header_of(request, "anthropic-version");
   encoded.headers.emplace_back("content-type", "application/json");
   encoded.headers.emplace_back("accept", accept);
@@ -301,9 +302,10 @@ void add_headers(UpstreamRequest& encoded, const Request& request, const EncodeO
   add_betas(encoded, request, options);
 }
 
-Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
+Result<UpstreamRequest> encode_messages(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded{.path = "/messages"};
-  add_headers(encoded, request, options, options.stream ? "text/event-stream" : "application/json");
+  add_messages_headers(encoded, request, options,
+                       options.stream ? "text/event-stream" : "application/json");
   if (goes_as_it_came(request)) {
     append_same_body(encoded.body, request, options, encoded.dropped);
     return encoded;
@@ -311,18 +313,18 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   for (DroppedField& field : fields_left_behind(request, anthropic_fields())) {
     encoded.dropped.push_back(std::move(field));
   }
-  BodyWriter(request, options, encoded).write();
+  MessagesBody(request, options, encoded).write();
   return encoded;
 }
 
 // A count takes no limit of tokens, and nothing that says how to answer.
 Result<UpstreamRequest> encode_count(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded{.path = "/messages/count_tokens"};
-  add_headers(encoded, request, options, "application/json");
+  add_messages_headers(encoded, request, options, "application/json");
   if (goes_as_it_came(request)) {
     append_same_count(encoded.body, request, options, encoded.dropped);
   } else {
-    BodyWriter(request, options, encoded).write_count();
+    MessagesBody(request, options, encoded).write_count();
   }
   return encoded;
 }
@@ -334,7 +336,7 @@ std::optional<std::int64_t> decode_count(std::string_view body) {
   return count && *count >= 0 ? count : std::nullopt;
 }
 
-std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
+std::unique_ptr<ResponseDecoder> make_messages_decoder(const Request& request) {
   return std::make_unique<AnthropicDecoder>(request.tools, request.origin == kMessagesOrigin);
 }
 
@@ -369,8 +371,8 @@ void append_anthropic_choice(json::ObjectWriter& object, const Request& request,
 const WireFormat kAnthropicMessages = {
     .name = "anthropic_messages",
     .framing = WireFormat::Framing::sse,
-    .encode = encode,
-    .make_decoder = make_decoder,
+    .encode = encode_messages,
+    .make_decoder = make_messages_decoder,
     .structured_calls = true,
     .decode_error = decode_anthropic_error,
     .encode_count = encode_count,

@@ -28,10 +28,10 @@ bool is_counted_member(std::string_view name) {
   return std::find(kCounted.begin(), kCounted.end(), name) != kCounted.end();
 }
 
-class SameBody {
+class SameMessagesBody {
  public:
-  SameBody(std::string& out, const Request& request, const EncodeOptions& options,
-           std::vector<DroppedField>& dropped)
+  SameMessagesBody(std::string& out, const Request& request, const EncodeOptions& options,
+                   std::vector<DroppedField>& dropped)
       : out_(out), request_(request), options_(options), dropped_(dropped), object_(out) {}
 
   void write(bool counting) {
@@ -176,12 +176,12 @@ bool goes_as_it_came(const Request& request) {
 
 void append_same_body(std::string& out, const Request& request, const EncodeOptions& options,
                       std::vector<DroppedField>& dropped) {
-  SameBody(out, request, options, dropped).write(false);
+  SameMessagesBody(out, request, options, dropped).write(false);
 }
 
 void append_same_count(std::string& out, const Request& request, const EncodeOptions& options,
                        std::vector<DroppedField>& dropped) {
-  SameBody(out, request, options, dropped).write(true);
+  SameMessagesBody(out, request, options, dropped).write(true);
 }
 
 }  // namespace callgate::upstream

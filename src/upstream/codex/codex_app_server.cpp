@@ -12,11 +12,11 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr std::array<std::string_view, 7> kCarried = {
+constexpr std::array<std::string_view, 7> kAppServerCarried = {
     "model", "messages", "stream", "tools", "tool_choice", "reasoning_effort", "response_format"};
 
-void append_tools(json::ObjectWriter& thread, const Request& request,
-                  std::vector<DroppedField>& dropped) {
+void append_dynamic_tools(json::ObjectWriter& thread, const Request& request,
+                          std::vector<DroppedField>& dropped) {
   if (request.tools.empty() || request.tool_choice.mode == ToolChoice::Mode::none) return;
   std::string& out = thread.key("dynamicTools");
   out.push_back('[');
@@ -83,9 +83,9 @@ void append_results(std::string& out, const Request& request, std::size_t begin,
   out.push_back(']');
 }
 
-Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
+Result<UpstreamRequest> encode_app_server(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded;
-  encoded.dropped = fields_left_behind(request, kCarried);
+  encoded.dropped = fields_left_behind(request, kAppServerCarried);
   const ToolChoice::Mode choice = request.tool_choice.mode;
   if (choice == ToolChoice::Mode::required || choice == ToolChoice::Mode::named) {
     encoded.dropped.push_back({"tool_choice", true});
@@ -96,7 +96,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   json::ObjectWriter thread(all.key("thread"));
   thread.string("model", options.model.empty() ? std::string_view(request.model) : options.model);
   if (parts.lead > 0) thread.string("baseInstructions", instructions_of(request, parts.lead));
-  append_tools(thread, request, encoded.dropped);
+  append_dynamic_tools(thread, request, encoded.dropped);
   thread.close();
 
   std::string& items = all.key("items");
@@ -122,7 +122,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
 }
 
 // Only the model inside the process answers with a status; its body is the lines of a turn that failed.
-Error decode_error(int status, std::string_view body) {
+Error decode_app_server_error(int status, std::string_view body) {
   json::Reader reader;
   CodexLine line;
   const std::string_view first = body.substr(0, body.find('\n'));
@@ -136,15 +136,15 @@ Error decode_error(int status, std::string_view body) {
 
 }  // namespace
 
-std::span<const std::string_view> codex_app_server_fields() { return kCarried; }
+std::span<const std::string_view> codex_app_server_fields() { return kAppServerCarried; }
 
 const WireFormat kCodexAppServer = {
     .name = "codex_app_server",
     .framing = WireFormat::Framing::lines,
-    .encode = encode,
+    .encode = encode_app_server,
     .make_decoder = make_codex_decoder,
     .structured_calls = true,
-    .decode_error = decode_error,
+    .decode_error = decode_app_server_error,
 };
 
 }  // namespace callgate::upstream

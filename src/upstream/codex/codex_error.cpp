@@ -11,11 +11,11 @@
 namespace callgate::upstream {
 namespace {
 
-struct Row {
+struct CodexRow {
   std::string_view word;
   int status;
 };
-constexpr std::array<Row, 12> kWords = {{
+constexpr std::array<CodexRow, 12> kCodexWords = {{
     {"badRequest", 400},
     {"contextWindowExceeded", 400},
     {"cyberPolicy", 400},
@@ -37,7 +37,7 @@ int number_at(std::string_view text) {
 }
 
 // The first number after the word `status`, if it is near.
-int status_in(std::string_view message) {
+int status_in_message(std::string_view message) {
   const std::size_t word = message.find("status");
   if (word == std::string_view::npos) return 0;
   const std::size_t digit = message.find_first_of("0123456789", word);
@@ -51,7 +51,7 @@ void read_kind(std::string_view json, std::string& kind, int& status) {
   if (json.empty()) return;
   if (in.peek() == json::Kind::string) {
     kind = in.string();
-    for (const Row& row : kWords) {
+    for (const CodexRow& row : kCodexWords) {
       if (row.word == kind) status = row.status;
     }
   } else if (in.peek() == json::Kind::object) {
@@ -70,7 +70,7 @@ Error decode_codex_error(std::string_view json) {
   int status = 0;
   read_kind(json::member_json(json, "codexErrorInfo"), kind, status);
   const std::string message = any_member_text(json, "message");
-  if (status == 0) status = status_in(message);
+  if (status == 0) status = status_in_message(message);
   // The status says what the caller can do, the same for every wire format.
   Error error = decode_openai_error(status, {});
   // What codex says about a refused key may quote it.

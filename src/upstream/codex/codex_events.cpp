@@ -24,7 +24,7 @@ struct EventBody {
   std::string_view last_message;
 };
 
-void read_member(json::Reader& in, std::string_view key, EventBody& body) {
+void read_event_member(json::Reader& in, std::string_view key, EventBody& body) {
   const bool is_text = in.peek() == json::Kind::string;
   if (key == "type" && is_text) {
     body.type = in.string();
@@ -56,7 +56,7 @@ void read_member(json::Reader& in, std::string_view key, EventBody& body) {
   }
 }
 
-std::string text_in(std::string_view json) {
+std::string event_text(std::string_view json) {
   json::Reader in(json);
   if (json.empty() || in.peek() != json::Kind::string) return {};
   return std::string(in.string());
@@ -66,7 +66,7 @@ std::string text_in(std::string_view json) {
 std::string command_in(std::string_view json) {
   std::string text;
   json::Reader in(json);
-  if (json.empty() || in.peek() != json::Kind::array) return text_in(json);
+  if (json.empty() || in.peek() != json::Kind::array) return event_text(json);
   std::vector<std::string> words;
   while (in.next_element()) {
     if (in.peek() == json::Kind::string) {
@@ -104,7 +104,7 @@ void count_tokens(const EventBody& body, CodexTurn& turn, EventSink& sink) {
 
 // True when the event is about a tool that codex runs.
 bool apply_tool(const EventBody& body, CodexTurn& turn, EventSink& sink) {
-  const std::string id = text_in(body.call_id);
+  const std::string id = event_text(body.call_id);
   OwnTool tool{.id = id};
   if (body.type == "exec_command_begin") {
     tool.kind = "exec";
@@ -138,7 +138,7 @@ void apply_codex_event(std::string_view msg, json::Reader& reader, CodexTurn& tu
   EventBody body;
   reader.reset(msg);
   if (msg.empty() || reader.peek() != json::Kind::object) return;
-  for (std::string_view key; reader.next_member(key);) read_member(reader, key, body);
+  for (std::string_view key; reader.next_member(key);) read_event_member(reader, key, body);
   if (body.type == "agent_message_delta") {
     turn.say(body.text, sink);
   } else if (body.type == "agent_message") {
@@ -157,7 +157,7 @@ void apply_codex_event(std::string_view msg, json::Reader& reader, CodexTurn& tu
   } else if (body.type == "turn_aborted") {
     turn.fail({.code = ErrorCode::upstream_failed, .message = "codex was interrupted"});
   } else if (body.type == "task_complete" || body.type == "turn_complete") {
-    const std::string last = text_in(body.last_message);
+    const std::string last = event_text(body.last_message);
     if (!turn.has_said() && !last.empty()) turn.say_whole(last, sink);
     turn.complete();
   } else {

@@ -11,8 +11,8 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr std::array<std::string_view, 4> kCarried = {"model", "messages", "stream",
-                                                      "reasoning_effort"};
+constexpr std::array<std::string_view, 4> kProtoCarried = {"model", "messages", "stream",
+                                                           "reasoning_effort"};
 
 // A lone question goes as it is; anything more as a transcript, followed by the images of the prompt.
 void append_first(std::string& out, const Request& request, const ConversationParts& parts,
@@ -36,9 +36,9 @@ void append_first(std::string& out, const Request& request, const ConversationPa
   out.push_back(']');
 }
 
-Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
+Result<UpstreamRequest> encode_proto(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded;
-  encoded.dropped = fields_left_behind(request, kCarried);
+  encoded.dropped = fields_left_behind(request, kProtoCarried);
   if (!request.tools.empty()) encoded.dropped.push_back({"tools", true});
   const ConversationParts parts = parts_of_conversation(request);
   json::ObjectWriter all(encoded.body);
@@ -56,7 +56,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   return encoded;
 }
 
-Error decode_error(int status, std::string_view body) {
+Error decode_proto_error(int status, std::string_view body) {
   json::Reader reader;
   CodexLine line;
   const std::string_view first = body.substr(0, body.find('\n'));
@@ -68,15 +68,15 @@ Error decode_error(int status, std::string_view body) {
 
 }  // namespace
 
-std::span<const std::string_view> codex_proto_fields() { return kCarried; }
+std::span<const std::string_view> codex_proto_fields() { return kProtoCarried; }
 
 const WireFormat kCodexProto = {
     .name = "codex_proto",
     .framing = WireFormat::Framing::lines,
-    .encode = encode,
+    .encode = encode_proto,
     .make_decoder = make_codex_decoder,
     .structured_calls = true,
-    .decode_error = decode_error,
+    .decode_error = decode_proto_error,
 };
 
 }  // namespace callgate::upstream

@@ -23,8 +23,8 @@ class ItemList {
   bool first_ = true;
 };
 
-void append_content(std::string& out, const Message& message, std::size_t index,
-                    std::string_view text_type, std::vector<DroppedField>& dropped) {
+void append_codex_content(std::string& out, const Message& message, std::size_t index,
+                          std::string_view text_type, std::vector<DroppedField>& dropped) {
   out.push_back('[');
   ItemList list(out);
   const std::vector<ContentPart> parts = parts_of(message.content);
@@ -52,7 +52,7 @@ void append_output(std::string& out, const Message& message, std::size_t index,
                    std::vector<DroppedField>& dropped) {
   for (const ContentPart& part : parts_of(message.content)) {
     if (part.kind != ContentPart::Kind::text) {
-      return append_content(out, message, index, "input_text", dropped);
+      return append_codex_content(out, message, index, "input_text", dropped);
     }
   }
   json::append_string(out, text_of(message.content));
@@ -83,8 +83,8 @@ void append_said(ItemList& list, const Message& message, std::size_t index, std:
   json::ObjectWriter object(list.next());
   object.string("type", "message");
   object.string("role", role);
-  append_content(object.key("content"), message, index,
-                 role == "assistant" ? "output_text" : "input_text", dropped);
+  append_codex_content(object.key("content"), message, index,
+                       role == "assistant" ? "output_text" : "input_text", dropped);
   object.close();
 }
 

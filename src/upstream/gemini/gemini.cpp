@@ -17,7 +17,8 @@ namespace callgate::upstream {
 namespace {
 
 // Fields of the API itself.
-constexpr std::array<std::string_view, 3> kNative = {"safetySettings", "cachedContent", "labels"};
+constexpr std::array<std::string_view, 3> kGeminiNative = {"safetySettings", "cachedContent",
+                                                           "labels"};
 
 // Tools that the server runs: {"type":"googleSearch","googleSearch":{}}
 constexpr auto kServerTools = std::to_array<std::string_view>(
@@ -39,7 +40,7 @@ constexpr auto kRenamed = std::to_array<Renamed>({
     {"top_logprobs", "logprobs"},
 });
 
-std::string text_in(std::string_view json) {
+std::string gemini_string(std::string_view json) {
   json::Reader in(json);
   return in.peek() == json::Kind::string ? std::string(in.string()) : std::string();
 }
@@ -62,23 +63,23 @@ void append_path(std::string& out, std::string_view id) {
 }
 
 // The client speaks this format as well.
-bool is_own(const Request& request) { return request.origin == "gemini"; }
+bool is_gemini(const Request& request) { return request.origin == "gemini"; }
 
-bool is_known(std::string_view name) {
+bool is_gemini_field(std::string_view name) {
   const std::span<const RequestField> fields = gemini_fields();
   return std::any_of(fields.begin(), fields.end(),
                      [&](const RequestField& field) { return field.name == name; });
 }
 
-class BodyWriter {
+class GeminiBody {
  public:
-  BodyWriter(const Request& request, std::string_view model, UpstreamRequest& encoded)
+  GeminiBody(const Request& request, std::string_view model, UpstreamRequest& encoded)
       : request_(request),
         model_(model),
         dropped_(encoded.dropped),
         text_(encoded.body),
         object_(encoded.body),
-        origin_(is_own(request) ? std::string_view(request.body.text) : std::string_view()),
+        origin_(is_gemini(request) ? std::string_view(request.body.text) : std::string_view()),
         own_config_(origin_.empty() ? field("generationConfig")
                                     : either(origin_, "generationConfig", "generation_config")) {}
 
@@ -91,7 +92,7 @@ class BodyWriter {
     write_tools();
     write_tool_choice();
     write_config();
-    for (const std::string_view name : kNative) {
+    for (const std::string_view name : kGeminiNative) {
       if (const std::string_view json = field(name); !json.empty()) object_.raw(name, json);
     }
     if (!origin_.empty()) write_others();
@@ -108,7 +109,7 @@ class BodyWriter {
   // What the client said that callgate does not know.
   void write_others() {
     for (const ExtraField& extra : request_.extra) {
-      if (!is_known(extra.name)) object_.raw_escaped(extra.name, extra.value.text);
+      if (!is_gemini_field(extra.name)) object_.raw_escaped(extra.name, extra.value.text);
     }
   }
 
@@ -169,7 +170,7 @@ class BodyWriter {
   }
 
   static std::string server_tool(std::string_view json) {
-    const std::string type = text_in(json::given_member(json, "type"));
+    const std::string type = gemini_string(json::given_member(json, "type"));
     for (const std::string_view known : kServerTools) {
       if (type != known) continue;
       const std::string_view options = json::given_member(json, type);
@@ -247,7 +248,7 @@ class BodyWriter {
   void set_format() {
     const std::string_view asked = field("response_format");
     if (asked.empty()) return;
-    const std::string type = text_in(json::given_member(asked, "type"));
+    const std::string type = gemini_string(json::given_member(asked, "type"));
     if (type == "text") return;
     if (type != "json_object" && type != "json_schema") return drop("response_format");
     set("responseMimeType", "\"application/json\"");
@@ -309,7 +310,7 @@ class BodyWriter {
   std::string config_;  // members of generationConfig
 };
 
-Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
+Result<UpstreamRequest> encode_gemini(const Request& request, const EncodeOptions& options) {
   const std::string_view model = options.model.empty() ? request.model : options.model;
   UpstreamRequest encoded{.path = "/"};
   if (model.find('/') == std::string_view::npos) encoded.path += "models/";
@@ -318,14 +319,14 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   encoded.headers.emplace_back("content-type", "application/json");
   encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
   add_key(encoded, options, "x-goog-api-key");
-  if (!is_own(request)) encoded.dropped = fields_left_behind(request, gemini_fields());
-  BodyWriter(request, model, encoded).write();
+  if (!is_gemini(request)) encoded.dropped = fields_left_behind(request, gemini_fields());
+  GeminiBody(request, model, encoded).write();
   return encoded;
 }
 
-std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
+std::unique_ptr<ResponseDecoder> make_gemini_decoder(const Request& request) {
   auto decoder = std::make_unique<GeminiDecoder>(request.tools);
-  if (is_own(request)) decoder->keep_others();
+  if (is_gemini(request)) decoder->keep_others();
   return decoder;
 }
 
@@ -345,8 +346,8 @@ GeminiModel gemini_model(std::string_view id) {
 const WireFormat kGemini = {
     .name = "gemini",
     .framing = WireFormat::Framing::sse_or_array,
-    .encode = encode,
-    .make_decoder = make_decoder,
+    .encode = encode_gemini,
+    .make_decoder = make_gemini_decoder,
     .structured_calls = true,
     .decode_error = decode_gemini_error,
 };

@@ -28,10 +28,9 @@ void move_into(Parts& target, Parts parts) {
                 std::make_move_iterator(parts.end()));
 }
 
-class ConversationWriter {
+class GeminiWriter {
  public:
-  ConversationWriter(const std::vector<Message>& messages, GeminiModel model,
-                     std::string_view origin)
+  GeminiWriter(const std::vector<Message>& messages, GeminiModel model, std::string_view origin)
       : messages_(messages), model_(model), origin_(origin) {}
 
   GeminiConversation write() {
@@ -319,7 +318,7 @@ class ConversationWriter {
 
 GeminiConversation encode_gemini_conversation(const std::vector<Message>& messages,
                                               std::string_view model, std::string_view origin) {
-  return ConversationWriter(messages, gemini_model(model), origin).write();
+  return GeminiWriter(messages, gemini_model(model), origin).write();
 }
 
 }  // namespace callgate::upstream

@@ -13,14 +13,14 @@
 namespace callgate::upstream {
 namespace {
 
-struct Row {
+struct GeminiFinish {
   std::string_view word;
   FinishReason reason;
 };
 
 // upstream_error: the model failed at writing its turn, and asking again may help. Words that are not here, such as OTHER,
 // say nothing.
-constexpr auto kWords = std::to_array<Row>({
+constexpr auto kGeminiFinishes = std::to_array<GeminiFinish>({
     {"STOP", FinishReason::stop},
     {"MAX_TOKENS", FinishReason::length},
     {"CONTINUATION", FinishReason::length},
@@ -42,7 +42,7 @@ constexpr auto kWords = std::to_array<Row>({
 });
 
 std::optional<FinishReason> reason_of_word(std::string_view word) {
-  for (const Row& row : kWords) {
+  for (const GeminiFinish& row : kGeminiFinishes) {
     if (row.word == word) return row.reason;
   }
   return finish_reason_of(word);  // of servers that speak this format and Chat Completions

@@ -43,15 +43,15 @@ void read_details(json::Reader& in, Details& details) {
   }
 }
 
-void read_error(json::Reader& in, Details& details) {
+void read_gemini_error(json::Reader& in, Details& details) {
   if (in.peek() == json::Kind::array) {
-    while (in.next_element()) read_error(in, details);
+    while (in.next_element()) read_gemini_error(in, details);
     return;
   }
   if (in.peek() != json::Kind::object) return in.skip();
   for (std::string_view key; in.next_member(key);) {
     if (key == "error") {
-      read_error(in, details);
+      read_gemini_error(in, details);
     } else if (key == "status") {
       read_text(in, details.status);
     } else if (key == "details" && in.peek() == json::Kind::array) {
@@ -80,7 +80,7 @@ Error decode_gemini_error(int status, std::string_view json) {
   Error error = decode_openai_error(status, json);
   Details details;
   json::Reader in(json);
-  read_error(in, details);
+  read_gemini_error(in, details);
   if (!in.finish()) return error;
   if (error.type.empty()) error.type = details.status;
   error.retry_after = seconds_of(details.retry_delay);

@@ -5,7 +5,7 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr auto kFields = field_table(
+constexpr auto kGeminiFields = field_table(
     {
         {"model", true, "in the path"},
         {"messages", true, "`systemInstruction` and `contents`, see above"},
@@ -43,6 +43,6 @@ constexpr auto kFields = field_table(
 
 }  // namespace
 
-std::span<const RequestField> gemini_fields() { return kFields; }
+std::span<const RequestField> gemini_fields() { return kGeminiFields; }
 
 }  // namespace callgate::upstream

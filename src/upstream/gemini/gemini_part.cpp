@@ -28,11 +28,11 @@ std::string inline_part(std::string_view url) {
   return inline_part(url.substr(5, mark - 5), url.substr(mark + kMark.size()));
 }
 
-struct Ending {
+struct FileEnding {
   std::string_view ending;
   std::string_view type;
 };
-constexpr auto kEndings = std::to_array<Ending>({
+constexpr auto kEndings = std::to_array<FileEnding>({
     {".png", "image/png"},
     {".jpg", "image/jpeg"},
     {".jpeg", "image/jpeg"},
@@ -55,7 +55,7 @@ std::string file_part(std::string_view url) {
   std::string out = R"({"fileData":)";
   json::ObjectWriter object(out);
   object.string("fileUri", url);
-  for (const Ending& each : kEndings) {
+  for (const FileEnding& each : kEndings) {
     if (path.ends_with(each.ending)) object.string("mimeType", each.type);
   }
   object.close();
@@ -75,7 +75,7 @@ std::string audio_part(std::string_view audio) {
 }
 
 // Files, sound and video as Chat Completions has them; parts in the API's own form pass as they are.
-std::string other_part(const ContentPart& part) {
+std::string other_gemini_part(const ContentPart& part) {
   const std::string type = json::member_text(part.json, "type");
   if (type == "file")
     return inline_part(json::member_text(json::given_member(part.json, "file"), "file_data"));
@@ -108,7 +108,7 @@ std::string gemini_part(const ContentPart& part, bool& lost) {
       made = part.data.empty() ? file_part(part.url) : inline_part(part.media_type, part.data);
       break;
     case ContentPart::Kind::other:
-      made = other_part(part);
+      made = other_gemini_part(part);
       break;
   }
   lost = made.empty();

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kOption = "in `options` under the same name";
 
-constexpr auto kFields = field_table(
+constexpr auto kOllamaFields = field_table(
     {
         {"model", true, kSame},
         {"messages", true, "`messages`, see above"},
@@ -84,21 +84,21 @@ constexpr auto kOptions = std::to_array<Option>({
 });
 
 // The client speaks this format as well.
-bool is_own(const Request& request) { return request.origin == "ollama"; }
+bool is_ollama(const Request& request) { return request.origin == "ollama"; }
 
-bool is_known(std::string_view name) {
-  return std::any_of(kFields.begin(), kFields.end(),
+bool is_ollama_field(std::string_view name) {
+  return std::any_of(kOllamaFields.begin(), kOllamaFields.end(),
                      [&](const RequestField& field) { return field.name == name; });
 }
 
-class BodyWriter {
+class OllamaBody {
  public:
-  BodyWriter(const Request& request, const EncodeOptions& options, UpstreamRequest& encoded)
+  OllamaBody(const Request& request, const EncodeOptions& options, UpstreamRequest& encoded)
       : request_(request),
         options_(options),
         dropped_(encoded.dropped),
         object_(encoded.body),
-        origin_(is_own(request) ? std::string_view(request.body.text) : std::string_view()) {}
+        origin_(is_ollama(request) ? std::string_view(request.body.text) : std::string_view()) {}
 
   void write() {
     object_.string("model",
@@ -128,7 +128,7 @@ class BodyWriter {
   void write_others() {
     if (!request_.form.empty()) return;
     for (const ExtraField& extra : request_.extra) {
-      if (!is_known(extra.name)) object_.raw_escaped(extra.name, extra.value.text);
+      if (!is_ollama_field(extra.name)) object_.raw_escaped(extra.name, extra.value.text);
     }
   }
 
@@ -238,34 +238,34 @@ class BodyWriter {
   const std::string_view origin_;  // the body of a client of this format, else empty
 };
 
-Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
+Result<UpstreamRequest> encode_ollama(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded{.path = "/api/chat"};
   encoded.headers.emplace_back("content-type", "application/json");
   encoded.headers.emplace_back("accept",
                                options.stream ? "application/x-ndjson" : "application/json");
   add_key(encoded, options, "bearer");
-  if (!is_own(request) || !request.form.empty()) {
-    encoded.dropped = fields_left_behind(request, kFields);
+  if (!is_ollama(request) || !request.form.empty()) {
+    encoded.dropped = fields_left_behind(request, kOllamaFields);
   }
-  BodyWriter(request, options, encoded).write();
+  OllamaBody(request, options, encoded).write();
   return encoded;
 }
 
-std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
+std::unique_ptr<ResponseDecoder> make_ollama_decoder(const Request& request) {
   auto decoder = std::make_unique<OllamaDecoder>(request.tools);
-  if (is_own(request)) decoder->keep_others();
+  if (is_ollama(request)) decoder->keep_others();
   return decoder;
 }
 
 }  // namespace
 
-std::span<const RequestField> ollama_fields() { return kFields; }
+std::span<const RequestField> ollama_fields() { return kOllamaFields; }
 
 const WireFormat kOllama = {
     .name = "ollama",
     .framing = WireFormat::Framing::lines,
-    .encode = encode,
-    .make_decoder = make_decoder,
+    .encode = encode_ollama,
+    .make_decoder = make_ollama_decoder,
     .decode_error = decode_openai_error,  // {"error":"..."}
 };
 

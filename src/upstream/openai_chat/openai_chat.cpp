@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kSame = "passed on as it came";
 
 // Everything is carried; these are the fields that callgate itself looks into.
-constexpr auto kFields = std::to_array<RequestField>({
+constexpr auto kChatFields = std::to_array<RequestField>({
     {"model", true, "the `id` of the model, or the name that was asked for"},
     {"messages", true, "passed on as they came, parts and unknown members included"},
     {"stream", true, kSame},
@@ -92,7 +92,7 @@ void append_fields(json::ObjectWriter& object, const Request& request,
   }
 }
 
-void append_tool(std::string& out, const ToolSpec& tool) {
+void append_chat_tool(std::string& out, const ToolSpec& tool) {
   json::ObjectWriter object(out);
   object.string("type", "function");
   json::ObjectWriter function(object.key("function"));
@@ -110,12 +110,12 @@ bool is_chat_tool(const Request& request, const RawJson& tool) {
   return request.origin.empty() || json::member_text(tool.text, "type") == "custom";
 }
 
-void append_tools(json::ObjectWriter& object, const Request& request,
-                  std::vector<DroppedField>& dropped) {
+void append_chat_tools(json::ObjectWriter& object, const Request& request,
+                       std::vector<DroppedField>& dropped) {
   std::string tools;
   for (const ToolSpec& tool : request.tools) {
     if (!tools.empty()) tools.push_back(',');
-    append_tool(tools, tool);
+    append_chat_tool(tools, tool);
   }
   bool lost = false;
   for (const RawJson& tool : request.other_tools) {
@@ -161,7 +161,7 @@ void append_stream(json::ObjectWriter& object, const Request& request) {
   options.close();
 }
 
-Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
+Result<UpstreamRequest> encode_chat(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded{.path = "/chat/completions"};
   encoded.headers.emplace_back("content-type", "application/json");
   encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
@@ -176,7 +176,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   } else {
     append_foreign_messages(out, request.messages, encoded.dropped);
   }
-  append_tools(object, request, encoded.dropped);
+  append_chat_tools(object, request, encoded.dropped);
   append_tool_choice(object, request.tool_choice);
   if (request.parallel_tool_calls) {
     object.boolean("parallel_tool_calls", *request.parallel_tool_calls);
@@ -188,19 +188,19 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   return encoded;
 }
 
-std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
+std::unique_ptr<ResponseDecoder> make_chat_decoder(const Request& request) {
   return std::make_unique<OpenaiChatDecoder>(request.tools);
 }
 
 }  // namespace
 
-std::span<const RequestField> openai_chat_fields() { return kFields; }
+std::span<const RequestField> openai_chat_fields() { return kChatFields; }
 
 const WireFormat kOpenaiChat = {
     .name = "openai_chat",
     .framing = WireFormat::Framing::sse,
-    .encode = encode,
-    .make_decoder = make_decoder,
+    .encode = encode_chat,
+    .make_decoder = make_chat_decoder,
     .decode_error = decode_openai_error,
 };
 

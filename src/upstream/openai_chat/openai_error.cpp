@@ -47,7 +47,7 @@ bool is_message(std::string_view key) {
          key == "Message";
 }
 
-void read_member(json::Reader& in, std::string_view key, Fields& fields) {
+void read_error_member(json::Reader& in, std::string_view key, Fields& fields) {
   if (key == "error" || key == "errors" || key == "base_resp" || key == "header" ||
       key.ends_with("Exception")) {
     read_error(in, fields);
@@ -73,7 +73,7 @@ void read_member(json::Reader& in, std::string_view key, Fields& fields) {
 void read_error(json::Reader& in, Fields& fields) {
   switch (in.peek()) {
     case json::Kind::object:
-      for (std::string_view key; in.next_member(key);) read_member(in, key, fields);
+      for (std::string_view key; in.next_member(key);) read_error_member(in, key, fields);
       return;
     case json::Kind::array:
       while (in.next_element()) read_error(in, fields);
@@ -90,7 +90,7 @@ void read_error(json::Reader& in, Fields& fields) {
   }
 }
 
-int status_in(const std::string& code) {
+int status_of_code(const std::string& code) {
   int status = 0;
   const auto [end, fault] = std::from_chars(code.data(), code.data() + code.size(), status);
   const bool whole = fault == std::errc() && end == code.data() + code.size();
@@ -176,7 +176,7 @@ Error decode_openai_error(int status, std::string_view json) {
               .param = std::move(fields.param),
               .type = std::move(fields.type),
               .upstream_code = std::move(fields.code)};
-  error.status = status != 0 ? status : status_in(error.upstream_code);
+  error.status = status != 0 ? status : status_of_code(error.upstream_code);
   error.code = code_of_status(error.status);
   if (error.status == 0) error.code = code_of_word(error.upstream_code);
   if (error.status == 0 && error.code == ErrorCode::upstream_failed) {

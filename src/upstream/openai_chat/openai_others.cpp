@@ -28,9 +28,7 @@ bool is_misshapen(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-bool is_empty_value(std::string_view json) {
-  return json == "[]" || json == "{}" || json == "\"\"";
-}
+bool says_nothing(std::string_view json) { return json == "[]" || json == "{}" || json == "\"\""; }
 
 }  // namespace
 
@@ -93,7 +91,7 @@ void TurnMembers::report(const OtherMembers& others, EventSink& sink) {
 void report_others(FieldReported::Scope scope, const OtherMembers& others, bool whole,
                    EventSink& sink) {
   for (const OtherMember& other : others) {
-    if (!whole && is_empty_value(other.json)) continue;
+    if (!whole && says_nothing(other.json)) continue;
     sink.accept(FieldReported{scope, other.name.view(), other.json});
   }
 }

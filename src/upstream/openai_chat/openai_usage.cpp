@@ -29,11 +29,11 @@ std::optional<std::int64_t> read_tokens(json::Reader& in) {
 
 enum class Count : std::uint8_t { prompt, completion, total, cached, cache_write, reasoning };
 
-struct Row {
+struct UsageRow {
   std::string_view name;
   Count count;
 };
-constexpr auto kCounts = std::to_array<Row>({
+constexpr auto kCounts = std::to_array<UsageRow>({
     {"prompt_tokens", Count::prompt},
     {"input_tokens", Count::prompt},
     {"inputTokens", Count::prompt},
@@ -82,7 +82,7 @@ class UsageReader {
  private:
   // Details have the counts from `first` on.
   void read_member(json::Reader& in, std::string_view key, Count first) {
-    for (const Row& row : kCounts) {
+    for (const UsageRow& row : kCounts) {
       if (row.name != key || row.count < first) continue;
       const std::optional<std::int64_t> tokens = read_tokens(in);
       if (tokens) counts_[static_cast<std::size_t>(row.count)] = tokens;

@@ -34,9 +34,10 @@ constexpr std::array<std::string_view, 18> kSameName = {"temperature",
                                                         "context_management",
                                                         "moderation"};
 
-class BodyWriter {
+class ResponsesBodyWriter {
  public:
-  BodyWriter(const Request& request, const EncodeOptions& options, UpstreamRequest& encoded)
+  ResponsesBodyWriter(const Request& request, const EncodeOptions& options,
+                      UpstreamRequest& encoded)
       : request_(request), options_(options), dropped_(encoded.dropped), object_(encoded.body) {}
 
   void write() {
@@ -150,13 +151,13 @@ class BodyWriter {
   json::ObjectWriter object_;
 };
 
-Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
+Result<UpstreamRequest> encode_responses(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded{.path = "/responses"};
   encoded.headers.emplace_back("content-type", "application/json");
   encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
   add_key(encoded, options, "bearer");
   encoded.dropped = fields_left_behind(request, responses_fields());
-  BodyWriter(request, options, encoded).write();
+  ResponsesBodyWriter(request, options, encoded).write();
   if (request.origin == kOpenaiResponses.name && !request.body.empty()) {
     encoded.body = same_format_body(request, options, encoded.body);
     encoded.dropped.clear();
@@ -164,7 +165,7 @@ Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& opti
   return encoded;
 }
 
-std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
+std::unique_ptr<ResponseDecoder> make_responses_decoder(const Request& request) {
   if (request.origin != kOpenaiResponses.name) {
     return std::make_unique<ResponsesDecoder>(request.tools);
   }
@@ -176,8 +177,8 @@ std::unique_ptr<ResponseDecoder> make_decoder(const Request& request) {
 const WireFormat kOpenaiResponses = {
     .name = "openai_responses",
     .framing = WireFormat::Framing::sse,
-    .encode = encode,
-    .make_decoder = make_decoder,
+    .encode = encode_responses,
+    .make_decoder = make_responses_decoder,
     .structured_calls = true,
     .decode_error = decode_responses_error,
 };

@@ -9,12 +9,12 @@
 namespace callgate::upstream {
 namespace {
 
-struct Row {
+struct ResponsesErrorRow {
   std::string_view word;
   ErrorCode code;
 };
 
-constexpr std::array<Row, 8> kCodes = {{
+constexpr std::array<ResponsesErrorRow, 8> kCodes = {{
     {"bio_policy", ErrorCode::invalid_request},
     {"image_file_not_found", ErrorCode::invalid_request},
     {"image_too_large", ErrorCode::invalid_request},
@@ -33,7 +33,7 @@ Error decode_responses_error(int status, std::string_view json) {
   // The type of the event, not of the error.
   if (error.type == "error") error.type.clear();
   if (error.status == 0) {
-    for (const Row& row : kCodes) {
+    for (const ResponsesErrorRow& row : kCodes) {
       if (row.word == error.upstream_code) error.code = row.code;
     }
   }

@@ -5,7 +5,7 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr auto kFields = field_table(
+constexpr auto kResponsesFields = field_table(
     {
         {"model", true, kSame},
         {"messages", true, "`input`, see above"},
@@ -51,6 +51,6 @@ constexpr auto kFields = field_table(
 
 }  // namespace
 
-std::span<const RequestField> responses_fields() { return kFields; }
+std::span<const RequestField> responses_fields() { return kResponsesFields; }
 
 }  // namespace callgate::upstream

@@ -51,7 +51,7 @@ std::string image_part(const ContentPart& part) {
 
 // {"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AA=="}}. Parts in the API's own form
 // pass as they are.
-std::string other_part(const ContentPart& part) {
+std::string other_input_part(const ContentPart& part) {
   const std::string_view type = json::given_member(part.json, "type");
   if (type == "\"input_file\"" || type == "\"input_image\"") return part.json;
   const std::string_view file = json::given_member(part.json, "file");
@@ -129,9 +129,9 @@ class InputWriter {
       }
       case ContentPart::Kind::image:
         if (answered) return {};
-        return part.url.empty() && part.data.empty() ? other_part(part) : image_part(part);
+        return part.url.empty() && part.data.empty() ? other_input_part(part) : image_part(part);
       case ContentPart::Kind::other:
-        return answered ? std::string() : other_part(part);
+        return answered ? std::string() : other_input_part(part);
     }
     return {};
   }

@@ -66,9 +66,10 @@ bool holds_seal(std::string_view body) {
   return body.find("\"" + std::string(kReasoningSeal)) != std::string_view::npos;
 }
 
-class SameBody {
+class SameResponsesBody {
  public:
-  SameBody(const Request& request, const EncodeOptions& options, const std::string& canonical)
+  SameResponsesBody(const Request& request, const EncodeOptions& options,
+                    const std::string& canonical)
       : request_(request),
         canonical_(canonical),
         keeps_messages_(keeps_messages(request) && !request.client.compacts &&
@@ -191,7 +192,7 @@ class SameBody {
 
 std::string same_format_body(const Request& request, const EncodeOptions& options,
                              const std::string& canonical) {
-  return SameBody(request, options, canonical).write();
+  return SameResponsesBody(request, options, canonical).write();
 }
 
 }  // namespace callgate::upstream

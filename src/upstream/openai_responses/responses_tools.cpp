@@ -48,7 +48,7 @@ std::string custom_tool(std::string_view tool) {
 
 bool is_custom(std::string_view tool) { return json::given_member(tool, "type") == "\"custom\""; }
 
-void append_tool(std::string& out, const ToolSpec& tool) {
+void append_responses_tool(std::string& out, const ToolSpec& tool) {
   json::ObjectWriter object(out);
   object.string("type", "function");
   object.string("name", tool.name);
@@ -92,7 +92,7 @@ std::string responses_tools(const Request& request) {
     list.push_back(list.empty() ? '[' : ',');
     return list;
   };
-  for (const ToolSpec& tool : request.tools) append_tool(next(), tool);
+  for (const ToolSpec& tool : request.tools) append_responses_tool(next(), tool);
   for (const RawJson& tool : request.other_tools) {
     next().append(is_custom(tool.text) ? custom_tool(tool.text) : tool.text);
   }

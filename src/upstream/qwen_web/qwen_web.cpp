@@ -12,7 +12,7 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr std::array<RequestField, 13> kFields = {{
+constexpr std::array<RequestField, 13> kQwenWebFields = {{
     {"model", true, "`models` and `model`"},
     {"messages", true, "the new ones as one text; in a new chat all of them"},
     {"image parts", false, "dropped, named as `messages[i].content[j]`"},
@@ -33,7 +33,7 @@ std::string_view chat_mode(const EncodeOptions& options) {
   return options.key.empty() ? "guest" : "normal";
 }
 
-void add_headers(UpstreamRequest& request, const EncodeOptions& options) {
+void add_browser_headers(UpstreamRequest& request, const EncodeOptions& options) {
   request.headers.emplace_back("content-type", "application/json");
   if (!options.key.empty()) {
     request.headers.emplace_back("authorization", "Bearer " + std::string(options.key));
@@ -105,7 +105,7 @@ void append_query(std::string& path, std::string_view value) {
 }
 
 std::vector<DroppedField> left_behind(const Request& request) {
-  std::vector<DroppedField> dropped = fields_left_behind(request, kFields);
+  std::vector<DroppedField> dropped = fields_left_behind(request, kQwenWebFields);
   if (!request.tools.empty()) dropped.push_back({"tools", true});
   for (std::size_t i = 0; i < request.messages.size(); ++i) {
     const std::vector<ContentPart> parts = parts_of(request.messages[i].content);
@@ -144,24 +144,24 @@ StringFields read_strings(std::string_view json, std::string_view inner,
   return values;
 }
 
-Result<UpstreamRequest> encode(const Request& request, const EncodeOptions& options) {
+Result<UpstreamRequest> encode_qwen_web(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded =
       encode_qwen_web_post(request, options, {}, to_transcript(request.messages));
   encoded.dropped = left_behind(request);
   return encoded;
 }
 
-std::unique_ptr<ResponseDecoder> make_decoder(const Request&) {
+std::unique_ptr<ResponseDecoder> make_qwen_web_decoder(const Request&) {
   return std::make_unique<QwenWebDecoder>();
 }
 
 }  // namespace
 
-std::span<const RequestField> qwen_web_fields() { return kFields; }
+std::span<const RequestField> qwen_web_fields() { return kQwenWebFields; }
 
 UpstreamRequest encode_qwen_web_chat(const EncodeOptions& options, std::int64_t unix_ms) {
   UpstreamRequest encoded{.path = "/chats/new", .headers = {}, .body = {}, .dropped = {}};
-  add_headers(encoded, options);
+  add_browser_headers(encoded, options);
   json::ObjectWriter object(encoded.body);
   object.string("title", "New Chat");
   append_models(object, options.model);
@@ -185,7 +185,7 @@ UpstreamRequest encode_qwen_web_post(const Request& request, const EncodeOptions
   UpstreamRequest encoded{
       .path = "/chat/completions?chat_id=", .headers = {}, .body = {}, .dropped = {}};
   append_query(encoded.path, place.chat_id);
-  add_headers(encoded, options);
+  add_browser_headers(encoded, options);
   json::ObjectWriter object(encoded.body);
   object.boolean("stream", true);
   object.string("version", "2.1");
@@ -215,8 +215,8 @@ std::optional<QwenWebCreated> decode_qwen_web_created(std::string_view frame) {
 const WireFormat kQwenWeb = {
     .name = "qwen_web",
     .framing = WireFormat::Framing::sse,
-    .encode = encode,
-    .make_decoder = make_decoder,
+    .encode = encode_qwen_web,
+    .make_decoder = make_qwen_web_decoder,
     .decode_error = decode_qwen_web_error,
 };
 

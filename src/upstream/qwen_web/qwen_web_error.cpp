@@ -12,21 +12,21 @@
 namespace callgate::upstream {
 namespace {
 
-constexpr std::size_t kMaxQuoted = 300;
+constexpr std::size_t kMaxQuotedPage = 300;
 constexpr std::string_view kMarks[] = {"FAIL_SYS_USER_VALIDATE", "RGV587"};
 
-struct Fields {
+struct QwenWebFields {
   std::string code;
   std::string details;
   std::int64_t hours = 0;
 };
 
-struct Row {
+struct QwenWebRow {
   std::string_view word;
   ErrorCode code;
   int status;
 };
-constexpr std::array<Row, 11> kWords = {{
+constexpr std::array<QwenWebRow, 11> kQwenWebWords = {{
     {"Too_Many_Requests", ErrorCode::rate_limited, 429},
     {"RateLimited", ErrorCode::rate_limited, 429},
     {"ContextLengthExceeded", ErrorCode::invalid_request, 400},
@@ -41,7 +41,7 @@ constexpr std::array<Row, 11> kWords = {{
 }};
 
 // `error` and `data` hold what matters, or the object itself does.
-void read_fields(json::Reader& in, Fields& fields, int depth) {
+void read_fields(json::Reader& in, QwenWebFields& fields, int depth) {
   if (in.peek() != json::Kind::object) return in.skip();
   for (std::string_view key; in.next_member(key);) {
     const json::Kind kind = in.peek();
@@ -61,7 +61,7 @@ void read_fields(json::Reader& in, Fields& fields, int depth) {
   }
 }
 
-std::string quoted(int status, std::string_view body) {
+std::string quoted_page(int status, std::string_view body) {
   std::string message = "upstream answered";
   if (status != 0) {
     message += " with status ";
@@ -70,7 +70,7 @@ std::string quoted(int status, std::string_view body) {
   const std::size_t first = body.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return message + " and no explanation";
   message += ": ";
-  utf8::append_sanitized(message, body.substr(first, kMaxQuoted));
+  utf8::append_sanitized(message, body.substr(first, kMaxQuotedPage));
   return message;
 }
 
@@ -103,7 +103,7 @@ bool is_bot_check(std::string_view body) {
 
 Error decode_qwen_web_error(int status, std::string_view body) {
   if (is_bot_check(body)) return bot_check(status, body);
-  Fields fields;
+  QwenWebFields fields;
   json::Reader in(body);
   read_fields(in, fields, 0);
   if (!in.finish()) fields = {};
@@ -111,7 +111,7 @@ Error decode_qwen_web_error(int status, std::string_view body) {
   Error error{.message = std::move(fields.details), .upstream_code = std::move(fields.code)};
   error.status = status >= 400 ? status : 0;
   error.code = code_of_status(error.status);
-  for (const Row& row : kWords) {
+  for (const QwenWebRow& row : kQwenWebWords) {
     if (error.status != 0 || row.word != error.upstream_code) continue;
     error.status = row.status;
     error.code = row.code;
@@ -126,7 +126,7 @@ Error decode_qwen_web_error(int status, std::string_view body) {
   if (error.message.empty() && !error.upstream_code.empty()) {
     error.message = "upstream answered with the error " + error.upstream_code;
   }
-  if (error.message.empty()) error.message = quoted(status, body);
+  if (error.message.empty()) error.message = quoted_page(status, body);
   return error;
 }
 
