@@ -333,19 +333,38 @@ Attempt<Journal> Journal::open(const std::string& path, std::uint64_t limit) {
     return fault(FaultKind::not_ours, "journal: " + path + " is not a journal: move it away");
   }
   journal.id_ = head.substr(kHead.size(), kIdDigits);
+  if (const Attempt<void> whole = journal.cut_damage(); !whole) {
+    return tl::unexpected(whole.error());
+  }
   return journal;
+}
+
+Attempt<void> Journal::cut_damage() {
+  std::uint64_t whole = begin();
+  while (whole < end_) {
+    const std::optional<std::string> payload = payload_at(whole);
+    if (!payload || !decode_write(*payload)) break;
+    whole += kFrame + payload->size();
+  }
+  if (whole >= end_) return {};
+  if (ftruncate(file_, static_cast<off_t>(whole)) != 0) return failed("cut it");
+  cut_ = end_ - whole;
+  end_ = whole;
+  return {};
 }
 
 Journal::Journal(Journal&& other) noexcept
     : file_(std::exchange(other.file_, -1)),
       limit_(other.limit_),
       end_(other.end_),
+      cut_(other.cut_),
       id_(std::move(other.id_)) {}
 
 Journal& Journal::operator=(Journal&& other) noexcept {
   std::swap(file_, other.file_);
   limit_ = other.limit_;
   end_ = other.end_;
+  cut_ = other.cut_;
   id_ = std::move(other.id_);
   return *this;
 }
@@ -422,22 +441,25 @@ Attempt<std::size_t> Journal::append(std::span<const Write> writes) {
   return count;
 }
 
+std::optional<std::string> Journal::payload_at(std::uint64_t offset) const {
+  const std::string frame = read_at(file_, offset, kFrame);
+  if (frame.size() < kFrame) return std::nullopt;
+  const std::uint32_t size = read_u32(frame.data());
+  if (size >= kLargestRecord || offset + kFrame + size > end_) return std::nullopt;
+  std::string payload = read_at(file_, offset + kFrame, size);
+  if (payload.size() != size || crc32(payload) != read_u32(frame.data() + 4)) return std::nullopt;
+  return payload;
+}
+
 Attempt<Journal::Page> Journal::read(std::uint64_t offset, std::size_t most) const {
   Page page{.next = offset};
   while (page.writes.size() < most && page.next < end_) {
-    const std::string frame = read_at(file_, page.next, kFrame);
-    const std::uint32_t size = frame.size() == kFrame ? read_u32(frame.data()) : kLargestRecord;
-    page.damaged = size >= kLargestRecord || page.next + kFrame + size > end_;
-    if (page.damaged) break;
-    const std::string payload = read_at(file_, page.next + kFrame, size);
-    std::optional<SpooledWrite> write;
-    if (payload.size() == size && crc32(payload) == read_u32(frame.data() + 4)) {
-      write = decode_write(payload);
-    }
+    const std::optional<std::string> payload = payload_at(page.next);
+    std::optional<SpooledWrite> write = payload ? decode_write(*payload) : std::nullopt;
     page.damaged = !write;
     if (page.damaged) break;
     page.writes.push_back(std::move(*write));
-    page.next += kFrame + size;
+    page.next += kFrame + payload->size();
   }
   return page;
 }

@@ -3,7 +3,8 @@
 // where the number is new each time the file is emptied; then come records: their length and their
 // CRC-32, four bytes each, the lowest first, and one row to write. The store remembers under that
 // number how far it was replayed, in the transaction of the rows, so that no row is written twice.
-// A damaged record ends the journal: what follows is lost and told.
+// Opening a journal cuts it where its last whole record ends: what is appended must not stand behind half a record, where nobody
+// would find it again. A record that is damaged later ends the journal; what follows is lost and told.
 #pragma once
 
 #include <cstdint>
@@ -53,14 +54,20 @@ class Journal {
   std::uint64_t begin() const;
   std::uint64_t end() const { return end_; }
   bool empty() const { return end_ <= begin(); }
+  // How many bytes opening it cut off.
+  std::uint64_t cut() const { return cut_; }
 
  private:
   Journal(int file, std::uint64_t limit) : file_(file), limit_(limit) {}
   Attempt<void> begin_anew();
+  Attempt<void> cut_damage();
+  // The payload of the record at `offset`; nothing when it is not whole.
+  std::optional<std::string> payload_at(std::uint64_t offset) const;
 
   int file_ = -1;
   std::uint64_t limit_ = 0;
   std::uint64_t end_ = 0;
+  std::uint64_t cut_ = 0;
   std::string id_;
 };
 

@@ -163,7 +163,7 @@ TEST_F(JournalFile, reads_as_many_as_asked_for_and_knows_flipped_bits) {
   EXPECT_TRUE(damaged.damaged);
 }
 
-TEST_F(JournalFile, keeps_records_over_a_restart_and_ends_at_damage) {
+TEST_F(JournalFile, keeps_records_over_a_restart_and_is_cut_at_damage) {
   const RequestRecord record = sample_record("a");
   const std::vector<Write> writes(10, Write{.record = &record, .key = {1, 1, 1}});
   std::string id;
@@ -183,7 +183,13 @@ TEST_F(JournalFile, keeps_records_over_a_restart_and_ends_at_damage) {
   EXPECT_FALSE(first.damaged);
   const Journal::Page second = journal.read(first.next, 100).value();
   EXPECT_EQ(second.writes.size(), 5u);
-  EXPECT_TRUE(second.damaged);
+  EXPECT_FALSE(second.damaged);
+  EXPECT_EQ(second.next, journal.end());
+  EXPECT_GT(journal.cut(), 0u);
+  EXPECT_EQ(journal.end(), std::filesystem::file_size(path_));
+  // What comes next is found again.
+  EXPECT_EQ(journal.append(writes), 10u);
+  EXPECT_EQ(journal.read(journal.begin(), 100).value().writes.size(), 19u);
   ASSERT_TRUE(journal.clear());
   EXPECT_TRUE(journal.empty());
   EXPECT_NE(journal.id(), id);
@@ -288,6 +294,32 @@ TEST_P(JournalContract, outlives_the_process) {
   EXPECT_EQ(log->get("b").value()->outcome.state, RequestState::completed);
   EXPECT_TRUE(log->get("c").value());
   EXPECT_EQ(log->recent(10).value().size(), 3u);
+}
+
+// A process that was killed in the middle of a write leaves half a record. What the next process writes comes after it.
+TEST_P(JournalContract, takes_rows_behind_half_a_record) {
+  const std::string path = options().journal;
+  for (const std::size_t whole : {0u, 2u}) {
+    const RequestRecord left = sample_record("left");
+    const std::vector<Write> writes(whole + 1, Write{.record = &left});
+    {
+      Journal journal = Journal::open(path, 1u << 20).value();
+      ASSERT_EQ(journal.append(writes), writes.size());
+    }
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 3);
+    const std::string id = "own" + std::to_string(whole);
+    lock();
+    const auto log = open_log(url(), options());
+    log->begin(sample_record(id));
+    log->complete(sample_outcome(id));
+    ASSERT_TRUE(log->flush(kLong));
+    unlock();
+    ASSERT_TRUE(eventually([&] { return log->health().journal_bytes == 0; }));
+    ASSERT_TRUE(log->get(id).value()) << whole;
+    EXPECT_EQ(log->get(id).value()->outcome.state, RequestState::completed);
+    EXPECT_EQ(log->health().dropped, 0u);
+  }
+  EXPECT_EQ(open_log(url(), options())->recent(10).value().size(), 4u);
 }
 
 TEST_P(JournalContract, is_replayed_from_where_the_store_remembers) {

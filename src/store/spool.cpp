@@ -25,6 +25,10 @@ Attempt<void> Spool::open() {
   journal_ = std::move(*opened);
   position_ = 0;
   count_bytes();
+  if (journal_->cut() > 0) {
+    return fault(FaultKind::truncated, "journal: " + path_ + " ended inside a record: " +
+                                           std::to_string(journal_->cut()) + " bytes were cut off");
+  }
   return {};
 }
 

@@ -21,7 +21,7 @@ class Spool {
   // Without a path nothing is ever spooled.
   Spool(std::string path, std::uint64_t limit) : path_(std::move(path)), limit_(limit) {}
 
-  // Opens what an earlier process left.
+  // Opens what an earlier process left. A fault says, once, that its end was damaged; what is whole can be used.
   Attempt<void> open_existing();
   // Whether rows wait to be replayed. As long as they do, all others must follow them.
   bool pending() const { return journal_ && !journal_->empty(); }
