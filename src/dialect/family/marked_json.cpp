@@ -1,5 +1,8 @@
 #include "dialect/family/marked_json.h"
 
+#include <algorithm>
+#include <string>
+
 #include "dialect/family/fence_close.h"
 
 namespace callgate::dialect {
@@ -21,6 +24,7 @@ class MarkedJson final : public CallReader {
     element,  // in an array, before an object
     object,
     next,     // behind an object
+    surplus,  // behind brackets that close nothing
     fence,    // behind all of it
     passing,  // a JSON value that is not a call leaves as prose
   };
@@ -28,6 +32,8 @@ class MarkedJson final : public CallReader {
   Step push_object(std::string_view bytes, Output& out);
   Step push_passing(std::string_view bytes, Output& out);
   Step step(char c, Output& out);
+  Step step_surplus(char c, Output& out);
+  bool is_surplus(char c) const { return names_ == Opener::Names::any && (c == '}' || c == ']'); }
   bool is_other_json() const;
   void begin_object();
   // Follows the JSON as such until a call starts, to know where a value that is not a call ends.
@@ -42,6 +48,7 @@ class MarkedJson final : public CallReader {
   bool array_ = false;
   bool fenced_ = false;
   FenceClose fence_;
+  std::string partial_;  // behind surplus brackets: the beginning of a close marker
   CallIndex calls_before_ = 0;
 };
 
@@ -52,6 +59,7 @@ void MarkedJson::open(std::size_t opener, Output& out) {
   fenced_ = with.text.find("```") != std::string_view::npos;
   following_ = names_ == Opener::Names::declared;
   calls_before_ = out.calls();
+  partial_.clear();
   state_ = State::start;
   scan_.reset();
   if (with.text.ends_with('[') || with.text.ends_with('{')) {
@@ -85,6 +93,9 @@ Step MarkedJson::push(std::string_view bytes, Output& out) {
         break;
       case State::fence:
         step = fence_.push(bytes.substr(at), out);
+        break;
+      case State::surplus:
+        step = step_surplus(bytes[at], out);
         break;
       case State::start:
       case State::element:
@@ -148,6 +159,8 @@ Step MarkedJson::step(char c, Output& out) {
   } else if (c == '[' && state_ == State::start) {
     array_ = true;
     state_ = State::element;
+  } else if (state_ == State::next && !closes && is_surplus(c)) {
+    state_ = State::surplus;
   } else if (!separates && !closes && !is_space(c)) {
     if (state_ != State::next) out.expected(array_ ? "'{'" : "'{' or '['", Found::rest({&c, 1}));
     return stop;
@@ -159,9 +172,25 @@ Step MarkedJson::step(char c, Output& out) {
   return {.used = 1, .next = Step::Next::closed};
 }
 
+// Models count their brackets wrong: between the call and its close marker, or the end of the turn, nothing else can be meant.
+Step MarkedJson::step_surplus(char c, Output& out) {
+  out.hold({&c, 1});
+  if (partial_.empty() && (is_space(c) || is_surplus(c))) return {.used = 1};
+  partial_.push_back(c);
+  const auto begins = [&](std::string_view close) { return close.starts_with(partial_); };
+  const auto close = std::find_if(prose_.call_close.begin(), prose_.call_close.end(), begins);
+  const bool may_close = close != prose_.call_close.end();
+  if (may_close && close->size() > partial_.size()) return {.used = 1};
+  out.unhold(partial_.size());
+  if (may_close) out.drop_held();
+  return {.used = 1, .next = Step::Next::closed, .replay = partial_};
+}
+
 void MarkedJson::finish(Output& out) {
   if (state_ == State::object) object_.finish(out);
-  if (state_ == State::next || state_ == State::fence) out.drop_held();
+  const bool over = state_ == State::next || state_ == State::fence ||
+                    (state_ == State::surplus && partial_.empty());
+  if (over) out.drop_held();
 }
 
 }  // namespace

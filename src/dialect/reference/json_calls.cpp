@@ -274,6 +274,9 @@ Reading read_json_calls(const ReferenceCase& turn, const CallOpener& opener, std
         const bool json = opener.declared && (list || text.substr(here).starts_with('{'));
         return json && !undecided ? other_json(text, start) : Reading{.what = What::no_call};
       }
+      // Brackets that close nothing belong to the calls when nothing else follows before their end.
+      const bool surplus = here < text.size() && (text[here] == '}' || text[here] == ']');
+      if (surplus && !opener.declared) return {.what = What::no_opinion};
       // What came behind the last call and is not one is prose.
       break;
     }
