@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONFIG = """
@@ -102,6 +103,7 @@ def main():
     parser.add_argument("--store", default="none", choices=["none", "sqlite"])
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--top", type=int, default=0)
+    parser.add_argument("--out", help="keep the profile for callgrind_annotate or kcachegrind")
     args = parser.parse_args()
     requests = args.requests if args.model == "whole" else max(5, args.requests // 20)
     per = requests * FRAMES.get(args.model, 1)
@@ -121,6 +123,8 @@ def main():
         subprocess.run([*control, "-d"], check=True, stdout=subprocess.DEVNULL, stderr=log)
         dumps = [str(path) for path in pathlib.Path(tmp).glob("callgrind.1*")]
         own, inclusive, calls = read_profile(dumps)
+        if args.out:
+            shutil.copy(dumps[0], args.out)
         gateway.terminate()
         gateway.wait(60)
         if shutil.which("strace"):
@@ -129,7 +133,6 @@ def main():
             connection = http.client.HTTPConnection("127.0.0.1", port)
             ask(connection, args.model, requests // 4 or 1)
             tracer = subprocess.Popen(["strace", "-f", "-qq", "-o", report, "-p", str(gateway.pid)], stderr=log)
-            import time
             time.sleep(1)
             ask(connection, args.model, requests)
             tracer.terminate()

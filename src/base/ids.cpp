@@ -16,13 +16,13 @@ std::uint64_t IdMint::next() {
 std::string IdMint::mint(std::string_view prefix, std::size_t length) {
   static constexpr std::string_view kAlphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-  std::string id;
-  id.reserve(prefix.size() + length);
-  id.append(prefix);
+  std::string id(prefix.size() + length, '\0');
+  prefix.copy(id.data(), prefix.size());
+  char* const digits = id.data() + prefix.size();
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < length; ++i) {
     if (i % 10 == 0) bits = next();
-    id.push_back(kAlphabet[bits % kAlphabet.size()]);
+    digits[i] = kAlphabet[bits % kAlphabet.size()];
     bits /= kAlphabet.size();
   }
   return id;

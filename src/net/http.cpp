@@ -12,6 +12,10 @@ namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
+// What most heads hold; a list of headers begins with room for it.
+constexpr std::size_t kUsualHeaders = 8;
+constexpr std::size_t kUsualText = 240;
+
 constexpr bool is_token(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos);
@@ -23,12 +27,18 @@ constexpr std::array<bool, 256> kTokenBytes = [] {
   return table;
 }();
 
-bool is_token_byte(char c) { return kTokenBytes[static_cast<unsigned char>(c)]; }
-
-bool is_value_byte(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
+// No byte ends the loop early: nearly all texts are good.
+bool are_all(std::string_view text, const std::array<bool, 256>& table) {
+  bool all = true;
+  for (const char c : text) all &= table[static_cast<unsigned char>(c)];
+  return all;
 }
+
+constexpr std::array<bool, 256> kValueBytes = [] {
+  std::array<bool, 256> table{};
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = i == '\t' || (i >= 0x20 && i != 0x7f);
+  return table;
+}();
 
 }  // namespace
 
@@ -37,6 +47,10 @@ Headers::Headers(std::initializer_list<Header> headers) {
 }
 
 void Headers::add(std::string_view name, std::string_view value) {
+  if (entries_.capacity() == 0) {
+    entries_.reserve(kUsualHeaders);
+    text_.reserve(kUsualText);
+  }
   const auto at = static_cast<std::uint32_t>(text_.size());
   const auto name_size = static_cast<std::uint32_t>(name.size());
   entries_.push_back({at, name_size, at + name_size, static_cast<std::uint32_t>(value.size())});
@@ -50,21 +64,29 @@ void Headers::clear() {
 
 Header Headers::operator[](std::size_t index) const {
   const Entry& entry = entries_[index];
-  const std::string_view text = text_;
-  return {text.substr(entry.name, entry.name_size), text.substr(entry.value, entry.value_size)};
+  return {{text_.data() + entry.name, entry.name_size},
+          {text_.data() + entry.value, entry.value_size}};
 }
 
 std::optional<std::string_view> Headers::find(std::string_view name) const {
-  for (const Header header : *this) {
-    if (equals_ignoring_case(header.name, name)) return header.value;
+  for (const Entry& entry : entries_) {
+    if (has_name(entry, name)) return {{text_.data() + entry.value, entry.value_size}};
   }
   return std::nullopt;
 }
 
 std::size_t Headers::count(std::string_view name) const {
   std::size_t found = 0;
-  for (const Header header : *this) found += equals_ignoring_case(header.name, name);
+  for (const Entry& entry : entries_) found += has_name(entry, name);
   return found;
+}
+
+// Most names differ in length or in their first letter.
+bool Headers::has_name(const Entry& entry, std::string_view name) const {
+  if (entry.name_size != name.size()) return false;
+  const char* const text = text_.data() + entry.name;
+  if (name.empty() || lower(*text) != lower(name.front())) return name.empty();
+  return equals_ignoring_case({text, entry.name_size}, name);
 }
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
@@ -86,14 +108,8 @@ bool has_token(std::string_view list, std::string_view token) {
 }
 
 bool is_sendable(const Header& header) {
-  if (header.name.empty()) return false;
-  for (const char c : header.name) {
-    if (!is_token_byte(c)) return false;
-  }
-  for (const char c : header.value) {
-    if (!is_value_byte(c)) return false;
-  }
-  return true;
+  return !header.name.empty() && are_all(header.name, kTokenBytes) &&
+         are_all(header.value, kValueBytes);
 }
 
 std::string_view reason_phrase(int status) {

@@ -58,6 +58,8 @@ class Headers {
     std::uint32_t value;
     std::uint32_t value_size;
   };
+  bool has_name(const Entry& entry, std::string_view name) const;
+
   std::string text_;
   std::vector<Entry> entries_;
 };

@@ -169,8 +169,8 @@ TEST_P(RequestQueryContract, keeps_bodies_byte_for_byte) {
   for (int i = 0; i < 5000; ++i) noise += static_cast<char>(i * 7919 % 251);
   const std::string bodies[] = {"",
                                 "{}",
-                                std::string(1024, 'a'),
-                                std::string(1025, 'a'),
+                                std::string(4096, 'a'),
+                                std::string(4097, 'a'),
                                 std::string(200'000, 'b'),
                                 noise,
                                 std::string("\0x\0", 3)};

@@ -176,6 +176,7 @@ class OpenaiWhole final : public ResponseEncoder {
 
   void finish(const AnswerEnd& end) override {
     CALLGATE_CHECK(out_ != nullptr);
+    reserve();
     json::ObjectWriter answer(*out_);
     answer.string("id", identity_.id);
     answer.string("object", "chat.completion");
@@ -199,6 +200,16 @@ class OpenaiWhole final : public ResponseEncoder {
   }
 
  private:
+  // Room for the answer, unless much of it must be escaped.
+  void reserve() {
+    constexpr std::size_t kEnvelope = 500;
+    std::size_t size = kEnvelope;
+    for (const WholeChoice& said : choices_) {
+      for (const LoggedEvent& event : said.log.events()) size += event.text.size();
+    }
+    out_->reserve(out_->size() + size);
+  }
+
   void append_turn_fields(json::ObjectWriter& answer) const {
     append_fields(answer, choices_.front().turn);
   }

@@ -161,12 +161,15 @@ void append_stream(json::ObjectWriter& object, const Request& request) {
   options.close();
 }
 
+constexpr std::size_t kUsualBody = 500;  // a short question
+
 Result<UpstreamRequest> encode_chat(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded{.path = "/chat/completions"};
   encoded.headers.emplace_back("content-type", "application/json");
   encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
   add_key(encoded, options, "bearer");
   std::string& out = encoded.body;
+  out.reserve(kUsualBody);
   json::ObjectWriter object(out);
   object.string("model", options.model.empty() ? std::string_view(request.model) : options.model);
   object.key("messages");
