@@ -52,7 +52,7 @@ e2e: deps-test  ## the real server between a scripted upstream and real SDK clie
 	@tools/run_tests.sh e2e
 
 .PHONY: check-real
-check-real: deps-test  ## the real codex, opencode, qwen-code and cline, offline: installs 1.3 GB on demand
+check-real: deps-test  ## the real codex, claude, opencode, qwen-code and cline, offline: installs 1.6 GB on demand
 	$(call build_preset,run)
 	@tools/check_real.sh $(BUILD)/run/callgate
 

@@ -68,10 +68,10 @@ ServerParsers parsers_of(std::string_view dialect) {
 }
 
 // What the answer says, nothing of it read as calls.
-EventLog said_by(std::string_view bytes, std::string_view model) {
+EventLog said_by(std::string_view bytes, std::string_view model, std::string_view wire) {
   EventLog said;
   const Request request{.model = std::string(model), .stream = true};
-  Result<Pipeline> pipeline = Pipeline::make(request, {.sink = &said});
+  Result<Pipeline> pipeline = Pipeline::make(request, {.wire = std::string(wire), .sink = &said});
   if (!pipeline) return said;
   std::string nothing;
   pipeline->push(bytes, nothing);
@@ -124,8 +124,9 @@ std::string flags_of(const ServerParsers& parsers) {
 
 std::span<const ServerParsers> server_parsers() { return kParsers; }
 
-std::vector<std::string_view> recognise_calls(std::string_view bytes, std::string_view model) {
-  const EventLog said = said_by(bytes, model);
+std::vector<std::string_view> recognise_calls(std::string_view bytes, std::string_view model,
+                                              std::string_view wire) {
+  const EventLog said = said_by(bytes, model, wire);
   const std::string text = said.text() + said.reasoning();
   const Dialect* expected = dialect::default_for(model);
   std::vector<Rank> ranks;

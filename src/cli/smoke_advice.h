@@ -17,9 +17,10 @@ struct ServerParsers {
 };
 std::span<const ServerParsers> server_parsers();
 
-// The dialects that find a call of the smoke tool in the text of an answer, the likeliest first. `bytes` is its body; the
-// name of the model helps where several read the same.
-std::vector<std::string_view> recognise_calls(std::string_view bytes, std::string_view model);
+// The dialects that find a call of the smoke tool in the text of an answer, the likeliest first. `bytes` is its body in a wire
+// format; the name of the model helps where several read the same.
+std::vector<std::string_view> recognise_calls(std::string_view bytes, std::string_view model,
+                                              std::string_view wire = "openai_chat");
 
 // A sentence about calls that stayed text; empty when no dialect reads them.
 //   this is qwen3_coder: start vLLM with `--enable-auto-tool-choice --tool-call-parser qwen3_coder`, ...

@@ -74,12 +74,13 @@ bool has_failed(const std::vector<contract::RuleVerdict>& verdicts, std::string_
 }
 
 // A call that stayed text, if there is one.
-void recognise(SmokeReport& report, const std::vector<SmokeAnswer>& answers) {
+void recognise(SmokeReport& report, const std::vector<SmokeAnswer>& answers,
+               std::string_view wire) {
   for (const SmokeAnswer& answer : answers) {
     if (!has_failed(answer.verdicts, "call_made") && !has_failed(answer.verdicts, "no_markup")) {
       continue;
     }
-    report.dialects = recognise_calls(answer.bytes, report.model);
+    report.dialects = recognise_calls(answer.bytes, report.model, wire);
     report.advice = advice_on_text(report.dialects);
     if (!report.advice.empty()) return;
   }
@@ -111,7 +112,7 @@ int report_run(const SmokeArguments& arguments, const SmokeRun& run) {
   if (!kept) return give_up(arguments, kept.error().message, "Choose another folder with --out.");
   report.file = std::move(kept->file);
   report.verdicts.push_back(std::move(kept->verdict));
-  recognise(report, run.answers);
+  recognise(report, run.answers, smoke_wire(arguments.options));
   for (const SmokeAnswer& answer : run.answers) report.times.push_back(answer.times);
   std::cout << (arguments.as_json ? print_json(report) : print_text(report)) << std::flush;
   return report.passed() ? kPassed : kFailed;
@@ -145,7 +146,7 @@ void add_request_options(CLI::App& command, SmokeArguments& arguments) {
   const auto protocols = contract::contract_protocols();
   command.add_option("--protocol", options.protocol, "what the server speaks")
       ->check(CLI::IsMember(std::vector<std::string>(protocols.begin(), protocols.end())))
-      ->option_text("chat|gemini|ollama [chat]");
+      ->option_text("chat|responses|messages|gemini|ollama [chat]");
   command.add_option("--key", arguments.key, "sent as a bearer token, never printed")
       ->envname("OPENAI_API_KEY");
   command.add_flag("--include-usage", options.include_usage, "ask for a usage frame");

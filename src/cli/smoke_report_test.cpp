@@ -13,6 +13,7 @@
 #include "callgate/dialect.h"
 #include "cli/smoke_request.h"
 #include "client/openai_chat/openai_chat.h"
+#include "contract/event_contract.h"
 #include "contract/object_contract.h"
 #include "dialect/render/render.h"
 
@@ -36,6 +37,10 @@ TEST(Smoke, the_page_lists_every_rule_and_no_other) {
   for (const SmokeRuleText& text : kSmokeRules) expected.push_back(row(text.name, text.asks));
   for (const contract::ObjectRule& rule : contract::object_rules()) {
     expected.push_back(row(rule.name, rule.asks));
+  }
+  for (const auto rules :
+       {contract::event_rules(), contract::responses_rules(), contract::messages_rules()}) {
+    for (const contract::ObjectRule& rule : rules) expected.push_back(row(rule.name, rule.asks));
   }
   std::ifstream page(source_path("docs/smoke.md"));
   ASSERT_TRUE(page);

@@ -66,11 +66,21 @@ const ToolSpec& smoke_tool() {
   return tool;
 }
 
+std::string_view smoke_wire(const SmokeOptions& options) {
+  if (options.protocol == "responses") return "openai_responses";
+  if (options.protocol == "messages") return "anthropic_messages";
+  if (options.protocol == "gemini") return "gemini";
+  if (options.protocol == "ollama") return "ollama";
+  return "openai_chat";
+}
+
 std::string smoke_path(const SmokeOptions& options) {
   if (options.protocol == "ollama") return "/api/chat";
   if (options.protocol == "gemini") {
     return "/models/" + percent_encoded(options.model) + ":streamGenerateContent?alt=sse";
   }
+  if (options.protocol == "responses") return "/responses";
+  if (options.protocol == "messages") return "/messages";
   return "/chat/completions";
 }
 
@@ -118,7 +128,51 @@ static std::string ollama_smoke_request(const SmokeOptions& options) {
   return out;
 }
 
+static std::string responses_smoke_request(const SmokeOptions& options) {
+  const ToolSpec& tool = smoke_tool();
+  std::string out;
+  json::ObjectWriter body(out);
+  body.string("model", options.model);
+  body.boolean("stream", true);
+  body.boolean("store", false);
+  if (!options.temperature.empty()) body.raw("temperature", options.temperature);
+  body.string("input", "What is the weather in Paris? Use the tool.");
+  body.key("tools") += "[";
+  json::ObjectWriter function(out);
+  function.string("type", "function");
+  function.string("name", tool.name);
+  function.string("description", tool.description);
+  function.raw("parameters", tool.parameters.text);
+  function.boolean("strict", false);
+  function.close();
+  out += "]";
+  body.raw("tool_choice",
+           options.force_tool ? R"({"type":"function","name":"get_weather"})" : R"("auto")");
+  body.close();
+  return out;
+}
+
+static std::string messages_smoke_request(const SmokeOptions& options) {
+  std::string out;
+  json::ObjectWriter body(out);
+  body.string("model", options.model);
+  body.integer("max_tokens", 4096);
+  body.boolean("stream", true);
+  if (!options.temperature.empty()) body.raw("temperature", options.temperature);
+  body.raw("messages",
+           R"([{"role":"user","content":"What is the weather in Paris? Use the tool."}])");
+  body.key("tools") += "[";
+  append_smoke_function(out, "input_schema");
+  out += "]";
+  body.raw("tool_choice",
+           options.force_tool ? R"({"type":"tool","name":"get_weather"})" : R"({"type":"auto"})");
+  body.close();
+  return out;
+}
+
 std::string smoke_request(const SmokeOptions& options) {
+  if (options.protocol == "responses") return responses_smoke_request(options);
+  if (options.protocol == "messages") return messages_smoke_request(options);
   if (options.protocol == "gemini") return gemini_smoke_request(options);
   if (options.protocol == "ollama") return ollama_smoke_request(options);
   std::string out;

@@ -32,6 +32,8 @@ const ToolSpec& smoke_tool();
 std::string smoke_request(const SmokeOptions& options);
 // Its path behind the base of the server.
 std::string smoke_path(const SmokeOptions& options);
+// The wire format that reads its answer.
+std::string_view smoke_wire(const SmokeOptions& options);
 // Markers of dialects: text that has one is a call that the server did not read.
 std::span<const std::string_view> smoke_markers();
 

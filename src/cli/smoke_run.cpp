@@ -131,7 +131,9 @@ class Smoke {
     headers.add("accept",
                 options_.protocol == "ollama" ? "application/x-ndjson" : "text/event-stream");
     headers.add("user-agent", "callgate-smoke/" + std::string(kVersion));
+    if (options_.protocol == "messages") headers.add("anthropic-version", "2023-06-01");
     if (secret_.empty()) return;
+    if (options_.protocol == "messages") return headers.add("x-api-key", secret_);
     if (options_.protocol == "gemini") return headers.add("x-goog-api-key", secret_);
     headers.add("authorization", "Bearer " + std::string(secret_));
   }

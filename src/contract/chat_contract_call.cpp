@@ -50,7 +50,8 @@ std::string_view member(std::string_view object, std::string_view name) {
   return members(object, {name})[0];
 }
 
-// The first thing about `arguments` that the schema forbids; empty: it fits. Looks at the top level alone.
+}  // namespace
+
 std::string misfit(std::string_view arguments, std::string_view schema) {
   const auto [required, properties] = members(schema, {"required", "properties"});
   std::string fault;
@@ -71,8 +72,6 @@ std::string misfit(std::string_view arguments, std::string_view schema) {
   });
   return fault;
 }
-
-}  // namespace
 
 struct ContractCall::Field {
   std::string_view name;

@@ -23,6 +23,9 @@ struct CallDelta {
 };
 CallDelta read_call_delta(std::string_view raw);
 
+// The first thing about `arguments` that the schema forbids; empty: it fits. Looks at the top level alone.
+std::string misfit(std::string_view arguments, std::string_view schema);
+
 class ContractCall {
  public:
   explicit ContractCall(std::string label) : label_(std::move(label)) {}

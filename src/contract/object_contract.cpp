@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "contract/chat_contract.h"
+#include "contract/event_contract.h"
 #include "json/each.h"
 #include "json/member.h"
 #include "json/reader.h"
@@ -299,7 +300,8 @@ class ObjectContract final : public StreamContract {
   bool has_usage_ = false;
 };
 
-constexpr std::string_view kContractProtocols[] = {"chat", "gemini", "ollama"};
+constexpr std::string_view kContractProtocols[] = {"chat", "responses", "messages", "gemini",
+                                                   "ollama"};
 
 }  // namespace
 
@@ -316,6 +318,8 @@ std::span<const std::string_view> contract_protocols() { return kContractProtoco
 
 std::unique_ptr<StreamContract> make_contract(std::string_view protocol,
                                               const ContractTerms& terms) {
+  if (protocol == "responses") return make_responses_contract(terms);
+  if (protocol == "messages") return make_messages_contract(terms);
   if (protocol == "gemini") return make_gemini_contract(terms);
   if (protocol == "ollama") return make_ollama_contract(terms);
   return std::make_unique<ChatContract>(terms);

@@ -69,7 +69,7 @@ class StreamContract {
   virtual std::string transcript() const = 0;
 };
 
-// Protocols that have rules: chat, gemini, ollama.
+// Protocols that have rules: chat, responses, messages, gemini, ollama.
 std::span<const std::string_view> contract_protocols();
 // REQUIRES: `protocol` is one of those.
 std::unique_ptr<StreamContract> make_contract(std::string_view protocol,

@@ -1,14 +1,21 @@
-// Real coding agents behind the gateway: opencode, qwen-code and cline write a file with a call of the scripted model. An
-// upstream with the habits of real servers must lead to the same as one that keeps to the contract.
+// Real coding agents in front of the gateway: opencode over three protocols, qwen-code and cline write a file with a call of the
+// scripted model. A server with the habits of real ones, and models that write their calls as text, must lead to the same as a
+// server that keeps to the contract.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { defer, make_folder, one_upstream, start_gateway, start_mock, within } from './harness.mjs';
-
-const packages = join(import.meta.dirname, 'node_modules');
-const platform = `linux-${process.arch}`;
+import {
+  json_lines,
+  kWriters,
+  make_place,
+  packages,
+  platform,
+  run_program,
+  start_front,
+  start_model,
+} from './agent.mjs';
 
 const kNote = 'Zürich 🌤: "18 °C"\n\tand <|sunny|>\n';
 const kAnswer = 'The note is written – viel Spaß 🧭.';
@@ -31,48 +38,47 @@ rule call
   when tools
   ${habit}
   text "I write it down. "
-  call ${call.name} ${JSON.stringify(call.input)} id=call_note_1
+  ${call}
 rule other
   text "A note"
 `;
 
-const json_lines = (text) =>
-  text
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line));
+// opencode with one of the AI SDK's providers.
+const opencode = (npm) => ({
+  call: (file) => ['write', { filePath: file, content: kNote }],
+  program: join(packages, `opencode-${platform}`, 'bin', 'opencode'),
+  prepare({ work, v1 }) {
+    execFileSync('git', ['init', '-q', work]);
+    const provider = {
+      npm,
+      name: 'callgate',
+      options: { baseURL: v1, apiKey: 'k' },
+      models: { m: { name: 'm', tool_call: true } },
+    };
+    const config = { autoupdate: false, share: 'disabled', provider: { callgate: provider } };
+    writeFileSync(join(work, 'opencode.json'), JSON.stringify(config));
+  },
+  env: {
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+  },
+  args: () => ['run', '--format', 'json', '--model', 'callgate/m', 'Write a note.'],
+  read: (events) => ({
+    texts: events.filter(({ type }) => type === 'text').map(({ part }) => part.text),
+    calls: events
+      .filter(({ type }) => type === 'tool_use')
+      .map(({ part }) => [part.tool, part.callID, part.state.status]),
+  }),
+});
 
 const kAgents = {
-  opencode: {
-    call: (file) => ({ name: 'write', input: { filePath: file, content: kNote } }),
-    program: join(packages, `opencode-${platform}`, 'bin', 'opencode'),
-    prepare({ work, v1 }) {
-      execFileSync('git', ['init', '-q', work]);
-      const provider = {
-        npm: '@ai-sdk/openai-compatible',
-        name: 'mock',
-        options: { baseURL: v1, apiKey: 'k' },
-        models: { m: { name: 'm', tool_call: true } },
-      };
-      const config = { autoupdate: false, share: 'disabled', provider: { mock: provider } };
-      writeFileSync(join(work, 'opencode.json'), JSON.stringify(config));
-    },
-    env: {
-      OPENCODE_DISABLE_AUTOUPDATE: '1',
-      OPENCODE_DISABLE_MODELS_FETCH: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-    },
-    args: () => ['run', '--format', 'json', '--model', 'mock/m', 'Write a note.'],
-    read: (events) => ({
-      texts: events.filter(({ type }) => type === 'text').map(({ part }) => part.text),
-      calls: events
-        .filter(({ type }) => type === 'tool_use')
-        .map(({ part }) => [part.tool, part.callID, part.state.status]),
-    }),
-  },
+  'opencode over Chat': opencode('@ai-sdk/openai-compatible'),
+  'opencode over Responses': opencode('@ai-sdk/openai'),
+  'opencode over Messages': opencode('@ai-sdk/anthropic'),
   'qwen-code': {
-    call: (file) => ({ name: 'write_file', input: { file_path: file, content: kNote } }),
+    call: (file) => ['write_file', { file_path: file, content: kNote }],
     program: process.execPath,
     args: ({ v1 }) => [
       join(packages, '.bin', 'qwen'),
@@ -92,7 +98,7 @@ const kAgents = {
     },
   },
   cline: {
-    call: (file) => ({ name: 'editor', input: { path: file, new_text: kNote } }),
+    call: (file) => ['editor', { path: file, new_text: kNote }],
     program: join(packages, '@cline', `cli-${platform}`, 'bin', 'cline'),
     async prepare({ run, v1 }) {
       const account = ['--provider', 'openai-compatible', '--apikey', 'k'];
@@ -110,78 +116,50 @@ const kAgents = {
   },
 };
 
-// Agents may leave helpers running. They are known by their home.
-function end_helpers(home) {
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-      if (environment.includes(`HOME=${home}`)) process.kill(Number(pid), 'SIGKILL');
-    } catch {
-      // it has gone, or is not ours
-    }
-  }
-}
-
-// Runs a program of the agent to its end; gives what it printed.
-async function run_program({ program, args, env, cwd }) {
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let out = '';
-  let log = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => (out += text));
-  child.stderr.setEncoding('utf8').on('data', (text) => (log += text));
-  const ended = new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', resolve);
-  });
-  const code = await within(100_000, program, ended).finally(() => child.kill('SIGKILL'));
-  assert.equal(code, 0, `${program} ${args.join(' ')}\n${out}\n${log}`);
-  return out;
-}
-
-// What becomes of the task: the file, and what the agent reports.
-async function outcome(t, agent, habit) {
-  const folder = make_folder(t);
-  const [home, work] = ['home', 'work'].map((name) => join(folder, name));
-  for (const each of [home, work]) mkdirSync(each);
-  defer(t, () => end_helpers(home));
-  const file = join(work, 'note.txt');
-  const mock = await start_mock(t, script(habit, agent.call(file)));
-  const gateway = await start_gateway(
-    t,
-    one_upstream(mock.v1, { model: { dialect: 'native', retries: 0 } }),
-  );
-  // Nothing but the gateway can be reached.
-  const nowhere = 'http://127.0.0.1:9';
-  const env = {
-    PATH: process.env.PATH,
-    HOME: home,
-    LANG: 'C.UTF-8',
-    HTTP_PROXY: nowhere,
-    HTTPS_PROXY: nowhere,
-    NO_PROXY: '127.0.0.1,localhost',
-    ...agent.env,
-  };
+// What becomes of the task: the file, what the agent reports, and how often the model was asked with tools.
+async function outcome(t, agent, { habit = kHabits.clean, dialect = 'native' }) {
+  const place = make_place(t);
+  const { work } = place;
+  const call = kWriters[dialect](...agent.call(join(work, 'note.txt')), 'call_note_1');
+  const model = await start_model(t, script(habit, call));
+  const gateway = await start_front(t, model.url, { dialect });
   const { program } = agent;
-  const run = (args) => run_program({ program, args, env, cwd: work });
-  const place = { work, v1: gateway.v1, run };
-  await agent.prepare?.(place);
-  const out = await run(agent.args(place));
+  const run = (args) => run_program({ program, args, env: { ...place.env, ...agent.env }, cwd: work });
+  const there = { work, v1: gateway.v1, run };
+  await agent.prepare?.(there);
+  const out = await run(agent.args(there));
   return {
-    note: existsSync(file) ? readFileSync(file, 'utf8') : null,
+    note: place.read('note.txt'),
+    turns: model.requests.filter(({ tools }) => tools?.length > 0).length,
     ...agent.read(json_lines(out)),
   };
 }
+
+// Without the ids of calls, which a text call does not have, and blanks at the end of a text.
+const without_ids = ({ calls, texts, ...rest }) => ({
+  ...rest,
+  ...(calls && { calls: calls.map(([name, , ...more]) => [name, ...more]) }),
+  ...(texts && { texts: texts.map((text) => text.trim()) }),
+});
 
 for (const [name, agent] of Object.entries(kAgents)) {
   describe(name, () => {
     let clean;
     for (const [what, habit] of Object.entries(kHabits)) {
       test(what, { timeout: 240_000 }, async (t) => {
-        const got = await outcome(t, agent, habit);
+        const got = await outcome(t, agent, { habit });
         assert.equal(got.note, kNote, JSON.stringify(got));
         assert.match(JSON.stringify(got), new RegExp(kAnswer));
+        assert.equal(got.turns, 2);
         clean ??= got;
         assert.deepEqual(got, clean);
+      });
+    }
+    for (const dialect of Object.keys(kWriters).filter((each) => each !== 'native')) {
+      test(`calls as text, ${dialect}`, { timeout: 240_000 }, async (t) => {
+        const got = await outcome(t, agent, { dialect });
+        assert.equal(got.note, kNote, JSON.stringify(got));
+        assert.deepEqual(without_ids(got), without_ids(clean));
       });
     }
   });

@@ -5,10 +5,10 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { packages, start_model } from './agent.mjs';
 import { check_stream, check_whole } from './chat_contract.mjs';
-import { defer, eventually, make_folder, start_gateway, start_mock } from './harness.mjs';
-import { ChatStream, open, post } from './http.mjs';
-import { start_upstream } from './upstream.mjs';
+import { eventually, make_folder, start_gateway } from './harness.mjs';
+import { ChatStream, post } from './http.mjs';
 
 const kTools = [
   {
@@ -20,30 +20,6 @@ const kTools = [
     },
   },
 ];
-
-// The scripted model behind a server that keeps what codex asks of it.
-async function start_model(t, script) {
-  const mock = await start_mock(t, script);
-  let answering = 0;
-  const requests = [];
-  const recorder = await start_upstream(t, async (request, response) => {
-    const { 'content-length': _, connection: __, host: ___, ...headers } = request.headers;
-    if (request.method === 'POST') requests.push(JSON.parse(request.text));
-    ++answering;
-    const answer = await open(mock.url + request.url, {
-      method: request.method,
-      headers,
-      ...(request.method === 'POST' ? { body: request.text } : {}),
-    });
-    response.on('close', () => {
-      --answering;
-      answer.response.destroy();
-    });
-    response.writeHead(answer.status, answer.headers);
-    answer.response.pipe(response);
-  });
-  return { url: recorder.v1, requests, answering: () => answering };
-}
 
 // A gateway before a codex whose model is at `url`.
 function start_codex(t, { wire, program, url, wire_api }) {
@@ -59,7 +35,7 @@ request_max_retries = 0
 stream_max_retries = 0
 `;
   writeFileSync(join(home, 'config.toml'), config);
-  const launcher = join(import.meta.dirname, 'node_modules', program, 'bin', 'codex.js');
+  const launcher = join(packages, program, 'bin', 'codex.js');
   const upstream = {
     name: 'codex',
     wire,
