@@ -210,7 +210,7 @@ class Dissection {
     AnatomyStep step{.what = what, .begin = begun_, .end = at_, .time_us = time_us_};
     step.events = outlet_.take();
     step.client_end = into_.client.size();
-    step.held_back = reader_.held();
+    step.held_back = reader_.finished() ? 0 : reader_.held();
     into_.steps.push_back(std::move(step));
     const std::string_view bytes = std::string_view(into_.upstream).substr(begun_, at_ - begun_);
     if (!bytes.empty()) wire_.push(bytes, begun_);

@@ -127,8 +127,8 @@ rule quotes
   when tools
   when user contains "single quotes"
   pace 40ms
-  text "Let me look that up. "
-  text "<tool_call>" "{'name': 'get_weather', 'arguments': {'city': 'Paris'}}" "</tool_call>"
+  text "Let me look that up.\n"
+  text "<|tool_calls|>" "[{'name': 'get_weather', 'arguments': {'city': 'Paris'}}]"
 
 rule demo
   demo

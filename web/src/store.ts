@@ -247,16 +247,23 @@ const weather = {
   },
 };
 
-// Turns of the demo models, as a client would ask for them.
+// Turns of the demo models, as a client would ask for them: one whose call is held back until it is certain, one whose call
+// stays text, and one whose server makes mistakes. The last is opened while it streams.
 export async function run_demo() {
-  const chat = (body: object) =>
-    ask('/v1/chat/completions', {
+  const models = facts.value?.models ?? [];
+  const asks: [string, string][] = [
+    ['demo-hermes', 'I think I need the weather in Paris.'],
+    ['demo-json_array', 'Ask for the weather in single quotes.'],
+    ['demo-tools', 'Ask for the weather, as a faulty server would.'],
+  ];
+  const chat = async ([model, content]: [string, string]) => {
+    const response = await ask('/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ stream: true, ...body }),
-    }).then((response) => response.text());
-  const user = (content: string) => [{ role: 'user', content }];
-  const models = facts.value?.models ?? [];
-  const wanted = ['demo-hermes', 'demo-tools', 'demo-qwen3_coder'].filter((model) => models.includes(model));
-  await Promise.all(wanted.map((model) => chat({ model, messages: user('Think about the weather in Paris.'), tools: [weather] })));
+      body: JSON.stringify({ model, stream: true, stream_options: { include_usage: true }, messages: [{ role: 'user', content }], tools: [weather] }),
+    });
+    if (model === 'demo-tools') go('turn', response.headers.get('x-request-id') ?? '');
+    await response.text();
+  };
+  await Promise.all(asks.filter(([model]) => models.includes(model)).map(chat));
 }

@@ -120,17 +120,16 @@ interface InputProps {
   set: (value: string) => void;
   placeholder?: string;
   hide_label?: boolean;
-  type?: string;
 }
 
-export function Input({ label, value, set, placeholder, hide_label, type = 'text' }: InputProps) {
+export function Input({ label, value, set, placeholder, hide_label }: InputProps) {
   const id = useId();
   return (
     <div class="field">
       <label for={id} class={hide_label ? 'visually-hidden' : ''}>
         {label}
       </label>
-      <input id={id} type={type} value={value} placeholder={placeholder} spellcheck={false} autocomplete="off" onInput={(event) => set(event.currentTarget.value)} />
+      <input id={id} type="text" value={value} placeholder={placeholder} spellcheck={false} autocomplete="off" onInput={(event) => set(event.currentTarget.value)} />
     </div>
   );
 }

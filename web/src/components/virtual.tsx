@@ -9,7 +9,7 @@ interface VirtualProps {
   version: unknown;
   row: (index: number) => VNode;
   label: string;
-  role: string;
+  role: 'grid' | 'listbox';
   selected: number; // -1: none
   select: (index: number) => void;
   open?: (index: number) => void;
@@ -75,7 +75,7 @@ export function Virtual(props: VirtualProps) {
   };
   useLayoutEffect(() => {
     if (selected >= 0 && selected < count) reveal(selected);
-  }, [selected]);
+  }, [selected, view.height]);
 
   const on_key = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor(view.height / 40));

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Badge, Button, Empty, Input } from '../../components/basics';
 import { Virtual } from '../../components/virtual';
 import { bytes_text, visible } from '../../lib/bytes';
-import { clock, count, duration } from '../../lib/format';
+import { clock, count, duration, plural } from '../../lib/format';
 import { clear_rows, facts, filter, go, held_rows, only, pause, paused, rows, run_demo, shown_rows, type Row } from '../../store';
 
 const row_height = 30;
@@ -93,10 +93,10 @@ function Card({ row, index, selected, open }: { row: Row; index: number; selecte
         <span class="card-time">{clock(row.received_at)}</span>
       </span>
       <span role="gridcell" class="card-more">
-        {[visible(row.upstream ?? ''), row.dialect, duration(row.total_ms ?? row.progress?.elapsed_ms), tokens(row), row.tool_calls ? `${row.tool_calls} calls` : '']
+        <Notes row={row} />{' '}
+        {[visible(row.upstream ?? ''), row.dialect, duration(row.total_ms ?? row.progress?.elapsed_ms), tokens(row), row.tool_calls ? plural(row.tool_calls, 'call') : '']
           .filter(Boolean)
-          .join(' · ')}{' '}
-        <Notes row={row} />
+          .join(' · ')}
       </span>
     </div>
   );

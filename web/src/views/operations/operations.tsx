@@ -26,6 +26,9 @@ const measures: { id: keyof Usage; title: string }[] = [
   { id: 'completion_tokens', title: 'Completion tokens' },
 ];
 
+// 2026-11-18T04:00:00Z is 04:00, 2026-11-18 is 11-18.
+const short = (group: string) => /^\d{4}-\d\d-\d\dT(\d\d:\d\d)/.exec(group)?.[1] ?? /^\d{4}-(\d\d-\d\d)$/.exec(group)?.[1] ?? group;
+
 function Bars({ rows, measure, title }: { rows: Usage[]; measure: keyof Usage; title: string }) {
   const highest = Math.max(1, ...rows.map((row) => Number(row[measure])));
   const total = rows.reduce((sum, row) => sum + Number(row[measure]), 0);
@@ -38,7 +41,7 @@ function Bars({ rows, measure, title }: { rows: Usage[]; measure: keyof Usage; t
         {rows.map((row) => (
           <span key={row.group} class="bar-slot" title={`${visible(row.group)}: ${row[measure]}`}>
             <span class={`bar-fill ${measure === 'failed' ? 'bad' : ''}`} style={{ height: `${(100 * Number(row[measure])) / highest}%` }} />
-            <span class="bar-name">{visible(row.group)}</span>
+            <span class="bar-name">{visible(short(row.group))}</span>
           </span>
         ))}
       </div>

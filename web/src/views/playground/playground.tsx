@@ -24,9 +24,9 @@ const sample_tools = JSON.stringify([{ name: 'get_weather', parameters: { type: 
 
 const samples: { title: string; text: string }[] = [
   { title: 'Hermes', text: 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>' },
-  { title: 'Single quotes', text: "<tool_call>{'name': 'get_weather', 'arguments': {'city': 'Paris'}}</tool_call>" },
+  { title: 'Single quotes', text: "<|tool_calls|>[{'name': 'get_weather', 'arguments': {'city': 'Paris'}}]" },
   { title: 'Qwen3 Coder', text: '<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>' },
-  { title: 'Llama', text: '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}' },
+  { title: 'Llama', text: '{"name": "get_weather", "parameters": {"city": "Paris"}}' },
   { title: 'Kimi K2', text: '<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>' },
 ];
 

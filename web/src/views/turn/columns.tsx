@@ -24,17 +24,26 @@ const event_tones: Record<TurnEvent['type'], Tone> = {
   finish: 'good',
 };
 
-// A line with the places of its pins marked. Cut so that the first mark can be seen.
-function Marked({ line, bytes, pins, shown }: { line: Line; bytes: Uint8Array; pins: Pin[]; shown: number }) {
+// Frames repeat how they begin: what a line has in common with the one before it, up to the member that differs.
+function repeated(line: string, before: string): number {
+  let same = 0;
+  while (same < line.length && same < before.length && line[same] === before[same]) same++;
+  if (same === line.length) return 0;
+  const cut = Math.max(line.lastIndexOf('{', same - 1), line.lastIndexOf(',"', same - 1));
+  return cut > 24 ? cut : 0;
+}
+
+// A line with the places of its pins marked, without what it only repeats.
+function Marked({ line, bytes, pins, skip }: { line: Line; bytes: Uint8Array; pins: Pin[]; skip: number }) {
   const pin = pins.find((each) => each.kind === 'stayed_text' && each.end >= line.begin && each.begin < line.end);
-  if (!pin) return <>{visible(line.text)}</>;
+  if (!pin) return <Plain text={line.text} skip={skip} />;
   const begin = Math.max(line.begin, pin.begin);
   const end = Math.min(line.end, Math.max(pin.end + 1, begin + 1));
-  const from = Math.max(line.begin, Math.min(begin, end - shown));
+  const from = Math.max(line.begin, Math.min(begin, line.begin + skip, end - 24));
   const piece = (a: number, b: number) => visible(text_of(bytes.subarray(a, b)).replace(/\n$/, ''));
   return (
     <>
-      {from > line.begin && '…'}
+      {from > line.begin && <span class="same">…</span>}
       {piece(from, begin)}
       <span class="doubt">{piece(begin, Math.max(begin, Math.min(end, pin.end)))}</span>
       {pin.end >= line.begin && pin.end < line.end && <mark title={pin.text}>{piece(pin.end, pin.end + 1)}</mark>}
@@ -43,10 +52,21 @@ function Marked({ line, bytes, pins, shown }: { line: Line; bytes: Uint8Array; p
   );
 }
 
+function Plain({ text, skip }: { text: string; skip: number }) {
+  return (
+    <>
+      {skip > 0 && <span class="same">…</span>}
+      {visible(text.slice(skip))}
+    </>
+  );
+}
+
 interface Shown {
   step: Step;
   round: Round;
   actual: Line[] | null; // of a tool loop: what its client got at that time
+  upstream_skips: number[]; // characters of each line that repeat the one before
+  client_skips: number[];
 }
 
 function heights(shown: Shown, narrow: boolean): number {
@@ -120,15 +140,15 @@ function StepRow({ shown, index, selected, related, choose }: { shown: Shown; in
         <span class="when">{duration(step.t / 1000)}</span>
       </span>
       <span role="gridcell" class="cell upstream">
-        {cut(step.upstream_lines).map((line) => (
+        {cut(step.upstream_lines).map((line, i) => (
           <span key={line.begin} class="line">
-            <Marked line={line} bytes={round.upstream} pins={round.pins} shown={48} />
+            <Marked line={line} bytes={round.upstream} pins={round.pins} skip={shown.upstream_skips[i]} />
           </span>
         ))}
         {rest(step.upstream_lines.length)}
         {step.what !== 'frame' && step.upstream_lines.length === 0 && <span class="line faint">{step.what === 'closed' ? 'the upstream closed' : step.what}</span>}
       </span>
-      <span role="gridcell" class="cell events">
+      <span role="gridcell" class={`cell events ${step.events.length === 0 ? 'none' : ''}`}>
         {cut(step.events).map((event, i) => (
           <EventLine key={i} event={event} />
         ))}
@@ -138,7 +158,7 @@ function StepRow({ shown, index, selected, related, choose }: { shown: Shown; in
       <span role="gridcell" class="cell client">
         {cut(client).map((line, i) => (
           <span key={i} class="line">
-            {visible(line.text)}
+            <Plain text={line.text} skip={shown.client_skips[i]} />
           </span>
         ))}
         {rest(client.length)}
@@ -206,7 +226,22 @@ export function Columns({ recording, rounds, jump, running }: ColumnsProps) {
   const [selected, set_selected] = useState(-1);
   const list = useMemo(() => {
     const written = written_lines(recording, rounds);
-    return rounds.flatMap((round) => round.steps.map((step): Shown => ({ step, round, actual: written?.get(step) ?? null })));
+    const skips = () => {
+      let before = '';
+      return (lines: Line[]) =>
+        lines.map((line) => {
+          const skip = repeated(line.text, before);
+          before = line.text;
+          return skip;
+        });
+    };
+    const [upstream, client] = [skips(), skips()];
+    return rounds.flatMap((round) =>
+      round.steps.map((step): Shown => {
+        const actual = written?.get(step) ?? null;
+        return { step, round, actual, upstream_skips: upstream(step.upstream_lines), client_skips: client(actual ?? step.client_lines) };
+      }),
+    );
   }, [recording, rounds]);
   useEffect(() => {
     if (jump.step < 0) return;

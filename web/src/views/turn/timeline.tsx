@@ -83,8 +83,8 @@ export function Timeline({ recording, rounds, logged }: { recording: Recording |
         </div>
       ))}
       <figcaption>
-        <span class="key wait">waiting</span> <span class="key stream">streaming</span> <span class="key tool">tool</span> <span class="key fault">failed</span>{' '}
-        <span class="key tick-key">events</span> {token !== null && token !== undefined && <span class="key token-key">first token {duration(token)}</span>}
+        <span class="legend wait">waiting</span> <span class="legend stream">streaming</span> <span class="legend tool">tool</span> <span class="legend fault">failed</span>{' '}
+        <span class="legend tick-key">events</span> {token !== null && token !== undefined && <span class="legend token-key">first token {duration(token)}</span>}
       </figcaption>
     </figure>
   );
