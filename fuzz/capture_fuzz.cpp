@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "capture/capture_format.h"
 #include "capture/capture_mask.h"
-#include "cli/replay_case.h"
+#include "replay/replay_case.h"
 
 namespace {
 
@@ -39,9 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CALLGATE_CHECK(again.has_value());
   CALLGATE_CHECK(print_capture(*again) == printed);
   check_mask(*record);
-  const auto turn = cli::to_replay_case(*record);
+  const auto turn = replay::to_replay_case(*record);
   if (!turn) return 0;
-  const cli::Replayed first = run_replay(*turn, std::nullopt);
+  const replay::Replayed first = run_replay(*turn, std::nullopt);
   CALLGATE_CHECK(run_replay(*turn, std::nullopt).client == first.client);
   return 0;
 }

@@ -65,28 +65,6 @@ void add_outcome(ObjectWriter& object, const store::RequestOutcome& outcome) {
   object.integer("total_ms", outcome.total_ms);
 }
 
-void add_row(ObjectWriter& object, const store::RequestRow& row) {
-  const store::RequestRecord& record = row.record;
-  const store::RequestOutcome& outcome = row.outcome;
-  const auto newer = [](const std::string& late, const std::string& early) -> std::string_view {
-    return late.empty() ? early : late;
-  };
-  object.string("id", record.id);
-  object.string("object", "request");
-  object.string("received_at", print_time(record.received_at));
-  object.string("state", store::to_string(outcome.state));
-  object.string("model", record.model);
-  text_or_null(object, "upstream", newer(outcome.upstream, record.upstream));
-  text_or_null(object, "dialect", newer(outcome.dialect, record.dialect));
-  text_or_null(object, "key", record.key_name);
-  text_or_null(object, "session", newer(outcome.session, record.session));
-  text_or_null(object, "trace_id", record.trace_id);
-  object.string("protocol", record.protocol);
-  object.string("client_address", record.client_address);
-  object.boolean("stream", record.stream);
-  if (outcome.state != store::RequestState::running) add_outcome(object, outcome);
-}
-
 void add_result(ObjectWriter& call, const store::CallResult& result) {
   ObjectWriter object(call.key("result"));
   object.integer("round", result.round);
@@ -117,6 +95,28 @@ void add_calls(ObjectWriter& object, const std::vector<store::CallRow>& calls) {
 void text_or_null(json::ObjectWriter& object, std::string_view name, std::string_view text) {
   if (text.empty()) return object.null(name);
   object.string(name, text);
+}
+
+void add_row(json::ObjectWriter& object, const store::RequestRow& row) {
+  const store::RequestRecord& record = row.record;
+  const store::RequestOutcome& outcome = row.outcome;
+  const auto newer = [](const std::string& late, const std::string& early) -> std::string_view {
+    return late.empty() ? early : late;
+  };
+  object.string("id", record.id);
+  object.string("object", "request");
+  object.string("received_at", print_time(record.received_at));
+  object.string("state", store::to_string(outcome.state));
+  object.string("model", record.model);
+  text_or_null(object, "upstream", newer(outcome.upstream, record.upstream));
+  text_or_null(object, "dialect", newer(outcome.dialect, record.dialect));
+  text_or_null(object, "key", record.key_name);
+  text_or_null(object, "session", newer(outcome.session, record.session));
+  text_or_null(object, "trace_id", record.trace_id);
+  object.string("protocol", record.protocol);
+  object.string("client_address", record.client_address);
+  object.boolean("stream", record.stream);
+  if (outcome.state != store::RequestState::running) add_outcome(object, outcome);
 }
 
 std::string print_page(const store::RequestPage& page) {

@@ -13,6 +13,8 @@ namespace callgate::server {
 
 void text_or_null(json::ObjectWriter& object, std::string_view name, std::string_view text);
 
+// A row without its content, as members of an object.
+void add_row(json::ObjectWriter& object, const store::RequestRow& row);
 std::string print_page(const store::RequestPage& page);
 // One request with all that is kept of it.
 std::string print_request(const store::RequestRow& row, const std::vector<store::CallRow>& calls,

@@ -74,6 +74,12 @@ struct CapturedHead {
   bool operator==(const CapturedHead&) const = default;
 };
 
+// Where a piece of a line's bytes ends, and when it came.
+struct CapturedPiece {
+  std::size_t end = 0;
+  std::int64_t time_us = 0;
+};
+
 struct CaptureLine {
   enum class Kind : std::uint8_t { head, bytes, comment, closed, cut, released, failed, round };
 
@@ -82,7 +88,9 @@ struct CaptureLine {
   Kind kind = Kind::bytes;
   CapturedHead head;  // kind head
   std::string bytes;  // kinds bytes and comment
-  Error error;        // kind failed; without retry_after
+  // Kind bytes: the pieces that they came in, as far as they were joined; none: they came at once.
+  std::vector<CapturedPiece> pieces;
+  Error error;  // kind failed; without retry_after
 };
 
 struct CaptureRecord {
@@ -100,6 +108,10 @@ struct CaptureRecord {
   bool truncated = false;
 };
 
+// Lines whose bytes were joined become several, cut as they came.
+void part_pieces(CaptureRecord& record);
+
+// Joined lines are printed as several.
 std::string print_capture(const CaptureRecord& record);
 // Reads what print_capture() writes. Unknown members are skipped. The error names the line.
 Result<CaptureRecord> read_capture(std::string_view text);

@@ -186,5 +186,23 @@ TEST(CaptureFormat, is_told_from_upstream_bytes_by_its_first_member) {
   EXPECT_FALSE(looks_like_capture("data: {}"));
 }
 
+TEST(CaptureFormat, prints_joined_bytes_cut_as_they_came) {
+  CaptureRecord record;
+  CaptureLine line{.time_us = 5, .direction = Direction::upstream_in, .bytes = "abcdef"};
+  line.pieces = {{2, 5}, {6, 9}};
+  record.lines.push_back(line);
+  const auto read = read_capture(print_capture(record));
+  ASSERT_TRUE(read);
+  part_pieces(record);
+  for (const CaptureRecord* each : {&*read, &record}) {
+    ASSERT_EQ(each->lines.size(), 2u);
+    EXPECT_EQ(each->lines[0].bytes, "ab");
+    EXPECT_EQ(each->lines[0].time_us, 5);
+    EXPECT_EQ(each->lines[1].bytes, "cdef");
+    EXPECT_EQ(each->lines[1].time_us, 9);
+    EXPECT_EQ(each->lines[1].direction, Direction::upstream_in);
+  }
+}
+
 }  // namespace
 }  // namespace callgate::server

@@ -174,6 +174,18 @@ void print_round(std::string& out, const CapturedRound& round) {
   object.close();
 }
 
+// The pieces of a line as lines of their own.
+void each_piece(const CaptureLine& line, FunctionRef<void(CaptureLine)> visit) {
+  std::size_t begin = 0;
+  for (const CapturedPiece& piece : line.pieces) {
+    visit({.time_us = piece.time_us,
+           .direction = line.direction,
+           .kind = line.kind,
+           .bytes = line.bytes.substr(begin, piece.end - begin)});
+    begin = piece.end;
+  }
+}
+
 // `round` is the next one that a line speaks of.
 void print_line(std::string& out, const CaptureLine& line, const CaptureRecord& record,
                 std::size_t& round) {
@@ -243,6 +255,18 @@ void for_each_policy(const PolicyOptions& options,
   on_policy("split_min_characters", std::to_string(split_min));
 }
 
+void part_pieces(CaptureRecord& record) {
+  std::vector<CaptureLine> lines;
+  for (CaptureLine& line : record.lines) {
+    if (line.pieces.empty()) {
+      lines.push_back(std::move(line));
+      continue;
+    }
+    each_piece(line, [&](CaptureLine piece) { lines.push_back(std::move(piece)); });
+  }
+  record.lines = std::move(lines);
+}
+
 std::string print_capture(const CaptureRecord& record) {
   std::string out;
   json::ObjectWriter head(out);
@@ -256,7 +280,13 @@ std::string print_capture(const CaptureRecord& record) {
   head.close();
   out += '\n';
   std::size_t round = 0;
-  for (const CaptureLine& line : record.lines) print_line(out, line, record, round);
+  for (const CaptureLine& line : record.lines) {
+    if (line.pieces.empty()) {
+      print_line(out, line, record, round);
+      continue;
+    }
+    each_piece(line, [&](const CaptureLine& piece) { print_line(out, piece, record, round); });
+  }
   if (record.end.empty()) return out;
   json::ObjectWriter end(out);
   end.string("end", record.end);

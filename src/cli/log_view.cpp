@@ -6,11 +6,11 @@
 #include "callgate/dialect.h"
 #include "chat/content.h"
 #include "chat/event_log.h"
-#include "cli/explanation.h"
 #include "cli/log_request.h"
 #include "cli/log_text.h"
 #include "client/protocol.h"
 #include "json/reader.h"
+#include "replay/explanation.h"
 
 namespace callgate::cli {
 namespace {
@@ -240,7 +240,7 @@ std::string reasons_of(const LoggedRequest& logged, const Style& style) {
   }
   const auto request = protocol->decode({.body = logged.received});
   if (!request) return "";
-  Explanation explanation(dialect->name);
+  replay::Explanation explanation(dialect->name);
   EventLog nowhere;
   const DialectOptions options{
       .tools = request->tools, .commit = dialect->commit, .explain = &explanation};

@@ -3,12 +3,21 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/dialect_survey.h"
 #include "cli/input_file.h"
-#include "cli/parse_case.h"
+#include "replay/dialect_survey.h"
+#include "replay/parse_case.h"
 
 namespace callgate::cli {
 namespace {
+
+using replay::BatchOptions;
+using replay::Emit;
+using replay::Explanation;
+using replay::kAllDialects;
+using replay::parse_split;
+using replay::parse_tools;
+using replay::ParseCase;
+using replay::Split;
 
 struct ParseArguments {
   std::string dialect = "auto";

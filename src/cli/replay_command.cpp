@@ -8,13 +8,25 @@
 
 #include "callgate/version.h"
 #include "cli/commands.h"
-#include "cli/dialect_survey.h"
 #include "cli/input_file.h"
-#include "cli/replay_case.h"
-#include "cli/replay_golden.h"
+#include "replay/dialect_survey.h"
+#include "replay/replay_case.h"
+#include "replay/replay_golden.h"
 
 namespace callgate::cli {
 namespace {
+
+using replay::Explanation;
+using replay::GoldenFile;
+using replay::kAllDialects;
+using replay::parse_split;
+using replay::parse_tools;
+using replay::Reading;
+using replay::ReplayCase;
+using replay::Replayed;
+using replay::Split;
+using replay::survey_dialects;
+using replay::to_replay_case;
 
 namespace fs = std::filesystem;
 

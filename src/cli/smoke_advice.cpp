@@ -8,10 +8,10 @@
 #include "callgate/dialect.h"
 #include "callgate/pipeline.h"
 #include "chat/event_log.h"
-#include "cli/call_distance.h"
 #include "cli/smoke_request.h"
 #include "dialect/models.h"
 #include "dialect/render/render.h"
+#include "replay/call_distance.h"
 
 namespace callgate::cli {
 namespace {
@@ -140,8 +140,8 @@ std::vector<std::string_view> recognise_calls(std::string_view bytes, std::strin
     if (call == calls.end()) continue;
     // What was written counts more than the model's name: another server's parser reads nothing but its own format. Of
     // dialects that read the same, the one that more families of models write is the likelier.
-    ranks.emplace_back(distance(*dialect, *call, text), dialect != expected, read.text().size(),
-                       SIZE_MAX - dialect->models.size(), dialect->name);
+    ranks.emplace_back(replay::distance(*dialect, *call, text), dialect != expected,
+                       read.text().size(), SIZE_MAX - dialect->models.size(), dialect->name);
   }
   std::sort(ranks.begin(), ranks.end());
   std::vector<std::string_view> names;

@@ -325,6 +325,7 @@ struct Config {
   std::vector<std::string> hosts;
   std::string metrics = "open";
   bool mcp = false;
+  bool inspector = true;
   TlsConfig tls;
   LimitsConfig limits;
   LogConfig log;

@@ -42,6 +42,8 @@ struct Section<Config> {
             "for any; see security.md"},
       Field{"metrics", &Config::metrics, "open, key or admin: who may read /metrics"},
       Field{"mcp", &Config::mcp, "serve the tools to other MCP clients at /mcp"},
+      Field{"inspector", &Config::inspector,
+            "serve the inspector at /, for keys with admin = true; see inspector.md"},
   };
 };
 template <>

@@ -9,6 +9,7 @@
 #include "front/admission.h"
 #include "gateway/mcp_route.h"
 #include "gateway/metrics_page.h"
+#include "inspector/inspector_routes.h"
 #include "json/writer.h"
 #include "net/unix_time.h"
 #include "response/response_routes.h"
@@ -81,11 +82,11 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add_conversation_routes(routes_, desk_);
   add_room_routes(routes_, desk_, rooms_);
   add_mcp_routes(routes_, desk_);
+  add_inspector_routes(routes_, desk_);
   add("GET", "/livez", Guard::open, &Gateway::livez);
   add("GET", "/readyz", Guard::open, &Gateway::readyz);
   add("GET", "/healthz", Guard::open, &Gateway::readyz);
   add("GET", "/metrics", Guard::metrics, &Gateway::metrics);
-  add("GET", "/", Guard::open, &Gateway::livez);
   add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
 }
 
@@ -287,7 +288,8 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
   const auto wanted = wants_capture(config, head.headers.find(kCaptureHeader).value_or(""),
                                     ask.key == nullptr ? nullptr : &ask.key->config, model);
   if (!wanted) return tl::unexpected(wanted.error());
-  const bool brief = !*wanted && logged && config.capture.recent > 0;
+  const bool watched = world_.live.is_watched();
+  const bool brief = !*wanted && logged && (config.capture.recent > 0 || watched);
   if (!*wanted && !brief) return {};
   ask.capture = Capture::make(world_.captures, config.capture,
                               {.request_id = ask.id,
@@ -296,7 +298,8 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
                                .model = std::string(model),
                                .protocol = std::string(ask.protocol->name),
                                .secrets = ask.snapshot->secrets,
-                               .brief = brief});
+                               .brief = brief,
+                               .answer = watched});
   if (ask.capture == nullptr) return {};
   ask.capture->client_asked(head, brief ? std::string_view{} : body);
   if (brief) return {};

@@ -95,6 +95,7 @@ Capture::Capture(CaptureWriter& writer, const CaptureConfig& config, Start start
     : writer_(writer),
       config_(config),
       brief_(start.brief),
+      answer_(!start.brief || start.answer),
       begin_(std::chrono::steady_clock::now()) {
   job_.record.version = kVersion;
   job_.record.request_id = std::move(start.request_id);
@@ -120,7 +121,7 @@ void Capture::client_asked(const net::RequestHead& head, std::string_view body) 
 }
 
 void Capture::client_got(int status, const net::Headers& headers, std::string_view body) {
-  if (brief_) return;
+  if (!answer_) return;
   CapturedHead got{.status = status};
   copy_headers(got, headers);
   add_head(Direction::client_out, std::move(got));
@@ -128,11 +129,11 @@ void Capture::client_got(int status, const net::Headers& headers, std::string_vi
 }
 
 void Capture::client_got(std::string_view bytes) {
-  if (!brief_) add_bytes(Direction::client_out, bytes);
+  if (answer_) add_bytes(Direction::client_out, bytes);
 }
 
 void Capture::client_got_comment(std::string_view bytes) {
-  if (brief_ || !take(bytes.size())) return;
+  if (!answer_ || !take(bytes.size())) return;
   add(Direction::client_out, {.kind = CaptureLine::Kind::comment, .bytes = std::string(bytes)});
 }
 
@@ -168,16 +169,26 @@ void Capture::keep_request(const Request& request) {
   add(Direction::client_in, {.kind = CaptureLine::Kind::bytes, .bytes = std::move(shape)});
 }
 
-void Capture::finish(std::string_view end, RecentCaptures* recent) {
+CaptureJob Capture::look(const Request& request) const {
+  CaptureJob job = job_;
+  if (brief_ && job.record.rounds.empty()) {
+    job.record.lines.push_back({.direction = Direction::client_in,
+                                .kind = CaptureLine::Kind::bytes,
+                                .bytes = shape_of(request, request.stream)});
+  }
+  return job;
+}
+
+void Capture::finish(std::string_view end, RecentCaptures* recent, RecentCaptures::Why why) {
   if (finished_) return;
   finished_ = true;
   job_.record.end = end;
   if (!brief_) {
-    if (recent != nullptr) recent->keep(job_, config_);
+    if (recent != nullptr) recent->keep(job_, config_, why);
     return writer_.push(std::move(job_));
   }
   writer_.release(job_.reserved);
-  if (recent != nullptr) recent->keep(std::move(job_), config_);
+  if (recent != nullptr) recent->keep(std::move(job_), config_, why);
 }
 
 void Capture::add_head(Direction direction, CapturedHead head) {
@@ -193,11 +204,19 @@ void Capture::add_bytes(Direction direction, std::string_view bytes) {
   const std::string_view fitting = bytes.substr(0, left);
   if (brief_ && !job_.record.lines.empty() && job_.record.lines.back().direction == direction &&
       job_.record.lines.back().kind == CaptureLine::Kind::bytes) {
-    if (take(fitting.size(), fitting.size())) job_.record.lines.back().bytes.append(fitting);
+    join(fitting);
   } else if (!fitting.empty() && take(fitting.size())) {
     add(direction, {.kind = CaptureLine::Kind::bytes, .bytes = std::string(fitting)});
   }
   if (fitting.size() < bytes.size()) job_.record.truncated = true;
+}
+
+void Capture::join(std::string_view bytes) {
+  if (!take(bytes.size(), bytes.size() + sizeof(CapturedPiece))) return;
+  CaptureLine& line = job_.record.lines.back();
+  if (line.pieces.empty()) line.pieces.push_back({line.bytes.size(), line.time_us});
+  line.bytes.append(bytes);
+  line.pieces.push_back({line.bytes.size(), elapsed_us()});
 }
 
 void Capture::add_mark(CaptureLine::Kind kind) {
@@ -225,10 +244,13 @@ bool Capture::take(std::size_t size, std::size_t memory) {
 
 void Capture::add(Direction direction, CaptureLine line) {
   line.direction = direction;
-  line.time_us = std::chrono::duration_cast<std::chrono::microseconds>(
-                     std::chrono::steady_clock::now() - begin_)
-                     .count();
+  line.time_us = elapsed_us();
   job_.record.lines.push_back(std::move(line));
+}
+
+std::int64_t Capture::elapsed_us() const {
+  const auto elapsed = std::chrono::steady_clock::now() - begin_;
+  return std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count();
 }
 
 net::Task<Result<void>> CapturedCall::send(const Request& asked, const UpstreamRequest& request) {

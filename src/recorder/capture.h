@@ -32,8 +32,9 @@ class Capture {
     std::string model;
     std::string protocol;
     std::shared_ptr<const std::vector<std::string>> secrets;
-    // Only what replaying it takes, for RecentCaptures: not what the client got, nor how the bytes were cut.
+    // Only what replaying it takes, for RecentCaptures: not what the client said and got.
     bool brief = false;
+    bool answer = false;  // a brief one has what the client got all the same
   };
   // Nothing when captures hold too much memory already; that is counted unless it is brief. REQUIRES: the writer and `config` outlive it.
   static std::unique_ptr<Capture> make(CaptureWriter& writer, const CaptureConfig& config,
@@ -59,25 +60,32 @@ class Capture {
   void gave_up(const Error& error) { add_failure(error); }
   // A brief one has no body of the client's request: before its end it gets what shaped the turn.
   void keep_request(const Request& request);
+  // As far as it has come, with what shaped the turn.
+  CaptureJob look(const Request& request) const;
   // `recent`: keeps it, too; nullptr: the turn is not worth it. A brief one goes nowhere else.
-  void finish(std::string_view end, RecentCaptures* recent = nullptr);
+  void finish(std::string_view end, RecentCaptures* recent = nullptr,
+              RecentCaptures::Why why = RecentCaptures::Why::suspicious);
 
  private:
   friend class CapturedCall;
   Capture(CaptureWriter& writer, const CaptureConfig& config, Start start);
   void add_head(Direction direction, CapturedHead head);
   void add_bytes(Direction direction, std::string_view bytes);
+  // More bytes of the last line.
+  void join(std::string_view bytes);
   void add_failure(const Error& error);
   void add_mark(CaptureLine::Kind kind);
   void add(Direction direction, CaptureLine line);
   // Room for a line with `size` bytes; else the capture is truncated here.
   bool take(std::size_t size) { return take(size, sizeof(CaptureLine) + size); }
   bool take(std::size_t size, std::size_t memory);
+  std::int64_t elapsed_us() const;
 
   CaptureWriter& writer_;
   const CaptureConfig& config_;
   CaptureJob job_;
   bool brief_;
+  bool answer_;  // what the client gets is part of it
   std::uint64_t used_ = 0;
   bool finished_ = false;
   std::chrono::steady_clock::time_point begin_;

@@ -13,6 +13,12 @@ void mask(CaptureJob& job) {
 
 }  // namespace
 
+CaptureRecord masked_record(CaptureJob job) {
+  mask(job);
+  part_pieces(job.record);
+  return std::move(job.record);
+}
+
 std::string print_masked(CaptureJob job) {
   mask(job);
   return print_capture(job.record);

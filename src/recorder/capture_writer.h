@@ -31,6 +31,8 @@ struct CaptureJob {
   std::uint64_t reserved = 0;  // given back when the job is done
 };
 
+// The record without secrets, its bytes cut as they came.
+CaptureRecord masked_record(CaptureJob job);
 // The text of the file, without secrets.
 std::string print_masked(CaptureJob job);
 

@@ -105,11 +105,34 @@ Reply ScriptedModel::reply(const Request& request, const ReplyOptions& options) 
 }
 
 std::string_view demo_script() {
-  return "model demo\n"
-         "cut text words\n"
-         "cut arguments 8\n"
-         "pace 15ms\n"
-         "demo\n";
+  // The steps before the first rule are in front of every rule.
+  return R"(model demo
+cut text words
+cut arguments 8
+pace 15ms
+
+rule faults
+  when tools
+  when user contains "a faulty server"
+  pace 40ms
+  reasoning "The server in front of me forgets ids. Let us see who notices."
+  text "I ask for the weather in Paris and in Oslo."
+  delay 400ms
+  fault no_id no_index repeat_name
+  call get_weather {"city": "Paris"}
+  call get_weather {"city": "Oslo"}
+  finish stop
+
+rule quotes
+  when tools
+  when user contains "single quotes"
+  pace 40ms
+  text "Let me look that up.\n"
+  text "<|tool_calls|>" "[{'name': 'get_weather', 'arguments': {'city': 'Paris'}}]"
+
+rule demo
+  demo
+)";
 }
 
 }  // namespace callgate::script

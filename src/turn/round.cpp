@@ -289,6 +289,7 @@ void Round::announce() {
   facts.settled_on = summary().settled_on;
   if (reader_->finished()) facts.unsaid = summary().dropped;
   if (hold_ != nullptr) facts.lacks_call = insist_.insisted() && !hold_->has_call();
+  log_.progress(summary());
   listener_->after_read();
 }
 

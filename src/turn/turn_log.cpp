@@ -10,17 +10,43 @@ TurnLog::TurnLog(const TurnHost& host, TurnJob& job, const net::Headers& asked)
       job_(job),
       stream_(job.request.stream),
       trace_(host.world, host.mint, asked, subject()),
-      record_(job.snapshot->mask, max_logged(*job.snapshot, job.key, job.config())) {
+      record_(job.snapshot->mask, max_logged(*job.snapshot, job.key, job.config())),
+      live_(host.world.live, host.loop, job) {
   record_.observer(trace_.observer());
 }
 
 void TurnLog::begin(std::string_view session) {
-  store::RequestRecord record = make_record(subject(), job_.config(), job_.protocol_name);
-  record.client_address = job_.peer;
+  store::RequestRecord record = make_row();
   record.session = session;
-  record.trace_id = trace_.trace_text();
+  show("asking", nullptr);
   record_.begin(record, std::move(job_.received), job_.request);
   observe_begin(world_, std::move(record));
+}
+
+store::RequestRecord TurnLog::make_row() const {
+  store::RequestRecord record = make_record(subject(), job_.config(), job_.protocol_name);
+  record.client_address = job_.peer;
+  record.trace_id = trace_.trace_text();
+  return record;
+}
+
+void TurnLog::show(std::string_view phase, const TurnSummary* summary) {
+  if (!live_.is_watched()) return;
+  LiveProgress progress{.phase = phase,
+                        .upstream = facts_.upstream,
+                        .attempts = attempts_,
+                        .first_token_ms = first_token_ms_,
+                        .elapsed_ms = elapsed_ms()};
+  if (summary != nullptr) {
+    progress.frames = summary->frames_in;
+    progress.bytes = summary->text_bytes + summary->reasoning_bytes + summary->argument_bytes;
+    progress.calls = summary->calls;
+  }
+  const bool is_new = phase != std::exchange(shown_, phase);
+  if (live_.has_begun()) return live_.progress(std::move(progress), is_new);
+  store::RequestRecord record = make_row();
+  record.received_at -= static_cast<std::int64_t>(elapsed_ms());
+  live_.begin(record, std::move(progress));
 }
 
 TurnSubject TurnLog::subject() const {
@@ -44,6 +70,8 @@ TurnLabels TurnLog::labels() const {
 void TurnLog::begin_attempt(const UpstreamConfig& upstream) {
   ++attempts_;
   facts_ = {.upstream = upstream.name};
+  shown_ = {};
+  show("waiting", nullptr);
 }
 
 void TurnLog::will_send(const UpstreamConfig& upstream, UpstreamRequest& request) {
@@ -67,6 +95,8 @@ void TurnLog::heard_token() {
   if (!first_token_ms_) first_token_ms_ = elapsed_ms();
 }
 
+void TurnLog::progress(const TurnSummary& summary) { show("streaming", &summary); }
+
 void TurnLog::end(const End& end, const TurnSummary& summary) {
   TurnEnd told;
   told.request = job_.request_id;
@@ -85,11 +115,15 @@ void TurnLog::end(const End& end, const TurnSummary& summary) {
   told.cut = end.cut;
   store::RequestOutcome outcome = make_outcome(told, summary);
   if (job_.capture) {
-    const bool keep = is_suspicious(outcome, summary);
+    using Why = RecentCaptures::Why;
+    const bool suspicious = is_suspicious(outcome, summary);
+    const bool keep = suspicious || live_.is_watched();
     if (keep && end.replayed != nullptr) job_.capture->keep_request(*end.replayed);
-    job_.capture->finish(store::to_string(outcome.state), keep ? &world_.recent_captures : nullptr);
+    job_.capture->finish(store::to_string(outcome.state), keep ? &world_.recent_captures : nullptr,
+                         suspicious ? Why::suspicious : Why::watched);
   }
   record_.complete(outcome);
+  if (live_.has_begun()) live_.end(outcome);
   trace_.end(outcome, summary);
   observe_end(world_, labels(), std::move(outcome), summary);
 }

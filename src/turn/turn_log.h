@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "callgate/pipeline.h"
+#include "turn/live_turn.h"
 #include "turn/observe.h"
 #include "turn/turn_job.h"
 #include "turn/turn_outcome.h"
@@ -57,6 +58,8 @@ class TurnLog {
   // The upstream's first byte, and the first of its events that the client sees. Later ones do not count.
   void heard_byte();
   void heard_token();
+  // Some of the answer was read.
+  void progress(const TurnSummary& summary);
   bool has_token() const { return first_token_ms_.has_value(); }
 
   struct End {
@@ -72,6 +75,9 @@ class TurnLog {
 
  private:
   TurnSubject subject() const;
+  store::RequestRecord make_row() const;
+  // Those who watch hear of it. `summary`: of what was read, nullptr: nothing yet.
+  void show(std::string_view phase, const TurnSummary* summary);
 
   World& world_;
   net::Loop& loop_;
@@ -79,6 +85,8 @@ class TurnLog {
   const bool stream_;
   TurnTrace trace_;
   TurnRecord record_;
+  LiveTurn live_;
+  std::string_view shown_;  // the phase
   AttemptFacts facts_;
   std::uint32_t attempts_ = 0;
   std::optional<std::uint64_t> first_byte_ms_;

@@ -11,6 +11,7 @@
 #include "dial/child_host.h"
 #include "dial/qwen_web_upstream.h"
 #include "recorder/capture_writer.h"
+#include "recorder/live_feed.h"
 #include "recorder/recent_captures.h"
 #include "store/request_log.h"
 #include "telemetry/log.h"
@@ -53,6 +54,7 @@ struct World {
   MemoryBudget memory;
   CaptureWriter captures;
   RecentCaptures recent_captures;
+  LiveFeed live;
   telemetry::SpanExporter* spans = nullptr;  // nullptr: nothing is traced
   ConcurrencyLimit streams;
   ConcurrencyLimit bodies{0};  // on their way

@@ -1,0 +1,151 @@
+#include "inspector/inspector_routes.h"
+
+#include "admin/query_pool.h"
+#include "base/url_query.h"
+#include "callgate/version.h"
+#include "client/protocol.h"
+#include "front/admission.h"
+#include "inspector/live_stream.h"
+#include "inspector/page_routes.h"
+#include "inspector/replay_request.h"
+#include "inspector/turn_view.h"
+#include "json/writer.h"
+#include "upstream/wire_format.h"
+
+namespace callgate::server {
+namespace {
+
+constexpr std::string_view kLivePath = "/v1/live/";
+
+std::string key_of(const Ask& ask) { return ask.key == nullptr ? "" : ask.key->config.name; }
+
+template <class List, class NameOf>
+void append_names(std::string& out, const List& list, NameOf name_of) {
+  out += '[';
+  for (const auto& element : list) {
+    if (out.back() != '[') out += ',';
+    json::append_string(out, name_of(element));
+  }
+  out += ']';
+}
+
+bool is_demo(const Config& config) {
+  const UpstreamConfig* demo = config.find_upstream("demo");
+  return demo != nullptr && demo->wire == "script" && config.find_model("demo-tools") != nullptr;
+}
+
+std::string print_facts(const Ask& ask) {
+  const Config& config = ask.snapshot->config;
+  std::string out;
+  json::ObjectWriter object(out);
+  object.string("object", "inspector");
+  object.string("version", kVersion);
+  object.boolean("demo", is_demo(config));
+  object.boolean("store", config.store.url != "none");
+  append_names(object.key("dialects"), dialect::all(),
+               [](const Dialect* each) { return each->name; });
+  append_names(object.key("wires"), upstream::all(),
+               [](const WireFormat* each) { return each->name; });
+  append_names(object.key("protocols"), client::all(),
+               [](const Protocol* each) { return each->name; });
+  append_names(object.key("models"), config.models,
+               [](const ModelConfig& each) -> std::string_view { return each.name; });
+  append_names(object.key("upstreams"), config.upstreams,
+               [](const UpstreamConfig& each) -> std::string_view { return each.name; });
+  json::ObjectWriter policy(object.key("policy"));  // with their defaults
+  for_each_policy(
+      {}, [&](std::string_view name, std::string_view value) { policy.string(name, value); });
+  policy.close();
+  object.close();
+  return out;
+}
+
+net::Task<> show_facts(Ask& ask) {
+  ask.headers.add("cache-control", "no-store");
+  const std::string facts = print_facts(ask);
+  co_await respond_json(ask, 200, facts);
+}
+
+// As the file would have it, secrets masked.
+net::Task<> show_config(Ask& ask) {
+  ask.headers.add("cache-control", "no-store");
+  ask.headers.add("content-type", "text/plain; charset=utf-8");
+  const std::string text = print_config(ask.snapshot->config);
+  co_await ask.exchange.respond(200, ask.headers, text);
+}
+
+net::Task<> answer_beside(Desk& desk, Ask& ask, QueryPool::Work work) {
+  Result<std::string> answer =
+      fail(ErrorCode::unavailable, "this gateway has no threads for questions");
+  if (desk.world.queries != nullptr) {
+    answer = co_await desk.world.queries->run(desk.loop, std::move(work));
+  }
+  if (!answer) co_return co_await desk.refuse(ask, answer.error());
+  ask.headers.add("cache-control", "no-store");
+  co_await respond_json(ask, 200, *answer);
+}
+
+net::Task<> show_turn(Desk& desk, Ask& ask) {
+  const std::string id = percent_decoded(ask.exchange.head().path.substr(kLivePath.size()));
+  auto found = co_await find_recording(desk, id, key_of(ask));
+  if (!found) {
+    const Error missing = no_recording(id);
+    co_return co_await desk.refuse(ask, missing);
+  }
+  const auto job = std::make_shared<CaptureJob>(std::move(*found));
+  QueryPool::Work work = [job]() -> Result<std::string> { return print_turn(std::move(*job)); };
+  co_await answer_beside(desk, ask, std::move(work));
+}
+
+net::Task<> replay_turn(Desk& desk, Ask& ask) {
+  const auto body = co_await read_body(desk.world, ask);
+  if (!body) co_return co_await desk.refuse(ask, body.error());
+  const auto question = read_replay_question(*body);
+  if (!question) co_return co_await desk.refuse(ask, question.error());
+  const auto job = std::make_shared<std::optional<CaptureJob>>();
+  if (!question->request.empty()) {
+    *job = co_await find_recording(desk, question->request, key_of(ask));
+    if (!*job) {
+      const Error missing = no_recording(question->request);
+      co_return co_await desk.refuse(ask, missing);
+    }
+  }
+  QueryPool::Work work = [job, asked = *question] { return answer_replay(asked, std::move(*job)); };
+  co_await answer_beside(desk, ask, std::move(work));
+}
+
+net::Task<> parse_text(Desk& desk, Ask& ask) {
+  const auto body = co_await read_body(desk.world, ask);
+  if (!body) co_return co_await desk.refuse(ask, body.error());
+  const auto question = read_parse_question(*body);
+  if (!question) co_return co_await desk.refuse(ask, question.error());
+  QueryPool::Work work = [asked = *question] { return answer_parse(asked); };
+  co_await answer_beside(desk, ask, std::move(work));
+}
+
+// The route is there, but answers only while the configuration wants it.
+net::Task<> if_wanted(Desk& desk, Ask& ask, net::Task<> (*answer)(Desk&, Ask&)) {
+  if (ask.snapshot->config.inspector) co_return co_await answer(desk, ask);
+  const Error off{.code = ErrorCode::not_found,
+                  .message = "the inspector is off (inspector = false)"};
+  co_await desk.refuse(ask, off);
+}
+
+}  // namespace
+
+void add_inspector_routes(Routes& routes, Desk& desk) {
+  add_page_routes(routes, desk);
+  const auto add = [&](std::string_view method, std::string_view path,
+                       net::Task<> (*answer)(Desk&, Ask&)) {
+    routes.add({method, path, Guard::admin,
+                [&desk, answer](Ask& ask) { return if_wanted(desk, ask, answer); }});
+  };
+  add("GET", "/v1/inspector", [](Desk&, Ask& ask) { return show_facts(ask); });
+  add("GET", "/v1/config", [](Desk&, Ask& ask) { return show_config(ask); });
+  add("GET", "/v1/live", watch_live);
+  add("GET", "/v1/live/*", show_turn);
+  add("POST", "/v1/replay", replay_turn);
+  add("POST", "/v1/parse", parse_text);
+}
+
+}  // namespace callgate::server

@@ -1,0 +1,90 @@
+// screenshots.mjs [FOLDER]: every view at two sizes in both themes, from a gateway with the demo models. run.sh starts it.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chromium } from 'playwright-core';
+import { spawn } from 'node:child_process';
+
+const folder = process.argv[2] ?? 'screenshots';
+mkdirSync(folder, { recursive: true });
+const gateway = spawn(process.env.CALLGATE, ['serve', '--demo', '--listen', '127.0.0.1:0', '--set', 'store.url=sqlite::memory:'], { stdio: ['ignore', 'pipe', 'inherit'] });
+const url = await new Promise((resolve) => {
+  let said = '';
+  gateway.stdout.on('data', (text) => {
+    const found = /listening on (\S+)/.exec((said += text));
+    if (found) resolve(found[1]);
+  });
+});
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+const tools = [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } } }];
+const ask = (model, content, path = '/v1/chat/completions', id = '') =>
+  fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(id ? { 'x-request-id': id } : {}) },
+    body: JSON.stringify({ model, stream: true, stream_options: { include_usage: true }, messages: [{ role: 'user', content }], tools, ...(path.endsWith('messages') ? { max_tokens: 100 } : {}) }),
+  }).then((response) => response.text());
+
+try {
+  // Somebody watches, so that the turns keep their bytes.
+  const watcher = await browser.newPage();
+  await watcher.goto(url);
+  await watcher.getByText('Live', { exact: true }).first().waitFor();
+  await sleep(500);
+  const models = ['demo-hermes', 'demo-qwen3_coder', 'demo-kimi_k2', 'demo-tools', 'demo-text', 'demo-llama3_json', 'demo-gemini', 'demo-loop', 'demo-nobody'];
+  await Promise.all(models.map((model) => ask(model, 'I think I need the weather in Paris, and in Oslo, both.')));
+  await Promise.all([ask('demo-json_array', 'Ask in single quotes.', undefined, 'req_single_quotes'), ask('demo-tools', 'Ask as a faulty server would.', undefined, 'req_faulty_server'), ask('demo-hermes', 'What about the weather in Paris?', undefined, 'req_hermes')]);
+  const sizes = [
+    { name: 'wide', width: 1440, height: 900 },
+    { name: 'narrow', width: 390, height: 844 },
+  ];
+  for (const size of sizes) {
+    for (const scheme of ['light', 'dark']) {
+      const context = await browser.newContext({ viewport: size, colorScheme: scheme });
+      const page = await context.newPage();
+      const shot = (name) => page.screenshot({ path: join(folder, `${name}-${size.name}-${scheme}.png`) });
+      const open = async (hash) => {
+        await page.goto(`${url}/#/${hash}`);
+        await page.locator('h1').first().waitFor();
+        await sleep(700);
+      };
+      void ask('demo-tools', 'Ask as a faulty server would.');
+      await open('live');
+      await shot('live');
+      await open('turn/req_faulty_server');
+      await page.locator('.pin').first().click();
+      await sleep(200);
+      await shot('turn-faulty');
+      await open('turn/req_single_quotes');
+      await page.locator('.pin').first().click();
+      await sleep(200);
+      await shot('turn-quotes');
+      await open('turn/req_hermes');
+      await shot('turn-held');
+      for (const tab of ['Assembled', 'Raw', 'Timeline']) {
+        await page.getByRole('tab', { name: tab }).click();
+        await sleep(250);
+        await shot(`turn-${tab.toLowerCase()}`);
+      }
+      await open('turn/req_single_quotes');
+      await page.getByRole('button', { name: 'Replay' }).click();
+      await page.getByLabel('Dialect').selectOption('sarashina');
+      await sleep(900);
+      await shot('replay');
+      await open('playground');
+      await sleep(500);
+      await shot('playground');
+      await open('loops');
+      await shot('loops');
+      await open('operations');
+      await sleep(300);
+      await shot('operations');
+      await page.getByRole('tab', { name: 'Log' }).click();
+      await sleep(500);
+      await shot('operations-log');
+      await context.close();
+    }
+  }
+} finally {
+  await browser.close();
+  gateway.kill();
+}
