@@ -54,8 +54,8 @@ endfunction()
 
 # Precompiled headers shared by all modules with the same flags.
 function(callgate_pch target)
-  file(WRITE ${CMAKE_BINARY_DIR}/${target}.cpp "")
-  add_library(${target} STATIC ${CMAKE_BINARY_DIR}/${target}.cpp)
+  file(WRITE ${PROJECT_BINARY_DIR}/${target}.cpp "")
+  add_library(${target} STATIC ${PROJECT_BINARY_DIR}/${target}.cpp)
   target_precompile_headers(${target} PRIVATE ${ARGN})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_options(${target} PRIVATE ${CALLGATE_WARNINGS})

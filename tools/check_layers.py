@@ -14,7 +14,7 @@ ORDER = [
     ["chat"],
     ["upstream", "dialect", "policy", "client", "script", "contract"],
     ["engine", "loop"],
-    ["capture"],
+    ["capture", "c_api"],
     ["replay"],
     ["net"],
     ["tool", "store", "telemetry"],
@@ -45,7 +45,7 @@ LANDLORDS = [
     (re.compile(r"^sys/socket\.h|^netinet/|^arpa/|^netdb\.h|^sys/epoll\.h"), {"net"}),
 ]
 FORBIDDEN_ABOVE = re.compile(r"^(thread|mutex|shared_mutex|condition_variable|future|fstream|iostream|ctime)$")
-PUBLIC_ALLOWED = re.compile(r"^(callgate/|tl/expected\.hpp$|[a-z_]+$)")
+PUBLIC_ALLOWED = re.compile(r"^(callgate/|tl/expected\.hpp$|std(int|def)\.h$|[a-z_]+$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

@@ -3,6 +3,6 @@
 
 namespace callgate {
 
-inline constexpr char kVersion[] = "0.1.0";
+inline constexpr char kVersion[] = "0.2.0";
 
 }  // namespace callgate

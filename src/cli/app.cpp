@@ -22,6 +22,8 @@ int run(int argc, const char* const* argv) {
   add_store(app, exit_code);
   add_log(app, exit_code);
   add_completion(app, exit_code);
+  add_manual(app, exit_code);
+  add_version(app, exit_code);
   CLI11_PARSE(app, argc, argv);
   return exit_code;
 }

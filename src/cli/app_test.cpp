@@ -9,8 +9,9 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr std::string_view kCommands[] = {"serve", "mock",   "parse", "replay", "dialects",
-                                          "smoke", "config", "store", "log",    "completion"};
+constexpr std::string_view kCommands[] = {"serve",    "mock",       "parse",  "replay",
+                                          "dialects", "smoke",      "config", "store",
+                                          "log",      "completion", "manual", "version"};
 
 TEST(App, prints_its_version) {
   const Ran ran = run_command({"--version"});
@@ -103,7 +104,12 @@ TEST(CompletionCommand, completes_every_command_and_its_options) {
   EXPECT_THAT(bash.out, HasSubstr("    dialects) words='--help --json --for' ;;\n"));
   EXPECT_THAT(bash.out, HasSubstr("    config) words='check --help' ;;\n"));
   EXPECT_THAT(bash.out, HasSubstr("words='serve mock parse replay dialects smoke config store log "
-                                  "completion --help --version'\n"));
+                                  "completion manual version --help --version'\n"));
+
+  EXPECT_THAT(bash.out, HasSubstr("    'log tail') words='"));
+  EXPECT_THAT(bash.out, HasSubstr("    'parse --emit') words='message events sse' ;;\n"));
+  EXPECT_THAT(bash.out, testing::ContainsRegex("'parse --dialect'\\) words='.*hermes.* all' ;;"));
+  EXPECT_THAT(bash.out, HasSubstr("    completion) words='--help bash zsh fish' ;;\n"));
 
   const Ran zsh = run_command({"completion", "zsh"});
   EXPECT_EQ(zsh.out, "autoload -U +X bashcompinit && bashcompinit\n" + bash.out);
@@ -114,6 +120,35 @@ TEST(CompletionCommand, completes_every_command_and_its_options) {
                                   "'List the dialects that models write calls in'\n"));
   EXPECT_THAT(fish.out,
               HasSubstr("complete -c callgate -n '__fish_seen_subcommand_from dialects' -l for\n"));
+}
+
+TEST(ManualCommand, describes_every_command_and_option) {
+  const Ran man = run_command({"manual"});
+  EXPECT_EQ(man.exit_code, 0);
+  EXPECT_THAT(man.out, StartsWith(".TH CALLGATE 1 "));
+  EXPECT_THAT(man.out, HasSubstr("\n.SS callgate log tail\n"));
+  EXPECT_THAT(man.out, HasSubstr("\n\\fB\\-\\-demo\\fR\nadd the scripted demo models\n"));
+
+  const Ran markdown = run_command({"manual", "--format", "markdown"});
+  EXPECT_EQ(markdown.exit_code, 0);
+  EXPECT_THAT(markdown.out, HasSubstr("\n## callgate serve\n\nRun the gateway.\n"));
+  EXPECT_THAT(markdown.out, HasSubstr("\n| `--demo` | add the scripted demo models |\n"));
+  for (const std::string_view command : kCommands) {
+    EXPECT_THAT(markdown.out, HasSubstr("\n## callgate " + std::string(command) + "\n"));
+  }
+}
+
+TEST(VersionCommand, names_commit_compiler_and_libraries) {
+  const Ran text = run_command({"version"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.out, StartsWith("callgate " + std::string(kVersion) + "\ncommit "));
+  const Ran json = run_command({"version", "--json"});
+  EXPECT_EQ(json.exit_code, 0);
+  EXPECT_THAT(json.out, StartsWith("{\"version\":\"" + std::string(kVersion) + "\",\"commit\":\""));
+  for (const std::string_view name : {"boost", "brotli", "cli11", "icu", "libpq", "llhttp",
+                                      "openssl", "sqlite", "zlib", "zstd"}) {
+    EXPECT_THAT(json.out, testing::ContainsRegex("\"" + std::string(name) + "\":\"[0-9]+\\.[0-9]"));
+  }
 }
 
 }  // namespace

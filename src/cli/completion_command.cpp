@@ -4,49 +4,102 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/option_values.h"
 
 namespace callgate::cli {
 namespace {
 
-// The words that may follow a command: its subcommands and its long options.
+std::string joined_words(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += out.empty() ? word : " " + word;
+  return out;
+}
+
+// The words that may follow a command: its subcommands, its long options, and what its arguments may be.
 std::string words_of(const CLI::App& app) {
-  std::string words;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    words += sub->get_name() + " ";
+  std::vector<std::string> words;
+  for (const CLI::App* sub : commands_of(app)) words.push_back(sub->get_name());
+  for (const CLI::Option* option : shown_options(app)) {
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+    if (!option->get_positional()) continue;
+    for (const std::string& value : values_of(*option)) words.push_back(value);
   }
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
+  return joined_words(words);
+}
+
+// `'parse --dialect') words='...' ;;` for each option of a command whose values are known.
+void append_values(std::string& out, const std::string& path, const CLI::App& app) {
+  for (const CLI::Option* option : shown_options(app)) {
+    const std::string values = joined_words(values_of(*option));
+    if (values.empty()) continue;
+    for (const std::string& name : option->get_lnames()) {
+      out += "    '" + path + " --" + name + "') words='" + values + "' ;;\n";
+    }
   }
-  if (!words.empty()) words.pop_back();
-  return words;
+}
+
+// Calls visit(path, command) for every command, `log tail` after `log`.
+template <class Visit>
+void visit_commands(const CLI::App& root, Visit visit) {
+  for (const CLI::App* command : commands_of(root)) {
+    visit(command->get_name(), *command);
+    for (const CLI::App* sub : commands_of(*command)) {
+      visit(command->get_name() + " " + sub->get_name(), *sub);
+    }
+  }
 }
 
 std::string bash_script(const CLI::App& root) {
+  std::string paths;
+  std::string values;
+  std::string words;
+  visit_commands(root, [&](const std::string& path, const CLI::App& command) {
+    const bool nested = path.find(' ') != path.npos;
+    if (nested) paths += (paths.empty() ? "'" : " | '") + path + "'";
+    append_values(values, path, command);
+    words +=
+        "    " + (nested ? "'" + path + "'" : path) + ") words='" + words_of(command) + "' ;;\n";
+  });
+  return "_callgate() {\n"
+         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+         "  local path=${COMP_WORDS[1]} words=\n"
+         "  [ \"$COMP_CWORD\" -gt 2 ] && case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n"
+         "    " +
+         paths +
+         ") path=\"$path ${COMP_WORDS[2]}\" ;;\n"
+         "  esac\n"
+         "  case \"$path $before\" in\n" +
+         values +
+         "  esac\n"
+         "  [ -n \"$words\" ] || case $path in\n" +
+         words + "  esac\n  [ \"$COMP_CWORD\" -eq 1 ] && words='" + words_of(root) +
+         "'\n"
+         "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+         "  [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$word\"))\n}\n"
+         "complete -o filenames -F _callgate callgate\n";
+}
+
+std::string fish_option(const CLI::App& command, const CLI::Option& option,
+                        const std::string& name) {
   std::string out =
-      "_callgate() {\n"
-      "  local word=${COMP_WORDS[COMP_CWORD]} words\n"
-      "  case ${COMP_WORDS[1]} in\n";
-  for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
-    out += "    " + sub->get_name() + ") words='" + words_of(*sub) + "' ;;\n";
-  }
-  out += "  esac\n  [ \"$COMP_CWORD\" -eq 1 ] && words='" + words_of(root) + "'\n";
-  out += "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n";
-  out += "  [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$word\"))\n}\n";
-  return out + "complete -o filenames -F _callgate callgate\n";
+      "complete -c callgate -n '__fish_seen_subcommand_from " + command.get_name() + "' -l " + name;
+  const std::string values = joined_words(values_of(option));
+  if (!values.empty()) out += " -x -a '" + values + "'";
+  return out + "\n";
 }
 
 std::string fish_script(const CLI::App& root) {
   std::string out;
-  for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* sub : commands_of(root)) {
     out += "complete -c callgate -n __fish_use_subcommand -f -a " + sub->get_name() + " -d '" +
            sub->get_description() + "'\n";
-    for (const CLI::Option* option : sub->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
-        out += "complete -c callgate -n '__fish_seen_subcommand_from " + sub->get_name() + "' -l " +
-               name + "\n";
-      }
-    }
   }
+  visit_commands(root, [&](const std::string&, const CLI::App& command) {
+    for (const CLI::Option* option : shown_options(command)) {
+      for (const std::string& name : option->get_lnames())
+        out += fish_option(command, *option, name);
+    }
+  });
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 
+#include "chat/tool_json.h"
 #include "cli/commands.h"
 #include "cli/input_file.h"
 #include "replay/dialect_survey.h"
@@ -68,7 +69,7 @@ int run_single(const ParseArguments& arguments, const Split& split) {
   if (!arguments.tools.empty()) {
     const auto text = read_input(arguments.tools);
     if (!text) return refuse_input(text.error());
-    auto tools = parse_tools(*text);
+    auto tools = read_tools(*text);
     if (!tools) return refuse_input(tools.error());
     input.tools = std::move(*tools);
   }

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "callgate/version.h"
+#include "chat/tool_json.h"
 #include "cli/commands.h"
 #include "cli/input_file.h"
 #include "replay/dialect_survey.h"
@@ -77,7 +78,7 @@ Result<void> change(const ReplayArguments& arguments, ReplayCase& input) {
   if (!arguments.tools.empty()) {
     auto text = read_input(arguments.tools);
     if (!text) return tl::unexpected(text.error());
-    auto tools = parse_tools(*text);
+    auto tools = read_tools(*text);
     if (!tools) return tl::unexpected(tools.error());
     input.request.tools = std::move(*tools);
   }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/ids.h"
+#include "chat/tool_json.h"
 #include "client/protocol.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -13,31 +14,6 @@ namespace {
 
 tl::unexpected<Error> wrong(std::string message) {
   return fail(ErrorCode::invalid_request, std::move(message));
-}
-
-void read_tool(json::Reader& in, ToolSpec& tool) {
-  for (std::string_view key; in.next_member(key);) {
-    if (key == "name") {
-      tool.name = in.string();
-    } else if (key == "description" && in.peek() == json::Kind::string) {
-      tool.description = in.string();
-    } else if (key == "parameters") {
-      tool.parameters.text = in.raw();
-    } else if (key == "function" && in.peek() == json::Kind::object) {
-      read_tool(in, tool);
-    } else {
-      in.skip();
-    }
-  }
-}
-
-Result<void> read_tools(json::Reader& in, std::vector<ToolSpec>& tools) {
-  while (in.next_element()) read_tool(in, tools.emplace_back());
-  if (in.failed()) return wrong("tools: expected a list of {\"name\", \"parameters\"}");
-  for (const ToolSpec& tool : tools) {
-    if (tool.name.empty()) return wrong("tools: every tool needs a name");
-  }
-  return {};
 }
 
 Result<void> read_member(json::Reader& in, std::string_view key, ParseCase& into) {
@@ -203,14 +179,6 @@ Result<Split> parse_split(std::string_view text) {
   if (whole && random) return Split{.mode = Split::Mode::random, .seed = number};
   if (whole && number > 0) return Split{.mode = Split::Mode::every, .size = number};
   return wrong("--split " + std::string(text) + ": expected whole, byte, a number, or random:SEED");
-}
-
-Result<std::vector<ToolSpec>> parse_tools(std::string_view text) {
-  json::Reader in(text);
-  std::vector<ToolSpec> tools;
-  if (auto done = read_tools(in, tools); !done) return tl::unexpected(done.error());
-  if (!in.finish()) return wrong("tools: " + std::string(in.error().message));
-  return tools;
 }
 
 Result<void> parse_line(std::string_view line, ParseCase& into) {

@@ -42,7 +42,6 @@ struct ParseCase {
   std::optional<Commit> commit;
 };
 
-Result<std::vector<ToolSpec>> parse_tools(std::string_view json);
 // One line of the batch form. `id_json` is filled as soon as it is known, also when the rest is wrong.
 Result<void> parse_line(std::string_view line, ParseCase& into);
 

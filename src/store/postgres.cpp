@@ -140,6 +140,11 @@ class Parameters {
 
 }  // namespace
 
+LibraryVersion libpq_version() {
+  const int version = PQlibVersion();  // 150020 is 15.20
+  return {"libpq", std::to_string(version / 10000) + "." + std::to_string(version % 10000)};
+}
+
 bool is_postgres_url(std::string_view url) {
   return url.starts_with("postgresql://") || url.starts_with("postgres://");
 }

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/library_version.h"
 #include "store/database.h"
 
 struct pg_conn;
@@ -21,6 +22,7 @@ struct pg_result;
 
 namespace callgate::store {
 
+LibraryVersion libpq_version();
 bool is_postgres_url(std::string_view url);
 std::string shown_postgres_url(std::string_view url);
 

@@ -60,6 +60,8 @@ void stop_counting_memory() {
 
 }  // namespace
 
+LibraryVersion sqlite_version() { return {"sqlite", sqlite3_libversion()}; }
+
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 void Statement::bind(int parameter, std::string_view value) {

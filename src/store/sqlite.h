@@ -8,12 +8,15 @@
 #include <string>
 #include <string_view>
 
+#include "base/library_version.h"
 #include "store/fault.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace callgate::store {
+
+LibraryVersion sqlite_version();
 
 // Parameters and columns are counted as SQLite counts them: from 1 and from 0.
 class Statement {

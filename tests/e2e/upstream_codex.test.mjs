@@ -155,7 +155,7 @@ describe('a conversation of four turns with app-server', () => {
           method: 'initialize',
           id: 0,
           params: {
-            clientInfo: { name: 'callgate', title: 'Callgate', version: '0.1.0' },
+            clientInfo: { name: 'callgate', title: 'Callgate', version: '0.2.0' },
             capabilities: { experimentalApi: true },
           },
         },
