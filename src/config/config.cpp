@@ -114,8 +114,25 @@ Result<void> check_tools(const Config& config, const ModelConfig& model) {
   return {};
 }
 
+Result<void> check_pool(const ModelConfig& model) {
+  if (!is_one_of(model.balance,
+                 {"round_robin", "least_in_flight", "fastest", "session", "key", "prefix"})) {
+    return wrong("balance must be round_robin, least_in_flight, fastest, session, key or prefix");
+  }
+  std::set<std::string_view> seen;
+  for (const PoolPlace& place : model.pool) {
+    if (place.upstream.empty()) return wrong("pool: upstream is missing");
+    if (place.weight < 1 || place.weight > 1000) return wrong("pool: weight: expected 1 to 1000");
+    if (!seen.insert(place.upstream).second) {
+      return wrong("pool: \"" + place.upstream + "\" is in it twice");
+    }
+  }
+  return {};
+}
+
 Result<void> check_model(const Config& config, const ModelConfig& model) {
   const std::string where = "model \"" + model.name + "\": ";
+  if (auto pool = check_pool(model); !pool) return wrong(where + pool.error().message);
   if (model.upstream.empty()) return wrong(where + "upstream is missing");
   for (const std::string& name : model.upstream) {
     if (config.find_upstream(name) == nullptr) {
@@ -260,6 +277,15 @@ Result<PolicyOptions> to_policy(const ModelConfig& model) {
   return options;
 }
 
+std::vector<PoolPlace> places_of(const ModelConfig& model) {
+  if (!model.pool.empty()) return model.pool;
+  std::vector<PoolPlace> places;
+  for (const std::string& name : model.upstream) {
+    places.push_back({.upstream = name, .priority = static_cast<std::int64_t>(places.size())});
+  }
+  return places;
+}
+
 std::vector<std::string> deprecations(const Config& config) {
   std::vector<std::string> notices;
   if (config.store.overflow == "block") {
@@ -362,6 +388,16 @@ void print_value(std::string& out, const std::vector<std::string>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i > 0) out += ", ";
     json::append_string(out, values[i]);
+  }
+  out += ']';
+}
+void print_value(std::string& out, const std::vector<PoolPlace>& places) {
+  out += '[';
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    out += i > 0 ? ", { upstream = " : "{ upstream = ";
+    json::append_string(out, places[i].upstream);
+    out += ", priority = " + std::to_string(places[i].priority);
+    out += ", weight = " + std::to_string(places[i].weight) + " }";
   }
   out += ']';
 }

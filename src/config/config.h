@@ -30,6 +30,14 @@ struct JsonMembers {
   std::vector<ExtraField> members;
 };
 
+// One upstream of a model's pool.
+struct PoolPlace {
+  std::string upstream;
+  std::int64_t priority = 0;  // the lowest is asked first
+  std::int64_t weight = 1;    // its share among those of the same priority
+  bool operator==(const PoolPlace&) const = default;
+};
+
 struct LimitsConfig {
   Bytes memory{0};
   Bytes max_body{32u << 20};
@@ -52,6 +60,7 @@ struct LimitsConfig {
   std::int64_t wrong_keys_per_minute = 30;
   std::int64_t conversations = 100'000;
   Milliseconds conversation_ttl{24 * 3'600'000};
+  std::int64_t retry_percent = 20;
 };
 
 struct LogConfig {
@@ -251,6 +260,24 @@ struct UpstreamConfig {
   Milliseconds finish_grace{1'000};
   Milliseconds total_timeout{0};
   std::int64_t max_idle_connections = 256;
+  std::int64_t max_connections = 0;
+  std::int64_t max_in_flight = 0;
+  std::int64_t queue = 100;
+  Milliseconds queue_timeout{10'000};
+  std::int64_t requests_per_minute = 0;
+  std::int64_t tokens_per_minute = 0;
+  std::int64_t eject_after = 3;
+  Milliseconds eject_pause{1'000};
+  Milliseconds eject_pause_max{4'000};
+  Milliseconds slow_first_byte{10'000};
+  std::int64_t slow_factor = 3;
+  std::string check;
+  Milliseconds check_interval{5'000};
+  Milliseconds check_timeout{2'000};
+  std::vector<std::string> models;
+  std::string models_prefix;
+  Milliseconds models_refresh{300'000};
+  bool passthrough = false;
   std::string ca_file;
   bool tls_verify = true;
   bool stream = true;
@@ -283,7 +310,11 @@ struct UpstreamConfig {
 struct ModelConfig {
   std::string name;
   std::vector<std::string> upstream;
+  std::vector<PoolPlace> pool;
+  std::string balance = "round_robin";
+  Milliseconds deadline{600'000};
   std::vector<std::string> aliases;
+  bool effort_suffixes = false;
   std::string id;
   std::string tools = "native";
   std::string system = "pass";
@@ -358,6 +389,8 @@ Result<Config> parse_config(std::string_view text, std::string_view name,
                             const std::vector<std::string>& sets = {});
 // Rules between keys: names unique, references resolved, no open gateway on a non-loopback address.
 Result<void> check_config(const Config& config);
+// The pool of a model: what `pool` says, or `upstream` as a list in order of priority.
+std::vector<PoolPlace> places_of(const ModelConfig& model);
 // What is accepted and no longer has the effect that its name promises, one sentence each.
 std::vector<std::string> deprecations(const Config& config);
 

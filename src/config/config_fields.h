@@ -98,6 +98,10 @@ struct Section<LimitsConfig> {
             "answers that are remembered for upstreams that keep conversations"},
       Field{"conversation_ttl", &LimitsConfig::conversation_ttl,
             "how long such an answer is remembered after its last use"},
+      Field{
+          "retry_percent", &LimitsConfig::retry_percent,
+          "repeated requests to one upstream for every 100 requests, beside one a second; 100 can "
+          "be saved up; 0 means no limit"},
   };
 };
 template <>
@@ -422,6 +426,45 @@ struct Section<UpstreamConfig> {
       Field{"total_timeout", &UpstreamConfig::total_timeout, "a whole answer; 0 means no limit"},
       Field{"max_idle_connections", &UpstreamConfig::max_idle_connections,
             "kept-alive connections per event loop"},
+      Field{"max_connections", &UpstreamConfig::max_connections,
+            "open connections per event loop, idle ones included; 0 means no limit"},
+      Field{"max_in_flight", &UpstreamConfig::max_in_flight,
+            "requests at a time, over all event loops; 0 means no limit"},
+      Field{"queue", &UpstreamConfig::queue,
+            "requests that may wait for max_in_flight; more are answered with 429"},
+      Field{"queue_timeout", &UpstreamConfig::queue_timeout,
+            "how long a request waits there; then it is answered with 429"},
+      Field{"requests_per_minute", &UpstreamConfig::requests_per_minute,
+            "requests that it gets, with bursts up to that number; 0 means no limit"},
+      Field{
+          "tokens_per_minute", &UpstreamConfig::tokens_per_minute,
+          "tokens of requests and answers, estimated first and corrected by the usage; 0 means no "
+          "limit"},
+      Field{"eject_after", &UpstreamConfig::eject_after,
+            "failures in a row after which it is left out of pools; a timeout counts as all of "
+            "them; 0 means never"},
+      Field{"eject_pause", &UpstreamConfig::eject_pause,
+            "how long it is left out before it is tried again; doubled each time, with jitter"},
+      Field{"eject_pause_max", &UpstreamConfig::eject_pause_max, "the longest such pause"},
+      Field{"slow_first_byte", &UpstreamConfig::slow_first_byte,
+            "silence on a stream after which new requests go to other upstreams; 0 means never"},
+      Field{"slow_factor", &UpstreamConfig::slow_factor,
+            "it is left out while its answers begin so many times later than those of the fastest "
+            "upstream of the same priority; 0 means never"},
+      Field{"check", &UpstreamConfig::check,
+            "path below the URL that is asked regularly whether the upstream is well, such as "
+            "/models; empty means it is not"},
+      Field{"check_interval", &UpstreamConfig::check_interval, "time between two checks"},
+      Field{"check_timeout", &UpstreamConfig::check_timeout, "for the answer to one"},
+      Field{"models", &UpstreamConfig::models,
+            "glob patterns of its models that are served without a [[model]] of their own; `*` for "
+            "all"},
+      Field{"models_prefix", &UpstreamConfig::models_prefix,
+            "what stands before the names of those models for clients, such as local/"},
+      Field{"models_refresh", &UpstreamConfig::models_refresh,
+            "how often its list of models is read again"},
+      Field{"passthrough", &UpstreamConfig::passthrough,
+            "relay other /v1 endpoints, such as /v1/embeddings, to it unread, see upstreams.md"},
       Field{"ca_file", &UpstreamConfig::ca_file,
             "PEM certificates to trust instead of the system's"},
       Field{"tls_verify", &UpstreamConfig::tls_verify, "check the upstream's certificate"},
@@ -470,8 +513,19 @@ struct Section<ModelConfig> {
   static constexpr auto fields = std::tuple{
       Field{"name", &ModelConfig::name, "what clients ask for"},
       Field{"upstream", &ModelConfig::upstream,
-            "upstream name, or a list that is tried in order before the first byte"},
+            "upstream name, or a list in order of priority: the next one is asked when the ones "
+            "before it fail"},
+      Field{"pool", &ModelConfig::pool,
+            "instead of upstream: tables with upstream, priority and weight, see upstreams.md"},
+      Field{"balance", &ModelConfig::balance,
+            "round_robin, least_in_flight, fastest, session, key or prefix: how upstreams of one "
+            "priority share requests"},
+      Field{"deadline", &ModelConfig::deadline,
+            "all tries and pauses until an answer begins to leave; 0 means no limit"},
       Field{"aliases", &ModelConfig::aliases, "other names that clients may ask for"},
+      Field{"effort_suffixes", &ModelConfig::effort_suffixes,
+            "serve NAME-none, NAME-low, NAME-medium and NAME-high as the model with that reasoning "
+            "effort"},
       Field{"id", &ModelConfig::id, "what the upstream calls it; empty means the same name"},
       Field{"tools", &ModelConfig::tools,
             "native, text or prompt: tools go to the upstream as such; as such, but calls stay in "
@@ -491,9 +545,10 @@ struct Section<ModelConfig> {
             "eager or whole_call: when a call's events leave; empty means the dialect's default"},
       Field{"reasoning_open", &ModelConfig::reasoning_open,
             "the prompt template already opens reasoning"},
-      Field{"retries", &ModelConfig::retries,
-            "further tries after each upstream was asked once, while nothing has been sent to the "
-            "client"},
+      Field{
+          "retries", &ModelConfig::retries,
+          "repeated tries, after each upstream of the pool was asked once, while nothing has been "
+          "sent to the client"},
       Field{"retry_backoff", &ModelConfig::retry_backoff,
             "first pause between tries; doubled each time, with jitter"},
       Field{"stop_after_tools", &ModelConfig::stop_after_tools,

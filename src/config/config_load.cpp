@@ -55,6 +55,15 @@ class Loader {
                Section<T>::fields);
   }
 
+  // Code that needs the names alone finds them in `upstream`, whichever way they were given.
+  void join_pool(ModelConfig& model, const toml::table& root) {
+    if (model.pool.empty()) return;
+    if (!model.upstream.empty()) {
+      fail(root, "model \"" + model.name + "\": upstream and pool exclude each other");
+    }
+    for (const PoolPlace& place : model.pool) model.upstream.push_back(place.upstream);
+  }
+
   template <class T>
   void read_table(T& into, const toml::table& root) {
     const toml::node* node = root.get(Section<T>::name);
@@ -218,6 +227,41 @@ class Loader {
     }
   }
 
+  // { upstream = "a", priority = 1, weight = 3 }, or a name alone.
+  void read(std::vector<PoolPlace>& into, const toml::node& node, std::string_view path,
+            std::string_view key) {
+    constexpr std::string_view kForm = "a list such as [{ upstream = \"a\", weight = 2 }]";
+    into.clear();
+    if (!node.is_array()) return expected(node, path, key, kForm);
+    for (const toml::node& item : *node.as_array()) {
+      PoolPlace& place = into.emplace_back();
+      if (item.is_string()) {
+        read(place.upstream, item, path, key);
+      } else if (item.is_table()) {
+        read_place(place, *item.as_table(), join_path(path, key));
+      } else {
+        return expected(item, path, key, kForm);
+      }
+    }
+  }
+  void read_place(PoolPlace& place, const toml::table& table, const std::string& path) {
+    static constexpr std::array<std::string_view, 3> kKeys{"upstream", "priority", "weight"};
+    for (const auto& [name, item] : table) {
+      if (name.str() == "upstream") {
+        read(place.upstream, item, path, "upstream");
+      } else if (name.str() == "priority") {
+        read(place.priority, item, path, "priority");
+      } else if (name.str() == "weight") {
+        read(place.weight, item, path, "weight");
+      } else {
+        std::string message = "unknown key `" + join_path(path, shortened(name.str())) + "`";
+        const std::string_view near = nearest(name.str(), kKeys);
+        if (!near.empty()) message += ", did you mean `" + join_path(path, near) + "`?";
+        fail(item, std::move(message));
+      }
+    }
+  }
+
   void read(JsonMembers& into, const toml::node& node, std::string_view path,
             std::string_view key) {
     if (node.is_string()) return read_json(into, node, path, key);
@@ -365,6 +409,7 @@ Result<Config> decode(toml::parse_result parsed, std::string_view name,
   loader.read_list(config.keys, root);
   loader.read_list(config.upstreams, root);
   loader.read_list(config.models, root);
+  for (ModelConfig& model : config.models) loader.join_pool(model, root);
   if (loader.error()) return tl::unexpected(*loader.error());
   if (auto checked = check_config(config); !checked) {
     Error error = checked.error();

@@ -19,7 +19,7 @@ class HttpCall final : public UpstreamCall {
 
   net::Task<Result<void>> send(const Request&, const UpstreamRequest& request) override {
     net::ClientRequest http{
-        .method = "POST", .path = request.path, .headers = {}, .body = request.body};
+        .method = request.method, .path = request.path, .headers = {}, .body = request.body};
     for (const auto& [name, value] : request.headers) {
       if (!is_configured(name)) http.headers.add(name, value);
     }
@@ -65,6 +65,7 @@ class HttpTarget final : public UpstreamTarget {
       : config_(config),
         target_(std::move(target)),
         client_(loop, {.idle_per_target = static_cast<std::size_t>(config.max_idle_connections),
+                       .most_connections = static_cast<std::size_t>(config.max_connections),
                        .ca_file = config.ca_file,
                        .insecure = !config.tls_verify}) {}
 

@@ -24,6 +24,9 @@ inline constexpr std::string_view kSessionStateHeader = "x-callgate-session-stat
 // The id of its session there. A client may send it back to say which conversation it means.
 inline constexpr std::string_view kSessionHeader = "x-callgate-session";
 
+// How often upstreams were asked for this answer.
+inline constexpr std::string_view kAttemptsHeader = "x-callgate-attempts";
+
 // Where a request comes from, for upstreams that keep conversations.
 struct Origin {
   const Request& prompt;      // what is encoded: what was asked, with whatever was rendered into it

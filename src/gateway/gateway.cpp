@@ -1,5 +1,6 @@
 #include "gateway/gateway.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,27 @@ ClientRequest to_client_request(const net::RequestHead& head, std::string_view b
           .headers = &head.headers};
 }
 
+// How many upstreams are in which state, and for those who may know it which are not well.
+void show_upstreams(json::ObjectWriter& object, const std::vector<UpstreamStatus>& all,
+                    bool detailed) {
+  std::int64_t well = 0;
+  std::string out;
+  for (const UpstreamStatus& upstream : all) {
+    if (upstream.trouble.empty()) {
+      ++well;
+      continue;
+    }
+    out += out.empty() ? "" : ",";
+    json::ObjectWriter row(out);
+    row.string("name", upstream.name);
+    row.string("reason", upstream.reason);
+    row.close();
+  }
+  object.integer("upstreams", static_cast<std::int64_t>(all.size()));
+  object.integer("upstreams_ejected", static_cast<std::int64_t>(all.size()) - well);
+  if (detailed && !out.empty()) object.raw("ejected", "[" + out + "]");
+}
+
 // What stands before the name of a model in a path.
 std::string_view model_prefix(const Protocol& protocol) {
   for (const Endpoint& endpoint : protocol.endpoints) {
@@ -80,6 +102,7 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add_session_routes(routes_, desk_);
   add_loop_routes(routes_, desk_);
   add_conversation_routes(routes_, desk_);
+  add_upstream_routes(routes_, desk_);
   add_room_routes(routes_, desk_, rooms_);
   add_mcp_routes(routes_, desk_);
   add_inspector_routes(routes_, desk_);
@@ -119,8 +142,11 @@ Result<Gateway::Prepared> Gateway::prepare(std::shared_ptr<const Snapshot> snaps
 }
 
 void Gateway::use(Prepared prepared) noexcept {
+  const Config& config = prepared.snapshot->config;
+  world_.pools.use(config.upstreams, config.limits.retry_percent, loop_.now());
   targets_.use(std::move(prepared.targets));
   snapshot_ = std::move(prepared.snapshot);
+  if (watch_ != nullptr) watch_->use(snapshot_);
 }
 
 Result<void> Gateway::apply(std::shared_ptr<const Snapshot> snapshot) {
@@ -367,8 +393,12 @@ net::Task<> Gateway::readyz(Ask& ask) {
                           : closed      ? "store down"
                                         : "ready");
   object.string("store", health.healthy ? "ok" : "down");
-  const bool troubled = !health.healthy || !health.notice.empty();
-  if (troubled && is_operator(ask)) {
+  const auto upstreams = world_.pools.status(loop_.now());
+  const bool ejected = std::any_of(upstreams.begin(), upstreams.end(),
+                                   [](const auto& one) { return !one.trouble.empty(); });
+  const bool troubled = !health.healthy || !health.notice.empty() || ejected;
+  const bool detailed = troubled && is_operator(ask);
+  if (detailed) {
     if (!health.healthy) object.string("store_problem", health.problem);
     if (!health.notice.empty()) object.string("notice", health.notice);
   }
@@ -376,6 +406,7 @@ net::Task<> Gateway::readyz(Ask& ask) {
   object.integer("store_shed", static_cast<std::int64_t>(health.shed));
   object.integer("store_journal_bytes", static_cast<std::int64_t>(health.journal_bytes));
   object.integer("models", static_cast<std::int64_t>(ask.snapshot->config.models.size()));
+  show_upstreams(object, upstreams, detailed);
   object.integer("streams", world_.streams.running());
   object.integer("memory_used", static_cast<std::int64_t>(world_.memory.used()));
   object.integer("memory_limit", static_cast<std::int64_t>(world_.memory.limit()));
@@ -388,7 +419,7 @@ net::Task<> Gateway::readyz(Ask& ask) {
 
 net::Task<> Gateway::metrics(Ask& ask) {
   ask.headers.add("content-type", "text/plain; version=0.0.4; charset=utf-8");
-  co_await ask.exchange.respond(200, ask.headers, render_metrics(world_, rooms_));
+  co_await ask.exchange.respond(200, ask.headers, render_metrics(world_, rooms_, loop_.now()));
 }
 
 net::Task<> Gateway::preflight(Ask& ask) {
@@ -409,7 +440,8 @@ void Gateway::add_cors(Ask& ask) {
   ask.headers.add("access-control-allow-origin", allowed);
   ask.headers.add(
       "access-control-expose-headers",
-      "x-request-id, x-callgate-capture, x-callgate-dialect, retry-after, retry-after-ms");
+      "x-request-id, x-callgate-attempts, x-callgate-capture, x-callgate-dialect, retry-after, "
+      "retry-after-ms");
   if (allowed != "*") ask.headers.add("vary", "origin");
 }
 

@@ -12,6 +12,7 @@
 #include "dial/targets.h"
 #include "front/desk.h"
 #include "front/routes.h"
+#include "gateway/upstream_watch.h"
 #include "net/loop.h"
 #include "net/server.h"
 #include "net/task.h"
@@ -43,6 +44,9 @@ class Gateway {
   void use(Prepared prepared) noexcept;
   // All at once, for a gateway that is alone.
   Result<void> apply(std::shared_ptr<const Snapshot> snapshot);
+
+  // This gateway asks the upstreams on behalf of all; before the first use().
+  void watch_upstreams() { watch_ = std::make_unique<UpstreamWatch>(world_, loop_, targets_); }
 
   net::Task<> answer(net::Exchange& exchange);
 
@@ -85,6 +89,7 @@ class Gateway {
   Targets targets_;
   Desk desk_{world_, loop_, mint_, snapshot_, targets_};
   Routes routes_;
+  std::unique_ptr<UpstreamWatch> watch_;  // nullptr: another gateway does it
 };
 
 }  // namespace callgate::server

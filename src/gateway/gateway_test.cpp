@@ -102,7 +102,9 @@ TEST_F(GatewayTest, answers_with_the_error_of_its_only_upstream) {
   const store::RequestRow& row = gateway.log().rows().back();
   EXPECT_EQ(row.outcome.state, store::RequestState::failed);
   EXPECT_EQ(row.outcome.attempts, 2);
-  EXPECT_EQ(row.outcome.error_message, "still busy");
+  EXPECT_THAT(row.outcome.error_message,
+              testing::StartsWith("still busy (upstream \"a\", POST http://127.0.0.1:"));
+  EXPECT_EQ(answer.header("x-callgate-attempts"), "2");
 }
 
 }  // namespace

@@ -4,7 +4,20 @@
 
 namespace callgate::server {
 
-std::string render_metrics(World& world, Rooms& rooms) {
+namespace {
+
+void show_upstreams(World& world, std::uint64_t now) {
+  for (const UpstreamStatus& upstream : world.pools.status(now)) {
+    world.metrics.upstream_in_flight.with(upstream.name).set(upstream.in_flight);
+    world.metrics.upstream_queued.with(upstream.name).set(upstream.queued);
+    world.metrics.upstream_ejected.with(upstream.name).set(upstream.trouble.empty() ? 0 : 1);
+  }
+}
+
+}  // namespace
+
+std::string render_metrics(World& world, Rooms& rooms, std::uint64_t now) {
+  show_upstreams(world, now);
   const store::Health health = world.requests.health();
   world.metrics.store_queue_depth.with().set(static_cast<std::int64_t>(health.queued));
   world.metrics.store_lag.with().set(health.lag.count());

@@ -1,6 +1,7 @@
 // GET /metrics.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "room/rooms.h"
@@ -8,7 +9,7 @@
 
 namespace callgate::server {
 
-// All metrics as text, after asking the store, the rooms and the exporter for theirs.
-std::string render_metrics(World& world, Rooms& rooms);
+// All metrics as text, after asking the store, the rooms, the pools and the exporter for theirs. `now` is the event loop's.
+std::string render_metrics(World& world, Rooms& rooms, std::uint64_t now);
 
 }  // namespace callgate::server

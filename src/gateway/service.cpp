@@ -77,6 +77,7 @@ Result<void> Service::start() {
   auto parts = load_parts(world_, first->config, nullptr);
   if (!parts) return tl::unexpected(parts.error());
   parts_ = std::move(*parts);
+  workers_[0]->gateway.watch_upstreams();
   for (auto& worker : workers_) {
     auto prepared = worker->gateway.prepare(first, *parts_);
     if (!prepared) return tl::unexpected(prepared.error());

@@ -72,6 +72,7 @@ std::string request_head(const Target& target, const ClientRequest& request) {
 struct ClientExchange::State {
   State(HttpClient& owner, const Target& to, Timeouts times)
       : loop(owner.loop_), pool(*owner.pool_), target(to), timeouts(times), wake(loop) {}
+  ~State() { pool.leave_line(wake); }
 
   Loop& loop;
   Pool& pool;
@@ -94,6 +95,7 @@ struct ClientExchange::State {
 
   Task<Result<void>> send(std::string_view head, const ClientRequest& request);
   Task<Result<void>> attempt(std::string_view head, const ClientRequest& request);
+  Task<Result<void>> find_room();
   Task<Result<void>> connect();
   Task<Result<void>> connect_to(const Address& address, std::uint64_t limit);
   Task<Result<void>> start_tls();
@@ -179,6 +181,9 @@ Task<Result<void>> ClientExchange::State::attempt(std::string_view head,
   const ClientOptions& options = pool.options();
   parser.emplace(options.head_bytes, options.header_count, request.method == "HEAD");
   sent_all = false;
+  if (!connection && pool.is_full()) {
+    if (auto room = co_await find_room(); !room) co_return room;
+  }
   if (!connection) {
     if (auto connected = co_await connect(); !connected) co_return connected;
   }
@@ -190,6 +195,24 @@ Task<Result<void>> ClientExchange::State::attempt(std::string_view head,
   Result<void> got = co_await read_head();
   if (!got && !written) co_return written;
   co_return got;
+}
+
+// As many connections as may be are in use: one has to be given back, or to end.
+Task<Result<void>> ClientExchange::State::find_room() {
+  const Millis phase = within(timeouts.connect);
+  const std::uint64_t limit = phase == kNever ? 0 : loop.now() + phase.count();
+  pool.join_line(wake);
+  bool in_time = true;
+  while (in_time && !cancelled && !connection && pool.is_full()) {
+    in_time = co_await wake.wait(left(limit));
+    connection = pool.take(target);
+  }
+  pool.leave_line(wake);
+  if (cancelled) co_return broken("cancelled");
+  if (!in_time && !connection && pool.is_full()) {
+    co_return check(Ready::timed_out, "waiting for a free connection");
+  }
+  co_return Result<void>();
 }
 
 Task<Result<void>> ClientExchange::State::connect() {
@@ -228,7 +251,7 @@ Task<Result<void>> ClientExchange::State::connect_to(const Address& address, std
   if (address.family() != AF_UNIX) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   const int started = ::connect(fd, address.get(), address.size);
   int error = started == 0 ? 0 : errno;
-  connection = std::make_unique<ClientConnection>(loop, fd);
+  connection = std::make_unique<ClientConnection>(loop, fd, pool);
   if (error == EINPROGRESS) {
     const Ready ready = co_await connection->stream.wait(IoStatus::want_write, left(limit));
     if (auto fine = check(ready, "connect"); !fine) co_return fine;

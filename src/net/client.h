@@ -29,6 +29,7 @@ struct ClientOptions {
   std::size_t head_bytes = 64 * 1024;  // of a response
   std::size_t header_count = 256;      // of a response
   std::size_t idle_per_target = 128;   // connections kept open
+  std::size_t most_connections = 0;    // open at a time, over all targets; 0: no limit
   Millis idle_timeout{60'000};         // then closed
   std::string ca_file;                 // PEM; empty: the system's certificates
   bool insecure = false;               // accept any certificate

@@ -12,6 +12,24 @@ bool same_server(const Target& a, const Target& b) {
 
 }  // namespace
 
+ClientConnection::ClientConnection(Loop& loop, int fd, Pool& pool) : stream(loop, fd), pool_(pool) {
+  ++pool_.open_;
+}
+
+ClientConnection::~ClientConnection() {
+  --pool_.open_;
+  pool_.wake_first();
+}
+
+void Pool::wake_first() {
+  if (!line_.empty()) line_.front()->notify();
+}
+
+// Whoever leaves may have been woken and not have used it.
+void Pool::leave_line(Signal& signal) {
+  if (std::erase(line_, &signal) > 0 && (!is_full() || idle() > 0)) wake_first();
+}
+
 Result<const TlsContext*> Pool::tls() {
   if (!tls_) {
     Result<TlsContext> made = make_client_tls(options_.ca_file, options_.insecure);
@@ -45,15 +63,15 @@ void Pool::give(const Target& target, std::unique_ptr<ClientConnection> connecti
   if (slot->idle.size() >= options_.idle_per_target) return;
   ClientConnection& kept = *connection;
   slot->idle.push_back(std::move(connection));
-  kept.pool_ = this;
   // Whatever arrives unasked, most often the end, makes the connection useless.
   const auto drop_kept = [](void* self) {
     auto& useless = *static_cast<ClientConnection*>(self);
-    useless.pool_->drop(useless);
+    useless.pool_.drop(useless);
   };
   kept.stream.watch(drop_kept, &kept);
   kept.idle_.on_expiry(drop_kept, &kept);
   if (options_.idle_timeout != kNever) loop_.arm(kept.idle_, options_.idle_timeout);
+  wake_first();
 }
 
 void Pool::drop(ClientConnection& connection) {

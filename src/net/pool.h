@@ -14,14 +14,16 @@ namespace callgate::net {
 
 class ClientConnection {
  public:
-  ClientConnection(Loop& loop, int fd) : stream(loop, fd) {}
+  // REQUIRES: the pool outlives it.
+  ClientConnection(Loop& loop, int fd, Pool& pool);
+  ~ClientConnection();
 
   Stream stream;
   bool reused = false;
 
  private:
   friend class Pool;
-  Pool* pool_ = nullptr;
+  Pool& pool_;
   Deadline idle_;
 };
 
@@ -40,10 +42,19 @@ class Pool {
   // REQUIRES: the response was read to its end.
   void give(const Target& target, std::unique_ptr<ClientConnection> connection);
 
+  // As many connections are open as may be.
+  bool is_full() const {
+    return options_.most_connections > 0 && open_ >= options_.most_connections;
+  }
+  // Is notified when a connection is given back or gone. REQUIRES: it leaves before it is destroyed.
+  void join_line(Signal& signal) { line_.push_back(&signal); }
+  void leave_line(Signal& signal);
+
   std::size_t idle() const;
   void close_idle() { slots_.clear(); }
 
  private:
+  friend class ClientConnection;
   struct Slot {
     Target target;
     std::vector<std::unique_ptr<ClientConnection>> idle;
@@ -51,12 +62,15 @@ class Pool {
 
   Slot* find(const Target& target);
   void drop(ClientConnection& connection);
+  void wake_first();
 
   Loop& loop_;
   ClientOptions options_;
   Resolver resolver_;
   std::optional<TlsContext> tls_;
-  std::vector<Slot> slots_;
+  std::size_t open_ = 0;
+  std::vector<Signal*> line_;
+  std::vector<Slot> slots_;  // goes first: what is in it counts itself out
 };
 
 }  // namespace callgate::net

@@ -63,6 +63,12 @@ class Metrics {
   Counters<1>   upstream_retries{registry_, "callgate_upstream_retries_total", "Requests sent again, to the same or the next upstream.", {"upstream"}};
   Counters<2>   upstream_errors{registry_, "callgate_upstream_errors_total", "Failures of upstreams, by error code.", {"upstream", "code"}};
   Gauges<1>     upstream_up{registry_, "callgate_upstream_up", "1 when the last request to an upstream was answered, 0 when it failed.", {"upstream"}};
+  Gauges<1>     upstream_ejected{registry_, "callgate_upstream_ejected", "1 while an upstream is left out of pools.", {"upstream"}};
+  Counters<2>   upstream_ejections{registry_, "callgate_upstream_ejections_total", "Upstreams that were left out of pools, by trouble: slow, failure, cut, silence.", {"upstream", "trouble"}};
+  Counters<2>   upstream_probes{registry_, "callgate_upstream_probes_total", "Copies of requests and checks that found out whether an upstream is well, by result: ok, failed.", {"upstream", "result"}};
+  Gauges<1>     upstream_in_flight{registry_, "callgate_upstream_in_flight", "Requests that are under way at an upstream.", {"upstream"}};
+  Gauges<1>     upstream_queued{registry_, "callgate_upstream_queued", "Requests that wait for an upstream with max_in_flight.", {"upstream"}};
+  Counters<1>   retries_refused{registry_, "callgate_retries_refused_total", "Requests that were not repeated because limits.retry_percent was used up.", {"model"}};
   Gauges<1>     codex_child_up{registry_, "callgate_codex_child_up", "1 while the codex program of the upstream runs.", {"upstream"}};
   Counters<1>   codex_child_restarts{registry_, "callgate_codex_child_restarts_total", "Codex programs that were started again.", {"upstream"}};
   Counters<0>   client_disconnects{registry_, "callgate_client_disconnects_total", "Clients that left before their answer ended."};

@@ -192,6 +192,7 @@ void AnswerSession::begin_stream() {
 void AnswerSession::add_notices() {
   net::Headers& headers = audience_.headers();
   const AttemptFacts& facts = log_.facts();
+  headers.add(kAttemptsHeader, std::to_string(facts.tries));
   headers.add("x-callgate-dialect", facts.settled_on.empty() ? facts.read_as : facts.settled_on);
   // Of the answer only what was dropped before its head is sent can be named: for a whole one that is all.
   const std::string dropped = joined(facts.dropped, facts.unsaid);
@@ -304,6 +305,7 @@ net::Task<> AnswerSession::refuse(const Error& error) {
   status_ = job_.protocol->status_of(error);
   net::Headers& headers = audience_.headers();
   add_refusal_headers(headers, error);
+  headers.add(kAttemptsHeader, std::to_string(log_.facts().tries));
   headers.add("content-type", "application/json");
   Error named = error;
   named.request_id = job_.request_id;

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "config/server_kind.h"
+#include "dial/pool/remedy.h"
 #include "dial/text_tools.h"
 #include "net/url.h"
 #include "turn/snapshot.h"
@@ -16,17 +17,34 @@ constexpr net::Millis kTailPatience{50};
 constexpr std::size_t kSearchedText = std::size_t{32} << 10;  // for a call that was missed
 constexpr int kTailPieces = 64;
 
+// What the URL of an upstream that answered 404 probably lacks, or has too much of.
+std::string_view url_hint(const UpstreamConfig& upstream, const net::Target& target) {
+  const std::string_view prefix = target.path_prefix;
+  for (const std::string_view endpoint :
+       {"/chat/completions", "/completions", "/responses", "/messages", "/api/chat"}) {
+    if (prefix.ends_with(endpoint)) return "; its URL should end before the path of the endpoint";
+  }
+  const bool has_version = prefix.find("/v") != std::string_view::npos;
+  if (upstream.wire == "ollama" && has_version) return "; its URL should end before /v1";
+  if (upstream.wire == "ollama" && prefix.ends_with("/api")) {
+    return "; its URL should end before /api";
+  }
+  if (upstream.wire == "gemini" && !has_version) return "; its URL may lack /v1beta";
+  const bool wants_version =
+      upstream.wire.starts_with("openai_") || upstream.wire == "anthropic_messages";
+  if (wants_version && !has_version) return "; its URL may lack /v1";
+  return {};
+}
+
 // ` (upstream "main", POST http://localhost:8000/chat/completions; its URL may lack /v1)`, without credentials.
-std::string where_asked(const UpstreamConfig& upstream, std::string_view path) {
+std::string where_asked(const UpstreamConfig& upstream, std::string_view path, int status) {
   const auto target = net::parse_url(upstream.url);
-  if (!target) return {};
+  if (!target) return " (upstream \"" + upstream.name + "\")";
   std::string text = " (upstream \"" + upstream.name + "\", POST ";
   text += target->tls ? "https://" : "http://";
   text += net::to_text(*target) + target->path_prefix;
   text += path.substr(0, path.find('?'));
-  const bool has_version = target->path_prefix.find("/v") != std::string::npos;
-  if (upstream.wire == "ollama" && has_version) text += "; its URL should end before /v1";
-  if (upstream.wire.starts_with("openai_") && !has_version) text += "; its URL may lack /v1";
+  if (status == 404) text += url_hint(upstream, *target);
   return text + ")";
 }
 
@@ -145,7 +163,10 @@ net::Task<Error> read_refusal(UpstreamCall& call, const UpstreamConfig& upstream
     body.append(piece->bytes.substr(0, kMaxErrorBody - body.size()));
   }
   Error error = wire_of(upstream).decode_error(call.status(), body);
-  if (call.status() == 404) error.message += where_asked(upstream, path);
+  // What is wrong with the request itself the client wants to know as it was said.
+  if (remedy_for(error) != Remedy::none) {
+    error.message += where_asked(upstream, path, call.status());
+  }
   if (const std::string_view after = call.header("retry-after"); !after.empty()) {
     error.retry_after = after;
   }

@@ -51,7 +51,8 @@ struct Asked {
 bool learn_text_only(World& world, const Snapshot& snapshot, const Asked& asked,
                      const Error& refusal);
 
-// What an upstream that did not answer with success says. A 404 names the URL that was asked at `path`: it may be wrong.
+// What an upstream that did not answer with success says, and where: the upstream and the URL that was asked at `path`. A 404
+// says what that URL may lack.
 net::Task<Error> read_refusal(UpstreamCall& call, const UpstreamConfig& upstream,
                               std::string_view path);
 

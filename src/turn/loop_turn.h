@@ -18,7 +18,7 @@ struct LoopRun::Turn {
       : run(&owner),
         asked(std::move(call)),
         round(owner.host_, owner.job_, owner.log_, asked.request, owner.round_policy_, owner,
-              asked.retry ? 1 : 0),  // a second try begins with the next upstream
+              asked.retry),  // a second try begins with the next upstream
         go(owner.host_.loop) {}
 
   LoopRun* run;  // nullptr: nobody wants it any more

@@ -94,10 +94,12 @@ void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome out
   log_invalid_frames(world, turn, outcome.upstream, summary);
   if (outcome.state == store::RequestState::failed) {
     metrics.errors.with(outcome.error_code).add();
-    world.log.warning("request failed", {{"request", outcome.id},
-                                         {trace_field(turn.trace), turn.trace},
-                                         {"code", outcome.error_code},
-                                         {"error", outcome.error_message}});
+    world.log.warning("request failed",
+                      {{"request", outcome.id},
+                       {trace_field(turn.trace), turn.trace},
+                       {outcome.upstream.empty() ? "" : "upstream", outcome.upstream},
+                       {"code", outcome.error_code},
+                       {"error", outcome.error_message}});
   }
   world.requests.complete(std::move(outcome));
 }
@@ -109,6 +111,22 @@ void observe_retry(World& world, const TurnLabels& turn, std::string_view upstre
                                   {trace_field(turn.trace), turn.trace},
                                   {"upstream", upstream},
                                   {"error", error.message}});
+}
+
+void report_pools(World& world) {
+  world.pools.set_listener([&world](const PoolNews& news) {
+    const std::string_view trouble = to_string(news.trouble);
+    if (news.what == Lane::News::ejected) {
+      world.metrics.upstream_ejections.with(news.upstream, trouble).add();
+      world.log.warning(
+          "upstream is left out of pools",
+          {{"upstream", news.upstream}, {"trouble", trouble}, {"reason", news.reason}});
+    } else {
+      world.log.info(
+          "upstream is well again",
+          {{"upstream", news.upstream}, {"after_ms", news.out_ms}, {"trouble", trouble}});
+    }
+  });
 }
 
 void observe_upstream(World& world, std::string_view upstream, const Error* error) {

@@ -6,6 +6,8 @@
 #include "dial/call_habits.h"
 #include "dial/text_tools.h"
 #include "turn/attempt.h"
+#include "turn/pool_copy.h"
+#include "turn/pool_route.h"
 
 // After every wait the round may have been dropped: then neither job, log nor listener is touched.
 namespace callgate::server {
@@ -22,6 +24,22 @@ net::Millis least(std::initializer_list<std::optional<net::Millis>> waits) {
   return found.value_or(net::kNever);
 }
 
+Error deadline_error(const ModelConfig& model) {
+  return {.code = ErrorCode::timed_out,
+          .message = "no upstream answered within the deadline of model \"" + model.name + "\", " +
+                     std::to_string(model.deadline.count()) + " ms",
+          .upstream_code = "deadline"};
+}
+
+Error queue_error(const UpstreamConfig& upstream) {
+  return {.code = ErrorCode::rate_limited,
+          .message = "upstream \"" + upstream.name +
+                     "\" has as many requests as it may have, and " + "no room came within " +
+                     std::to_string(upstream.queue_timeout.count()) + " ms",
+          .upstream_code = "upstream_limit",
+          .retry_after = "1"};
+}
+
 // A callgate before 0.2.0 says it under a name that stands for something else now.
 std::string_view session_state_of(const UpstreamCall& call) {
   const std::string_view state = call.header(kSessionStateHeader);
@@ -34,7 +52,7 @@ std::string_view session_state_of(const UpstreamCall& call) {
 }  // namespace
 
 Round::Round(const TurnHost& host, const TurnJob& job, TurnLog& log, const Request& request,
-             const PolicyOptions& policy, RoundListener& listener, std::size_t first)
+             const PolicyOptions& policy, RoundListener& listener, bool skip_first)
     : host_(host),
       job_(job),
       log_(log),
@@ -44,15 +62,29 @@ Round::Round(const TurnHost& host, const TurnJob& job, TurnLog& log, const Reque
       snapshot_(job.snapshot),
       capture_(job.capture),
       model_(job.config()),
-      plan_(job.config(), first),
+      walk_(make_walk(job, request, host.loop.now(), skip_first)),
+      question_(make_question(job, request)),
       insist_(request.tool_choice),
-      memory_(&host.world.memory, MemoryUse::need) {}
+      memory_(&host.world.memory, MemoryUse::need) {
+  deadline_.on_expiry(
+      [](void* self) {
+        auto& round = *static_cast<Round*>(self);
+        round.expired_ = true;
+        round.cancel();
+      },
+      this);
+}
 
 net::Task<Round::End> Round::run() {
+  if (model_.deadline.count() > 0) {
+    host_.loop.arm(deadline_, net::Millis(model_.deadline.count()));
+  }
   for (;;) {
-    const std::string& name = model_.upstream[plan_.upstream()];
-    const UpstreamConfig& upstream = *snapshot_->config.find_upstream(name);
-    const Step step = co_await attempt(upstream);
+    const UpstreamConfig* upstream = co_await next_upstream();
+    if (is_gone()) co_return End::gone;
+    if (upstream == nullptr) co_return End::failed;
+    const Step step = co_await attempt(*upstream);
+    settle_ticket(step);
     switch (step) {
       case Step::ended:
         co_return End::ended;
@@ -62,45 +94,129 @@ net::Task<Round::End> Round::run() {
         co_return End::gone;
       case Step::no_call:
         insist_.insist();
+        walk_.again();
         break;
-      case Step::failed: {
-        const auto pause = pause_after(upstream);
-        if (!pause) co_return End::failed;
-        if (pause->count() > 0) co_await host_.loop.sleep(net::Millis(pause->count()));
-        if (is_gone()) co_return End::gone;
+      case Step::failed:
+        note_failure(*upstream);
         break;
-      }
     }
   }
 }
 
 void Round::cancel() {
   if (call_ != nullptr) call_->cancel();
+  if (line_ != nullptr) line_->notify();
 }
 
 void Round::drop() {
   listener_ = nullptr;
+  deadline_.disarm();
   cancel();
 }
 
-std::optional<Milliseconds> Round::pause_after(const UpstreamConfig& upstream) {
-  std::optional<Milliseconds> pause;
-  const Asked asked{upstream, model_, job_.dialect_name(), text_.has_value()};
-  if (learn_text_only(host_.world, *snapshot_, asked, error_)) {
-    pause = Milliseconds(0);  // the same one once more
-  } else {
-    pause = plan_.after({.error = error_, .asked = asked_}, host_.loop.now(), host_.mint);
+const UpstreamConfig& Round::upstream_at(std::size_t place) const {
+  return *snapshot_->config.find_upstream(walk_.places()[place].upstream);
+}
+
+net::Task<const UpstreamConfig*> Round::next_upstream() {
+  for (;;) {
+    Board::Answer answer = host_.world.pools.next(walk_, question_, host_.loop.now());
+    if (std::holds_alternative<PoolWalk::Stop>(answer.step)) {
+      if (walk_.budget_was_empty()) host_.world.metrics.retries_refused.with(model_.name).add();
+      error_ = expired_ ? deadline_error(model_) : walk_.error(host_.loop.now());
+      co_return nullptr;
+    }
+    if (!failed_at_.empty()) log_.will_retry(std::exchange(failed_at_, {}), error_);
+    if (const auto* ask = std::get_if<PoolWalk::Ask>(&answer.step)) {
+      ticket_ = std::move(answer.ticket);
+      if (answer.copy) start_copy(std::move(*answer.copy));
+      co_return &upstream_at(ask->place);
+    }
+    if (const auto* line = std::get_if<PoolWalk::Queue>(&answer.step)) {
+      const UpstreamConfig& upstream = upstream_at(line->place);
+      co_await wait_in_line(upstream.name);
+      if (listener_ == nullptr) co_return nullptr;
+      if (ticket_) co_return &upstream;
+      error_ = queue_error(upstream);
+      walk_.failed({.error = error_}, host_.loop.now());
+    }
+    if (const auto* pause = std::get_if<PoolWalk::Pause>(&answer.step)) {
+      co_await host_.loop.sleep(net::Millis(pause->time.count()));
+    }
+    if (is_gone()) co_return nullptr;
   }
-  if (pause) log_.will_retry(upstream.name, error_);
-  return pause;
+}
+
+net::Task<> Round::wait_in_line(const std::string& upstream) {
+  net::Loop& loop = host_.loop;
+  const auto signal = std::make_shared<net::Signal>(loop);
+  const auto wake = [signal, &loop] { loop.post([signal] { signal->notify(); }); };
+  const Milliseconds patience = snapshot_->config.find_upstream(upstream)->queue_timeout;
+  const auto wait = host_.world.pools.join_line(upstream, question_, wake, loop.now());
+  line_ = signal;
+  ticket_ = wait->take();
+  if (!ticket_ && patience.count() > 0) {
+    (void)co_await signal->wait(net::Millis(patience.count()));
+    ticket_ = wait->take();
+  }
+  line_.reset();
+  if (listener_ == nullptr || expired_) ticket_.abandon();
+}
+
+// What the copy needs is copied here, where everything is still alive.
+void Round::start_copy(Board::Copy trial) {
+  const UpstreamConfig& upstream = *snapshot_->config.find_upstream(trial.upstream);
+  auto copy = std::make_unique<PoolCopy>();
+  copy->target = host_.targets.find(upstream.name);
+  std::optional<engine::TextTools> text;
+  if (!request_.tools.empty()) {
+    text = text_tools_for(upstream, model_, job_.dialect_name(), snapshot_->text_only);
+  }
+  auto encoded = encode_for(upstream, model_, job_.model.rules, text, request_);
+  copy->memory = Reservation(&host_.world.memory, MemoryUse::copy);
+  const bool fits = encoded && copy->memory.grow_to(2 * encoded->request.body.size());
+  if (copy->target == nullptr || !fits) return;
+  copy->trial = std::move(trial);
+  copy->snapshot = snapshot_;
+  copy->model = &model_;
+  copy->upstream = &upstream;
+  copy->request = encoded->prepared ? std::move(*encoded->prepared) : request_;
+  copy->encoded = std::move(encoded->request);
+  host_.loop.spawn(send_copy(host_.world, host_.loop, std::move(copy)));
+}
+
+void Round::note_failure(const UpstreamConfig& upstream) {
+  failed_at_ = upstream.name;
+  const Asked asked{upstream, model_, job_.dialect_name(), text_.has_value()};
+  if (learn_text_only(host_.world, *snapshot_, asked, error_)) return walk_.again();
+  walk_.failed({.error = error_, .asked = asked_}, host_.loop.now());
+}
+
+void Round::settle_ticket(Step step) {
+  const std::uint64_t now = host_.loop.now();
+  const bool answered = step == Step::ended || step == Step::no_call;
+  const bool refused = step == Step::failed || step == Step::broken;
+  if (answered) {
+    std::optional<std::int64_t> tokens;
+    if (const auto& usage = summary().usage) {
+      tokens = usage->prompt_tokens + usage->completion_tokens;
+    }
+    return ticket_.succeeded(tokens, now);
+  }
+  // What the gateway itself could not do says nothing of the upstream.
+  if (!refused || !asked_ || target_ == nullptr) return ticket_.abandon();
+  ticket_.failed(error_, now);
 }
 
 net::Task<Round::Step> Round::attempt(const UpstreamConfig& upstream) {
   log_.begin_attempt(upstream);
+  log_.facts().tries = walk_.tries();
+  target_.reset();
   asked_ = prepare(upstream);
   if (!asked_ || !open_call(upstream)) co_return Step::failed;
   const Step step = co_await ask(upstream);
   if (listener_ == nullptr) co_return Step::gone;
+  if (expired_ && step == Step::failed) error_ = deadline_error(model_);
   forget_encoded();
   if (std::string own = call_->take_sent(); !own.empty()) log_.record().sent(std::move(own));
   const bool failed = step == Step::failed || step == Step::broken;
@@ -245,7 +361,9 @@ net::Task<bool> Round::pump(const UpstreamConfig& upstream) {
     if (reader_->finished() || !listener_->waits()) continue;
     const bool sent = co_await listener_->send();
     if (!sent || is_gone()) co_return false;
-    if (listener_->is_committed()) forget_encoded();
+    if (!listener_->is_committed()) continue;
+    deadline_.disarm();
+    forget_encoded();
   }
   co_return true;
 }
@@ -260,6 +378,7 @@ void Round::take(const Result<UpstreamCall::Piece>& piece) {
   } else {
     log_.heard_byte();
     reader_->push(piece->bytes);
+    if (!ticket_.was_heard() && reader_->progress() > 0) ticket_.heard(host_.loop.now());
   }
   announce();
   if (!reader_->finished()) check_limits();

@@ -11,6 +11,8 @@
 #include "callgate/pipeline.h"
 #include "callgate/request.h"
 #include "dial/grace_timer.h"
+#include "dial/pool/board.h"
+#include "dial/pool/walk.h"
 #include "dial/silence.h"
 #include "dial/upstream_call.h"
 #include "engine/call_hold.h"
@@ -18,7 +20,7 @@
 #include "engine/turn_outlet.h"
 #include "engine/turn_reader.h"
 #include "net/task.h"
-#include "turn/retry_plan.h"
+#include "turn/insist_plan.h"
 #include "turn/turn_job.h"
 #include "turn/turn_log.h"
 
@@ -61,10 +63,10 @@ class Round {
     gone,    // nobody wants it
   };
 
-  // `first`: where in the model's list of upstreams to begin. REQUIRES: host, job, log, request and listener outlive the
-  // round, or, but for the host, its drop().
+  // `skip_first`: whichever upstream would be asked first has just failed and comes last. REQUIRES: host, job, log, request
+  // and listener outlive the round, or, but for the host, its drop().
   Round(const TurnHost& host, const TurnJob& job, TurnLog& log, const Request& request,
-        const PolicyOptions& policy, RoundListener& listener, std::size_t first = 0);
+        const PolicyOptions& policy, RoundListener& listener, bool skip_first = false);
   Round(const Round&) = delete;
   Round& operator=(const Round&) = delete;
 
@@ -84,8 +86,14 @@ class Round {
  private:
   enum class Step : std::uint8_t { ended, broken, failed, gone, no_call };
 
-  // Nothing: no try is left.
-  std::optional<Milliseconds> pause_after(const UpstreamConfig& upstream);
+  // Waits until an upstream may be asked. nullptr: none may, and error_ says why, or nobody wants the round any more.
+  net::Task<const UpstreamConfig*> next_upstream();
+  net::Task<> wait_in_line(const std::string& upstream);
+  void start_copy(Board::Copy copy);
+  void note_failure(const UpstreamConfig& upstream);
+  // What the upstream's memory keeps of the attempt.
+  void settle_ticket(Step step);
+  const UpstreamConfig& upstream_at(std::size_t place) const;
   net::Task<Step> attempt(const UpstreamConfig& upstream);
   // False: error_ says why the upstream cannot be asked.
   bool prepare(const UpstreamConfig& upstream);
@@ -117,13 +125,19 @@ class Round {
   const std::shared_ptr<const Snapshot> snapshot_;
   const std::shared_ptr<Capture> capture_;
   const ModelConfig& model_;
-  RetryPlan plan_;
+  PoolWalk walk_;
+  const Board::Question question_;
   InsistPlan insist_;
+  std::shared_ptr<net::Signal> line_;  // while the round waits for room at an upstream
+  net::Deadline deadline_;             // until something is committed
+  bool expired_ = false;
+  std::string failed_at_;  // the upstream whose failure nobody has tried to make good yet
 
   // Of one attempt.
   std::optional<engine::TextTools> text_;
   std::optional<Request> prepared_;
   std::optional<UpstreamRequest> encoded_;
+  PoolTicket ticket_;
   std::shared_ptr<UpstreamTarget> target_;
   std::unique_ptr<UpstreamCall> call_;  // goes before its target
   std::optional<CapturedCall> captured_;

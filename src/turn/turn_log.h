@@ -26,6 +26,7 @@ struct AttemptFacts {
   std::string session_state;    // at an upstream that keeps sessions: whether this one is new
   std::string session;          // its id there
   std::string unsaid;           // names of what its answer said, and an answer cannot carry
+  std::uint32_t tries = 0;      // of this round, with this one
   bool lacks_call = false;      // the model was asked twice for a call, and has made none
 };
 

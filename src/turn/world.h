@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <random>
 #include <string_view>
 
 #include "access/limits.h"
 #include "access/wrong_keys.h"
 #include "base/memory_budget.h"
 #include "dial/child_host.h"
+#include "dial/pool/board.h"
 #include "dial/qwen_web_upstream.h"
 #include "recorder/capture_writer.h"
 #include "recorder/live_feed.h"
@@ -34,6 +36,10 @@ namespace callgate::server {
 class QueryPool;
 class SharedLimits;
 
+struct World;
+// Upstreams that are left out of pools or come back are logged and counted from now on.
+void report_pools(World& world);
+
 struct World {
   World(telemetry::Logger& logger, telemetry::Metrics& all_metrics, store::RequestLog& request_log,
         std::int64_t max_streams)
@@ -42,6 +48,7 @@ struct World {
         requests(request_log),
         captures(logger, all_metrics, &memory),
         streams(max_streams) {
+    report_pools(*this);
     loop_states.set_loss_report([this](std::string_view why) {
       metrics.loop_states_lost.with(why).add();
       log.repeated(telemetry::LogLevel::warning, "loop state",
@@ -55,6 +62,7 @@ struct World {
   CaptureWriter captures;
   RecentCaptures recent_captures;
   LiveFeed live;
+  Board pools{std::random_device()()};
   telemetry::SpanExporter* spans = nullptr;  // nullptr: nothing is traced
   ConcurrencyLimit streams;
   ConcurrencyLimit bodies{0};  // on their way

@@ -67,6 +67,7 @@ struct UpstreamRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::vector<DroppedField> dropped;
+  std::string_view method = "POST";  // of static text, or of what outlives the request
 };
 
 struct EncodeOptions {
