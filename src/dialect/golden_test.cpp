@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "base/cuts_testing.h"
 #include "base/source_path_testing.h"
 #include "chat/event_grammar.h"
 #include "chat/event_log.h"
@@ -54,8 +55,8 @@ void expect_json_arguments(const Dialect& dialect, const Case& test) {
 void expect_case(const Dialect& dialect, const Case& test) {
   ASSERT_EQ(run(dialect, test, {}), test.out) << test.name;
   expect_json_arguments(dialect, test);
-  for (std::size_t cut = 1; cut < test.in.size(); ++cut) {
-    ASSERT_EQ(run(dialect, test, {cut}), test.out) << test.name << " cut at " << cut;
+  for (const std::vector<std::size_t>& cuts : every_cut(test.in.size())) {
+    ASSERT_EQ(run(dialect, test, cuts), test.out) << test.name << " cut at " << cuts.front();
   }
   std::vector<std::size_t> each;
   for (std::size_t cut = 1; cut < test.in.size(); ++cut) each.push_back(cut);
