@@ -100,6 +100,27 @@ std::string with_input(std::string_view body, std::string_view items) {
   return made;
 }
 
+std::string abandoned_object(std::string_view object) {
+  std::string made;
+  json::ObjectWriter writer(made);
+  json::Reader in(object);
+  for (std::string_view key; in.next_member(key);) {
+    const std::string name(key);
+    const std::string_view value = in.raw();
+    if (name == "status") {
+      writer.string("status", "failed");
+    } else if (name == "error") {
+      writer.raw("error",
+                 R"({"code":"server_error","message":"the gateway that ran this response ended )"
+                 R"(before the response was complete"})");
+    } else {
+      writer.raw_escaped(name, value);
+    }
+  }
+  writer.close();
+  return made;
+}
+
 std::string reference_id(std::string_view item) {
   const std::string type = json::member_text(item, "type");
   const bool bare = type.empty() && json::given_member(item, "role").empty() &&

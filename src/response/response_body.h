@@ -35,6 +35,13 @@ std::string with_item_ids(std::string_view items, std::string_view prefix);
 // The same body with these items as its input.
 std::string with_input(std::string_view body, std::string_view items);
 
+// Whether a response of this status goes on.
+inline bool is_running(std::string_view status) {
+  return status == "queued" || status == "in_progress";
+}
+// The object of a response whose gateway died, as it is from then on.
+std::string abandoned_object(std::string_view object);
+
 // An item that only names another: {"type":"item_reference","id":"msg_1"}. Gives the id; empty: it is something else.
 std::string reference_id(std::string_view item);
 // The response that an item belongs to, by the item's id: msg_abc_0 -> resp_abc. Empty: callgate did not mint it.

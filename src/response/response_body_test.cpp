@@ -87,5 +87,13 @@ TEST(ResponseMemory, forgets_the_oldest) {
   EXPECT_EQ(*memory.find("r2"), "y");
 }
 
+TEST(ResponseBody, an_abandoned_response_keeps_all_but_its_status_and_error) {
+  EXPECT_EQ(
+      abandoned_object(
+          R"({"id":"resp_1","status":"in_progress","error":null,"output":[],"a\"b":1.50})"),
+      R"({"id":"resp_1","status":"failed","error":{"code":"server_error","message":"the gateway that )"
+      R"(ran this response ended before the response was complete"},"output":[],"a\"b":1.50})");
+}
+
 }  // namespace
 }  // namespace callgate::server

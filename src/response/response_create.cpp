@@ -69,7 +69,8 @@ net::Task<> run_background(const Desk& desk, BackgroundTurn turn) {
 net::Task<> begin_background(const ResponseDesk& desk, Ask& ask, std::unique_ptr<LoopWork> work,
                              const ResponseFields& fields, std::unique_ptr<TurnSlots> slots,
                              std::string items) {
-  const std::string object = bare_response(work->job, "queued", "");
+  const std::string queued = bare_response(work->job, "queued", "");
+  const std::string object = bare_response(work->job, "in_progress", "");
   const store::ResponseName name{key_name_of(ask), work->job.answer_id};
   auto running = std::make_shared<RunningResponse>(desk.desk.loop, name, object);
   work->job.request.stream = true;  // what it says is kept as a stream
@@ -86,7 +87,7 @@ net::Task<> begin_background(const ResponseDesk& desk, Ask& ask, std::unique_ptr
                       .items = std::move(items)};
   desk.desk.loop.spawn(run_background(desk.desk, std::move(turn)));
   if (fields.stream) co_return co_await follow_response(ask, running, -1);
-  co_await respond_json(ask, 200, object);
+  co_await respond_json(ask, 200, queued);
 }
 
 }  // namespace

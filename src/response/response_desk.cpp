@@ -171,6 +171,23 @@ net::Task<> save_response(const Desk& desk, store::ResponseName name,
                           {{"why", saved.error().message}});
 }
 
+net::Task<Result<std::optional<store::StoredResponse>>> load_response(const Desk& desk,
+                                                                      store::ResponseName name) {
+  auto loaded = co_await desk.world.responses.load(desk.loop, name);
+  if (!loaded || !*loaded || !is_running((*loaded)->status)) co_return loaded;
+  if (desk.world.background.find(name)) co_return loaded;
+  auto given_up =
+      co_await desk.world.responses.give_up(desk.loop, name, abandoned_object((*loaded)->body));
+  if (!given_up) co_return tl::unexpected(std::move(given_up.error()));
+  if (*given_up) {
+    desk.world.log.repeated(telemetry::LogLevel::warning, "abandoned response",
+                            "a response in the background ended with the gateway that ran it",
+                            {{"id", name.id}, {"node", (*loaded)->node}});
+    loaded = co_await desk.world.responses.load(desk.loop, name);
+  }
+  co_return loaded;
+}
+
 std::string bare_response(const TurnJob& job, std::string_view status, std::string_view error) {
   const ResponseIdentity identity{
       .id = job.answer_id, .model = job.request.model, .created = net::unix_ms() / 1000};

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,10 @@ store::StoredResponse to_stored(const Desk& desk, std::string_view object, std::
 // A store that is away is logged: the answer leaves in any case.
 net::Task<> save_response(const Desk& desk, store::ResponseName name,
                           store::StoredResponse response);
+
+// The response that is kept, or nothing. One that was left behind by a gateway that died has failed.
+net::Task<Result<std::optional<store::StoredResponse>>> load_response(const Desk& desk,
+                                                                      store::ResponseName name);
 
 // A response object without output, for a request that has not begun or that ended before it did.
 std::string bare_response(const TurnJob& job, std::string_view status, std::string_view error);

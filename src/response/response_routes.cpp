@@ -58,6 +58,16 @@ Result<ShowOptions> read_show_options(std::string_view query) {
   return options;
 }
 
+// The end of a response that failed with its stream lost, or before it had one: who follows it learns of the failure in the place
+// of the next event.
+std::string lost_end(const store::StoredResponse& response, std::int64_t after) {
+  if (response.status != "failed") return {};
+  std::string frame = R"(event: response.failed
+data: {"type":"response.failed","sequence_number":)";
+  json::append_integer(frame, after + 1);
+  return frame.append(",\"response\":").append(response.body).append("}\n\n");
+}
+
 net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
   const auto options = read_show_options(ask.exchange.head().query);
   if (!options) co_return co_await desk.desk.refuse(ask, options.error());
@@ -69,7 +79,7 @@ net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
     }
     co_return co_await respond_json(ask, 200, running->object());
   }
-  const auto loaded = co_await desk.desk.world.responses.load(desk.desk.loop, name);
+  const auto loaded = co_await load_response(desk.desk, name);
   if (!loaded) co_return co_await desk.desk.refuse(ask, loaded.error());
   if (!*loaded) {
     const Error error = response_not_found(name.id);
@@ -77,8 +87,9 @@ net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
   }
   const store::StoredResponse& response = **loaded;
   if (!options->stream) co_return co_await respond_json(ask, 200, response.body);
-  if (response.events.empty()) {
-    const bool elsewhere = response.status == "queued" || response.status == "in_progress";
+  const bool background = json::given_member(response.body, "background") == "true";
+  const bool elsewhere = is_running(response.status);
+  if (response.events.empty() && (elsewhere || !background)) {
     const Error error{.code = elsewhere ? ErrorCode::conflict : ErrorCode::invalid_request,
                       .message = elsewhere
                                      ? "this response runs on another gateway, follow it there"
@@ -87,8 +98,9 @@ net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
     co_return co_await desk.desk.refuse(ask, error);
   }
   add_event_stream_headers(ask.headers, ask.protocol->stream_type);
-  (void)co_await ask.exchange.respond(200, ask.headers,
-                                      frames_after(response.events, options->after));
+  const std::string end = response.events.empty() ? lost_end(response, options->after) : "";
+  (void)co_await ask.exchange.respond(
+      200, ask.headers, end.empty() ? frames_after(response.events, options->after) : end);
 }
 
 net::Task<> delete_response(const ResponseDesk& desk, Ask& ask) {
@@ -121,7 +133,7 @@ net::Task<> cancel_response(const ResponseDesk& desk, Ask& ask) {
     running->leave(*follower);
     co_return co_await respond_json(ask, 200, running->object());
   }
-  const auto loaded = co_await desk.desk.world.responses.load(desk.desk.loop, name);
+  const auto loaded = co_await load_response(desk.desk, name);
   if (!loaded) co_return co_await desk.desk.refuse(ask, loaded.error());
   if (!*loaded) {
     const Error error = response_not_found(name.id);
@@ -129,7 +141,7 @@ net::Task<> cancel_response(const ResponseDesk& desk, Ask& ask) {
   }
   const store::StoredResponse& response = **loaded;
   if (response.status == "cancelled") co_return co_await respond_json(ask, 200, response.body);
-  const bool elsewhere = response.status == "queued" || response.status == "in_progress";
+  const bool elsewhere = is_running(response.status);
   const Error error{.code = elsewhere ? ErrorCode::conflict : ErrorCode::invalid_request,
                     .message = elsewhere ? "this response runs on another gateway, cancel it there"
                                          : "only a response that runs in the background can be "
@@ -194,7 +206,7 @@ net::Task<> list_input_items(const ResponseDesk& desk, Ask& ask) {
   const auto options = read_list_options(ask.exchange.head().query);
   if (!options) co_return co_await desk.desk.refuse(ask, options.error());
   const store::ResponseName name = name_in(ask, "/input_items");
-  const auto loaded = co_await desk.desk.world.responses.load(desk.desk.loop, name);
+  const auto loaded = co_await load_response(desk.desk, name);
   if (!loaded) co_return co_await desk.desk.refuse(ask, loaded.error());
   if (!*loaded) {
     const Error error = response_not_found(name.id);

@@ -71,7 +71,23 @@ Attempt<bool> ResponseTable::save(const ResponseName& name, const StoredResponse
           "{now} + CAST($10 AS bigint)) ON CONFLICT (key_name, id) DO UPDATE SET node = "
           "excluded.node, status = excluded.status, input = excluded.input, output = "
           "excluded.output, body = excluded.body, events = excluded.events, expires_at = "
-          "excluded.expires_at"),
+          "excluded.expires_at WHERE response.node = excluded.node"),
+      values);
+  if (!changed) return tl::unexpected(changed.error());
+  return *changed == 1;
+}
+
+// It belongs to nobody from then on: what its node says later, should it live after all, comes too late.
+Attempt<bool> ResponseTable::give_up(const ResponseName& name, std::string_view own_node,
+                                     std::string_view body, std::chrono::milliseconds grace) {
+  const std::array values = {Value(std::string_view(name.key_name)),
+                             Value(std::string_view(name.id)), Value(own_node), Value(Blob{body}),
+                             Value(static_cast<std::int64_t>(grace.count()))};
+  const auto changed = database_.change(
+      sql("UPDATE response SET status = 'failed', node = '', body = $4 WHERE key_name = $1 AND "
+          "id = $2 AND status IN ('queued', 'in_progress') AND created_at <= {now} - "
+          "CAST($5 AS bigint) AND (node = $3 OR NOT EXISTS (SELECT 1 FROM node n WHERE n.id = "
+          "response.node AND n.alive_to > {now}))"),
       values);
   if (!changed) return tl::unexpected(changed.error());
   return *changed == 1;

@@ -54,9 +54,13 @@ class ResponseTable {
   Attempt<std::optional<StoredResponse>> load(const ResponseName& name);
   // The response and those before it, the oldest first. Empty: it is not there.
   Attempt<std::vector<ResponseLink>> chain(const ResponseName& name);
-  // Replaces what is there. Safe to repeat. The value means nothing.
+  // Replaces what is there, unless that belongs to another node or was given up: then false. Safe to repeat.
   Attempt<bool> save(const ResponseName& name, const StoredResponse& response,
                      std::chrono::milliseconds keep);
+  // A response that runs on a node which has died, or that `own_node` runs no more, ends as `failed` with this object. False: it
+  // goes on, is over, or was begun less than `grace` ago, when its node may not have been heard of.
+  Attempt<bool> give_up(const ResponseName& name, std::string_view own_node, std::string_view body,
+                        std::chrono::milliseconds grace);
   // False when there is none.
   Attempt<bool> erase(const ResponseName& name);
   // Removes some of what has expired; gives how many. Fewer than `limit`: that was all.

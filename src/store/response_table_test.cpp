@@ -5,6 +5,7 @@
 
 #include "store/contract_testing.h"
 #include "store/migration.h"
+#include "store/node_table.h"
 
 namespace callgate::store {
 namespace {
@@ -44,6 +45,43 @@ TEST_P(ResponseContract, keeps_a_response_for_its_key) {
   EXPECT_TRUE(table_.erase(mine).value());
   EXPECT_FALSE(table_.erase(mine).value());
   EXPECT_FALSE(table_.load(mine).value());
+}
+
+TEST_P(ResponseContract, gives_up_what_a_dead_node_ran_and_nothing_else) {
+  NodeTable alive(*database_, "alive");
+  ASSERT_TRUE(alive.beat(kKept));
+  const auto save = [&](const std::string& id, std::string node, std::string status) {
+    StoredResponse made = response(id);
+    made.node = std::move(node);
+    made.status = std::move(status);
+    ASSERT_TRUE(table_.save({"ann", id}, made, kKept).value());
+  };
+  save("orphan", "dead", "in_progress");
+  save("waiting", "dead", "queued");
+  save("over", "dead", "completed");
+  save("running", "alive", "in_progress");
+  save("forgotten", "mine", "in_progress");
+  const auto give_up = [&](const std::string& key, const std::string& id, milliseconds grace) {
+    return table_.give_up({key, id}, "mine", "{\"failed\":1}", grace).value();
+  };
+  EXPECT_FALSE(give_up("ann", "orphan", kKept)) << "its node may not have been heard of yet";
+  EXPECT_FALSE(give_up("bob", "orphan", milliseconds(0)));
+  EXPECT_TRUE(give_up("ann", "orphan", milliseconds(0)));
+  EXPECT_FALSE(give_up("ann", "orphan", milliseconds(0))) << "once";
+  EXPECT_TRUE(give_up("ann", "waiting", milliseconds(0)));
+  EXPECT_FALSE(give_up("ann", "over", milliseconds(0)));
+  EXPECT_FALSE(give_up("ann", "running", milliseconds(0)));
+  EXPECT_TRUE(give_up("ann", "forgotten", milliseconds(0)));
+  const auto left = table_.load({"ann", "orphan"}).value();
+  EXPECT_EQ(left->status, "failed");
+  EXPECT_EQ(left->body, "{\"failed\":1}");
+  EXPECT_EQ(left->input, response("orphan").input);
+
+  // What its node says later comes too late.
+  StoredResponse late = response("orphan");
+  late.node = "dead";
+  EXPECT_FALSE(table_.save({"ann", "orphan"}, late, kKept).value());
+  EXPECT_EQ(table_.load({"ann", "orphan"}).value()->status, "failed");
 }
 
 TEST_P(ResponseContract, follows_a_chain_from_its_oldest_link) {

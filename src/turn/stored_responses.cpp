@@ -8,6 +8,9 @@
 namespace callgate::server {
 namespace {
 
+// A gateway that has just started may be in the table of responses before it is in that of living nodes.
+constexpr std::chrono::milliseconds kFirstSignOfLife{5'000};
+
 std::string queue_name(const store::ResponseName& name) {
   return "response\n" + name.key_name + "\n" + name.id;
 }
@@ -117,6 +120,18 @@ net::Task<Result<bool>> StoredResponses::save(net::Loop& loop, store::ResponseNa
   };
   auto saved = co_await store_->ask(loop, key, query);
   co_return saved;
+}
+
+net::Task<Result<bool>> StoredResponses::give_up(net::Loop& loop, store::ResponseName name,
+                                                 std::string object) {
+  if (store_ == nullptr) co_return false;
+  const std::string key = queue_name(name);
+  const auto query = [name, object = std::move(object),
+                      node = node()](store::Sessions::Tables& tables) {
+    return tables.responses.give_up(name, node, object, kFirstSignOfLife);
+  };
+  auto given_up = co_await store_->ask(loop, key, query);
+  co_return given_up;
 }
 
 net::Task<Result<bool>> StoredResponses::erase(net::Loop& loop, store::ResponseName name) {

@@ -67,6 +67,8 @@ class StoredResponses {
                                                             store::ResponseName name);
   net::Task<Result<bool>> save(net::Loop& loop, store::ResponseName name,
                                store::StoredResponse response);
+  // One whose gateway died ends as `failed`, with `object`. False: it goes on or is over. REQUIRES: it does not run in this process.
+  net::Task<Result<bool>> give_up(net::Loop& loop, store::ResponseName name, std::string object);
   // False when there is none.
   net::Task<Result<bool>> erase(net::Loop& loop, store::ResponseName name);
 
