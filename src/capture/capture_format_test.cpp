@@ -191,7 +191,7 @@ TEST(CaptureFormat, prints_joined_bytes_cut_as_they_came) {
   CaptureLine line{.time_us = 5, .direction = Direction::upstream_in, .bytes = "abcdef"};
   line.pieces = {{2, 5}, {6, 9}};
   record.lines.push_back(line);
-  const auto read = read_capture(print_capture(record));
+  auto read = read_capture(print_capture(record));
   ASSERT_TRUE(read);
   part_pieces(record);
   for (const CaptureRecord* each : {&*read, &record}) {
