@@ -19,6 +19,7 @@
 #include "loop/tool_set.h"
 #include "net/url.h"
 #include "store/request_log.h"
+#include "upstream/model_list.h"
 #include "upstream/wire_format.h"
 
 namespace callgate::server {
@@ -82,6 +83,14 @@ Result<void> check_upstream(const UpstreamConfig& upstream) {
     return wrong("upstream \"" + upstream.name +
                  "\": codex_sandbox must be read-only, workspace-write or danger-full-access");
   }
+  const bool over_http = !upstream.is_scripted() && !upstream.is_child();
+  if (!upstream.models.empty() &&
+      (!over_http || upstream::model_list_path(upstream.wire).empty())) {
+    return wrong("upstream \"" + upstream.name + "\": models: upstreams of this kind list none");
+  }
+  if (upstream.passthrough && !over_http) {
+    return wrong("upstream \"" + upstream.name + "\": passthrough is for upstreams over HTTP");
+  }
   if (upstream.is_scripted()) return {};
   if (upstream.is_child()) {
     if (!upstream.command.empty()) return {};
@@ -114,6 +123,25 @@ Result<void> check_tools(const Config& config, const ModelConfig& model) {
   return {};
 }
 
+bool serves_lists(const Config& config) {
+  return std::any_of(config.upstreams.begin(), config.upstreams.end(),
+                     [](const UpstreamConfig& upstream) {
+                       return !upstream.models.empty() || upstream.passthrough;
+                     });
+}
+
+// A table whose name is a pattern is for models that upstreams list, or for any name that fits.
+Result<void> check_pattern(const Config& config, const ModelConfig& model) {
+  const bool is_pattern = model.name.find_first_of("*?") != std::string::npos;
+  if (is_pattern && !model.aliases.empty()) {
+    return wrong("aliases are for one model, and the name is a pattern");
+  }
+  if (model.upstream.empty() && !(is_pattern && serves_lists(config))) {
+    return wrong("upstream is missing");
+  }
+  return {};
+}
+
 Result<void> check_pool(const ModelConfig& model) {
   if (!is_one_of(model.balance,
                  {"round_robin", "least_in_flight", "fastest", "session", "key", "prefix"})) {
@@ -133,7 +161,7 @@ Result<void> check_pool(const ModelConfig& model) {
 Result<void> check_model(const Config& config, const ModelConfig& model) {
   const std::string where = "model \"" + model.name + "\": ";
   if (auto pool = check_pool(model); !pool) return wrong(where + pool.error().message);
-  if (model.upstream.empty()) return wrong(where + "upstream is missing");
+  if (auto name = check_pattern(config, model); !name) return wrong(where + name.error().message);
   for (const std::string& name : model.upstream) {
     if (config.find_upstream(name) == nullptr) {
       return wrong(where + "there is no [[upstream]] named \"" + name + "\"");
@@ -284,6 +312,10 @@ std::vector<PoolPlace> places_of(const ModelConfig& model) {
     places.push_back({.upstream = name, .priority = static_cast<std::int64_t>(places.size())});
   }
   return places;
+}
+
+bool serves_anything(const Config& config) {
+  return !config.models.empty() || serves_lists(config);
 }
 
 std::vector<std::string> deprecations(const Config& config) {

@@ -391,6 +391,8 @@ Result<Config> parse_config(std::string_view text, std::string_view name,
 Result<void> check_config(const Config& config);
 // The pool of a model: what `pool` says, or `upstream` as a list in order of priority.
 std::vector<PoolPlace> places_of(const ModelConfig& model);
+// There is a model, or an upstream that has some.
+bool serves_anything(const Config& config);
 // What is accepted and no longer has the effect that its name promises, one sentence each.
 std::vector<std::string> deprecations(const Config& config);
 

@@ -10,6 +10,7 @@
 #include "front/admission.h"
 #include "gateway/mcp_route.h"
 #include "gateway/metrics_page.h"
+#include "gateway/passthrough.h"
 #include "inspector/inspector_routes.h"
 #include "json/writer.h"
 #include "net/unix_time.h"
@@ -171,8 +172,10 @@ net::Task<> Gateway::answer(net::Exchange& exchange) {
   if (!ask.protocol->id_header.empty()) ask.headers.add(ask.protocol->id_header, ask.id);
   add_cors(ask);
   std::string allow;
-  const auto route = routes_.find(exchange.head().method, exchange.head().path, allow);
+  auto route = routes_.find(exchange.head().method, exchange.head().path, allow);
   if (!allow.empty()) ask.headers.add("allow", allow);
+  const bool relayed = !route && allow.empty() && may_pass_through(ask);
+  if (relayed) route = &passthrough_;
   if (!route) co_return co_await refuse(ask, route.error());
   if ((*route)->guard != Guard::open) {
     const auto objection = object_to_page(ask);
@@ -334,10 +337,10 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
 }
 
 net::Task<> Gateway::list_models(Ask& ask) {
-  const Snapshot& snapshot = *ask.snapshot;
+  const std::vector<ListedModel> listed = ask.snapshot->list_models(ask.key);
   std::vector<ModelEntry> models;
-  for (const Snapshot::Listed& listed : snapshot.list_models(ask.key)) {
-    models.push_back({listed.name, listed.model->upstream.front(), snapshot.loaded_at});
+  for (const ListedModel& model : listed) {
+    models.push_back({model.name, model.owner, model.created});
   }
   co_await respond_json(ask, 200, ask.protocol->print_models(models));
 }
@@ -405,7 +408,8 @@ net::Task<> Gateway::readyz(Ask& ask) {
   object.integer("store_dropped", static_cast<std::int64_t>(health.dropped));
   object.integer("store_shed", static_cast<std::int64_t>(health.shed));
   object.integer("store_journal_bytes", static_cast<std::int64_t>(health.journal_bytes));
-  object.integer("models", static_cast<std::int64_t>(ask.snapshot->config.models.size()));
+  const std::size_t models = ask.snapshot->finder.list().size();
+  object.integer("models", static_cast<std::int64_t>(models));
   show_upstreams(object, upstreams, detailed);
   object.integer("streams", world_.streams.running());
   object.integer("memory_used", static_cast<std::int64_t>(world_.memory.used()));

@@ -12,6 +12,7 @@
 #include "dial/targets.h"
 #include "front/desk.h"
 #include "front/routes.h"
+#include "gateway/passthrough.h"
 #include "gateway/upstream_watch.h"
 #include "net/loop.h"
 #include "net/server.h"
@@ -89,6 +90,8 @@ class Gateway {
   Targets targets_;
   Desk desk_{world_, loop_, mint_, snapshot_, targets_};
   Routes routes_;
+  const Route passthrough_{"*", "/v1/*", Guard::model,
+                           [this](Ask& ask) { return pass_through(desk_, ask); }};
   std::unique_ptr<UpstreamWatch> watch_;  // nullptr: another gateway does it
 };
 

@@ -188,8 +188,8 @@ class TestGateway {
   }
   // As a reload does.
   void apply(const Config& config) {
-    const auto applied =
-        gateway_.apply(std::make_shared<Snapshot>(config, Access(config.keys, nullptr)));
+    const auto applied = gateway_.apply(
+        std::make_shared<Snapshot>(config, Access(config.keys, nullptr), world_.catalogue));
     if (!applied) throw std::runtime_error(applied.error().message);
   }
 

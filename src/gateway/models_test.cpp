@@ -24,7 +24,7 @@ Config two_models() {
 
 std::vector<std::string> names(const Snapshot& snapshot, const KeyState* key) {
   std::vector<std::string> all;
-  for (const Snapshot::Listed& listed : snapshot.list_models(key)) all.emplace_back(listed.name);
+  for (const ListedModel& listed : snapshot.list_models(key)) all.emplace_back(listed.name);
   return all;
 }
 
@@ -38,7 +38,7 @@ KeyConfig key_for(std::vector<std::string> models) {
 TEST(Models, lists_models_and_their_aliases) {
   const Snapshot snapshot(two_models(), Access({}, nullptr));
   EXPECT_THAT(names(snapshot, nullptr), ElementsAre("big", "gpt-big", "large", "small"));
-  EXPECT_EQ(snapshot.list_models(nullptr)[1].model->name, "big");
+  EXPECT_EQ(snapshot.choose_model(nullptr, "gpt-big")->config->name, "big");
 }
 
 TEST(Models, lists_only_what_the_key_may_use) {

@@ -92,9 +92,9 @@ Result<void> run_serve(const ServeOptions& options) {
   tune_allocator();
   auto config = load_serve_config(options);
   if (!config) return tl::unexpected(config.error());
-  if (config->models.empty()) {
+  if (!serves_anything(*config)) {
     return fail(ErrorCode::invalid_request,
-                "there is no [[model]] to serve; write a configuration file (docs/config.md) or "
+                "there is no [[model]] to serve, and no [[upstream]] with models; write a configuration file (docs/config.md) or "
                 "use --demo");
   }
   telemetry::Logger log({.level = *telemetry::to_log_level(config->log.level),

@@ -73,7 +73,8 @@ void Service::use_sessions(store::Sessions* sessions, const Config& config) {
 }
 
 Result<void> Service::start() {
-  auto first = std::make_shared<const Snapshot>(started_with_, Access(started_with_.keys, nullptr));
+  auto first = std::make_shared<const Snapshot>(started_with_, Access(started_with_.keys, nullptr),
+                                                world_.catalogue);
   auto parts = load_parts(world_, first->config, nullptr);
   if (!parts) return tl::unexpected(parts.error());
   parts_ = std::move(*parts);
@@ -182,7 +183,8 @@ Result<Service::Next> Service::load_next() {
   if (!parts) return tl::unexpected(parts.error());
   next.parts = std::move(*parts);
   Access access(config->keys, &snapshot()->access);
-  next.snapshot = std::make_shared<const Snapshot>(std::move(*config), std::move(access));
+  next.snapshot =
+      std::make_shared<const Snapshot>(std::move(*config), std::move(access), world_.catalogue);
   return next;
 }
 

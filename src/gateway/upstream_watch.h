@@ -1,4 +1,5 @@
-// Asks upstreams regularly whether they are well, where `check` says how. One event loop does it for all.
+// Asks upstreams regularly: whether they are well, where `check` says how, and which models they have, where `models` wants
+// some of them. One event loop does it for all.
 #pragma once
 
 #include <memory>
@@ -36,6 +37,7 @@ class UpstreamWatch {
     bool wanted = true;
   };
   static net::Task<> check(std::shared_ptr<Job> job, const UpstreamConfig& upstream);
+  static net::Task<> list(std::shared_ptr<Job> job, const UpstreamConfig& upstream);
 
   World& world_;
   net::Loop& loop_;

@@ -19,6 +19,7 @@ namespace callgate::server {
 struct PoolCopy {
   Board::Copy trial;
   std::shared_ptr<const Snapshot> snapshot;
+  std::shared_ptr<const ModelConfig> own_model;  // of a model without a table
   const ModelConfig* model = nullptr;        // of the snapshot
   const UpstreamConfig* upstream = nullptr;  // of the snapshot
   std::shared_ptr<UpstreamTarget> target;

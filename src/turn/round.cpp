@@ -61,6 +61,7 @@ Round::Round(const TurnHost& host, const TurnJob& job, TurnLog& log, const Reque
       listener_(&listener),
       snapshot_(job.snapshot),
       capture_(job.capture),
+      own_model_(job.model.own),
       model_(job.config()),
       walk_(make_walk(job, request, host.loop.now(), skip_first)),
       question_(make_question(job, request)),
@@ -178,6 +179,7 @@ void Round::start_copy(Board::Copy trial) {
   if (copy->target == nullptr || !fits) return;
   copy->trial = std::move(trial);
   copy->snapshot = snapshot_;
+  copy->own_model = own_model_;
   copy->model = &model_;
   copy->upstream = &upstream;
   copy->request = encoded->prepared ? std::move(*encoded->prepared) : request_;

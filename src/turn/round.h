@@ -124,6 +124,7 @@ class Round {
   // Kept for as long as the call runs.
   const std::shared_ptr<const Snapshot> snapshot_;
   const std::shared_ptr<Capture> capture_;
+  const std::shared_ptr<const ModelConfig> own_model_;  // of a model without a table
   const ModelConfig& model_;
   PoolWalk walk_;
   const Board::Question question_;

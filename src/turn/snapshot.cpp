@@ -18,8 +18,9 @@ Error no_model(const Snapshot& snapshot, const KeyState* key, std::string_view n
       denied ? "key \"" + key->config.name + "\" may not use model " : std::string("model ");
   message.append(in_quotes(name)).append(denied ? "" : " does not exist");
   std::vector<std::string_view> names;
-  for (const Snapshot::Listed& listed : snapshot.list_models(key)) names.push_back(listed.name);
-  if (snapshot.config.models.empty()) {
+  const std::vector<ListedModel> all = snapshot.list_models(key);
+  for (const ListedModel& listed : all) names.push_back(listed.name);
+  if (snapshot.config.models.empty() && !snapshot.finder.serves_lists()) {
     message += "; no [[model]] is configured";
   } else if (names.empty()) {
     message += "; this key may use no model";
@@ -63,6 +64,27 @@ std::vector<std::string> long_enough(std::vector<std::string> secrets) {
 
 }  // namespace
 
+static Snapshot::Model to_model(const ModelConfig& model) {
+  const DialectChoice dialect = *choose_dialect(model, "");
+  return {.config = &model,
+          .dialect = dialect,
+          .policy = *to_policy(model),
+          .rules = rules_of(model, dialect)};
+}
+
+// A model that no table names.
+static Snapshot::Model to_model(const FoundModel& found) {
+  Snapshot::Model model = to_model(*found.config);
+  model.own = found.config;
+  if (found.effort.empty()) return model;
+  constexpr std::string_view kEffort = "reasoning_effort";
+  std::erase_if(model.rules.params, [&](const auto& field) { return field.name == kEffort; });
+  ExtraField& field = model.rules.params.emplace_back();
+  field.name = kEffort;
+  field.value.text = "\"" + found.effort + "\"";
+  return model;
+}
+
 Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header) {
   const std::string_view name = header.empty() ? std::string_view(model.dialect) : header;
   DialectChoice choice;
@@ -82,8 +104,9 @@ Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view 
   return choice;
 }
 
-Snapshot::Snapshot(Config given, Access keys)
+Snapshot::Snapshot(Config given, Access keys, std::shared_ptr<const ModelCatalogue> catalogue)
     : config(std::move(given)),
+      finder(config, std::move(catalogue)),
       access(std::move(keys)),
       loaded_at(std::chrono::duration_cast<std::chrono::seconds>(
                     std::chrono::system_clock::now().time_since_epoch())
@@ -91,33 +114,30 @@ Snapshot::Snapshot(Config given, Access keys)
       secrets(std::make_shared<const std::vector<std::string>>(secrets_of(config))),
       mask(long_enough(*secrets)) {
   for (const ModelConfig& model : config.models) {
-    const DialectChoice dialect = *choose_dialect(model, "");
-    const Model known{.config = &model,
-                      .dialect = dialect,
-                      .policy = *to_policy(model),
-                      .rules = rules_of(model, dialect)};
+    if (is_pattern(model.name)) continue;
+    const Model known = to_model(model);
     models[model.name] = known;
     for (const std::string& alias : model.aliases) models[alias] = known;
   }
 }
 
-std::vector<Snapshot::Listed> Snapshot::list_models(const KeyState* key) const {
-  std::vector<Listed> all;
-  const auto add = [&](std::string_view name, const ModelConfig& model) {
-    if (key == nullptr || key->may_use(name)) all.push_back({name, &model});
-  };
-  for (const ModelConfig& model : config.models) {
-    add(model.name, model);
-    for (const std::string& alias : model.aliases) add(alias, model);
+std::vector<ListedModel> Snapshot::list_models(const KeyState* key) const {
+  std::vector<ListedModel> all = finder.list();
+  if (key != nullptr) {
+    std::erase_if(all, [&](const ListedModel& listed) { return !key->may_use(listed.name); });
+  }
+  for (ListedModel& listed : all) {
+    if (listed.created == 0) listed.created = loaded_at;
   }
   return all;
 }
 
 Result<Snapshot::Model> Snapshot::choose_model(const KeyState* key, std::string_view name) const {
-  const auto found = models.find(name);
   const bool allowed = key == nullptr || key->may_use(name);
-  if (found == models.end() || !allowed) return tl::unexpected(no_model(*this, key, name));
-  return found->second;
+  if (!allowed) return tl::unexpected(no_model(*this, key, name));
+  if (const auto found = models.find(name); found != models.end()) return found->second;
+  if (const auto found = finder.find(name)) return to_model(*found);
+  return tl::unexpected(no_model(*this, key, name));
 }
 
 }  // namespace callgate::server

@@ -17,6 +17,7 @@
 #include "dial/call_habits.h"
 #include "dial/learned_pairs.h"
 #include "engine/prepare_request.h"
+#include "turn/model/model_finder.h"
 
 namespace callgate::server {
 
@@ -35,24 +36,23 @@ struct Snapshot {
     DialectChoice dialect;  // without a header
     PolicyOptions policy;
     engine::RequestRules rules;
+    std::shared_ptr<const ModelConfig> own =
+        {};  // of a model without a table; nullptr: the snapshot has it
   };
-  // REQUIRES: check_config(given) holds.
-  Snapshot(Config given, Access keys);
+  // `catalogue`: what upstreams say that they serve; nullptr: nobody asks them. REQUIRES: check_config(given) holds.
+  Snapshot(Config given, Access keys, std::shared_ptr<const ModelCatalogue> catalogue = nullptr);
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  // A name that clients may ask for: of a model, or an alias of one.
-  struct Listed {
-    std::string_view name;
-    const ModelConfig* model = nullptr;
-  };
-  // The names that the key may use, in the order of the configuration. `key` is nullptr on an open gateway.
-  std::vector<Listed> list_models(const KeyState* key) const;
+  // The names that the key may use: of models, their aliases, and what upstreams serve, in the order of the configuration.
+  // `key` is nullptr on an open gateway.
+  std::vector<ListedModel> list_models(const KeyState* key) const;
 
   // The model, if it exists and the key may use it. `key` is nullptr on an open gateway.
   Result<Model> choose_model(const KeyState* key, std::string_view name) const;
 
   const Config config;
+  const ModelFinder finder;
   const Access access;
   const std::int64_t loaded_at;                                   // seconds since 1970
   const std::shared_ptr<const std::vector<std::string>> secrets;  // what captures must not show

@@ -20,6 +20,7 @@
 #include "telemetry/metrics.h"
 #include "turn/loop_memories.h"
 #include "turn/loop_states.h"
+#include "turn/model/model_catalogue.h"
 #include "turn/running_loops.h"
 #include "turn/running_responses.h"
 #include "turn/stored_responses.h"
@@ -63,6 +64,7 @@ struct World {
   RecentCaptures recent_captures;
   LiveFeed live;
   Board pools{std::random_device()()};
+  const std::shared_ptr<ModelCatalogue> catalogue = std::make_shared<ModelCatalogue>();
   telemetry::SpanExporter* spans = nullptr;  // nullptr: nothing is traced
   ConcurrencyLimit streams;
   ConcurrencyLimit bodies{0};  // on their way
