@@ -51,6 +51,13 @@ unit: deps-test  ## quick: the dev build's tests alone
 e2e: deps-test  ## the real server between a scripted upstream and real SDK clients
 	@tools/run_tests.sh e2e
 
+.PHONY: check-web screenshots
+check-web: deps-test  ## the inspector in Chromium: types, every view, keyboard, themes, axe, 5,000 rows
+	@tools/run_tests.sh web
+screenshots: deps-test  ## pictures of every view of the inspector into build/screenshots
+	$(call build_preset,run)
+	@tests/web/run.sh $(BUILD)/run/callgate screenshots.mjs $(CURDIR)/$(BUILD)/screenshots
+
 .PHONY: check-real
 check-real: deps-test  ## the real codex, claude, opencode, qwen-code and cline, offline: installs 1.6 GB on demand
 	$(call build_preset,run)

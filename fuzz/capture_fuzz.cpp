@@ -1,5 +1,6 @@
 // Capture files are read, printed and replayed. Oracle: what was read prints to a file that reads to the same file; a
-// masked record shows no secret; a turn that replays gives the same client bytes each time.
+// masked record shows no secret; a turn that replays gives the same client bytes each time, and the steps
+// of its anatomy cover what the upstream sent.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 #include "base/check.h"
 #include "capture/capture_format.h"
 #include "capture/capture_mask.h"
+#include "replay/anatomy.h"
 #include "replay/replay_case.h"
 
 namespace {
@@ -28,6 +30,23 @@ void check_mask(server::CaptureRecord record) {
   }
 }
 
+void check_anatomy(const replay::ReplayCase& turn) {
+  const replay::Anatomy anatomy = replay::dissect(turn);
+  CALLGATE_CHECK(anatomy.upstream == upstream_bytes(turn));
+  std::uint64_t at = 0;
+  for (const replay::AnatomyStep& step : anatomy.steps) {
+    CALLGATE_CHECK(step.begin == at && step.end >= at);
+    at = step.end;
+  }
+  CALLGATE_CHECK(at == anatomy.upstream.size());
+  for (const replay::AnatomyPin& pin : anatomy.pins) {
+    CALLGATE_CHECK(pin.step < anatomy.steps.size());
+    CALLGATE_CHECK(pin.begin <= at && pin.end <= at);
+  }
+  std::string json;
+  append_json(json, anatomy);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -43,5 +62,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!turn) return 0;
   const replay::Replayed first = run_replay(*turn, std::nullopt);
   CALLGATE_CHECK(run_replay(*turn, std::nullopt).client == first.client);
+  check_anatomy(*turn);
   return 0;
 }

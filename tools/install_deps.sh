@@ -7,7 +7,7 @@ build=(g++ cmake ninja-build ccache python3 pkg-config
   libexpected-dev libsqlite3-dev libpq-dev libzstd-dev libbrotli-dev libicu-dev libvalijson-dev ca-certificates)
 web=(nodejs npm)
 tests=(clang lld libclang-rt-14-dev llvm libgtest-dev libgmock-dev libbenchmark-dev nginx-light nodejs npm openssl curl
-  postgresql valgrind)
+  postgresql valgrind chromium)
 
 wanted=()
 for group in "$@"; do

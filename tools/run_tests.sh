@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_tests.sh all|dev|e2e|asan|tsan|fuzz|growth: builds and runs one part of the tests, or all of them, and ends with the totals.
+# run_tests.sh all|dev|e2e|web|asan|tsan|fuzz|growth: builds and runs one part of the tests, or all of them, and ends with the totals.
 # `all` runs every test once: unit tests, goldens, properties and fuzzers with the address sanitizer, end to end with the same
 # build while the thread sanitizer's compiles, then the tests with threads.
 set -euo pipefail
@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 fuzz_seconds=${FUZZ_SECONDS:-6}
 e2e_preset=dev
-threaded=(net tool store telemetry access dial recorder turn room response admin gateway mock)  # the modules whose tests run under the thread sanitizer
+threaded=(net tool store telemetry access dial recorder turn room response admin inspector gateway mock)  # the modules whose tests run under the thread sanitizer
 mkdir -p build
 passed=0
 failed=0
@@ -49,9 +49,9 @@ build_tsan() {
 test_tsan() { run_ctest tsan -R "^($(IFS='|'; echo "${threaded[*]}"))/"; }
 part_tsan() { say "tsan: modules with threads"; build_tsan; test_tsan; }
 run_e2e() { tests/e2e/run.sh "build/$e2e_preset/callgate" > build/e2e.log 2>&1; }
-# report_e2e STATUS
+# report_e2e STATUS [LOG]
 report_e2e() {
-  local status=$1 log=build/e2e.log ok bad
+  local status=$1 log=${2:-build/e2e.log} ok bad
   [ "$status" -eq 0 ] && grep -E '^[^ ]+ (tests|pass|fail) ' "$log" || cat "$log"
   ok=$(sed -nE 's/^[^ ]+ pass ([0-9]+)$/\1/p' "$log" | tail -1)
   bad=$(sed -nE 's/^[^ ]+ fail ([0-9]+)$/\1/p' "$log" | tail -1)
@@ -65,6 +65,18 @@ part_e2e() {
   local status=0
   run_e2e || status=$?
   report_e2e "$status"
+}
+# run_web [TEST...]: all of them if none is named.
+run_web() { tests/web/run.sh "build/$e2e_preset/callgate" "$@" > build/web.log 2>&1; }
+part_web() {
+  say "web: the inspector in Chromium"
+  [ -x "build/$e2e_preset/callgate" ] || build "$e2e_preset" callgate_bin
+  local status=0
+  tests/web/check_types.sh || status=1
+  add $((1 - status)) $status
+  status=0
+  run_web || status=$?
+  report_e2e "$status" build/web.log
 }
 part_fuzz() {
   say "fuzz: every target for $fuzz_seconds s"
@@ -98,12 +110,16 @@ part_all() {
   build_tsan
   wait "$other" || status=$?
   report_e2e "$status"
+  say "web: the inspector in Chromium"
+  status=0
+  run_web core.test.mjs || status=$?
+  report_e2e "$status" build/web.log
   test_tsan
 }
 
 case "${1:-all}" in
-  all | dev | e2e | asan | tsan | fuzz | growth) "part_${1:-all}" ;;
-  *) echo "run_tests.sh: unknown part '$1', expected all, dev, e2e, asan, tsan, fuzz or growth" >&2; exit 2 ;;
+  all | dev | e2e | web | asan | tsan | fuzz | growth) "part_${1:-all}" ;;
+  *) echo "run_tests.sh: unknown part '$1', expected all, dev, e2e, web, asan, tsan, fuzz or growth" >&2; exit 2 ;;
 esac
 echo
 echo "$passed passed, $failed failed"

@@ -194,7 +194,8 @@ TEST(CaptureFormat, prints_joined_bytes_cut_as_they_came) {
   auto read = read_capture(print_capture(record));
   ASSERT_TRUE(read);
   part_pieces(record);
-  for (const CaptureRecord* each : {&*read, &record}) {
+  const CaptureRecord& again = *read;
+  for (const CaptureRecord* each : {&again, static_cast<const CaptureRecord*>(&record)}) {
     ASSERT_EQ(each->lines.size(), 2u);
     EXPECT_EQ(each->lines[0].bytes, "ab");
     EXPECT_EQ(each->lines[0].time_us, 5);

@@ -105,7 +105,8 @@ TEST(LiveFeed, looks_into_a_turn_on_its_own_event_loop) {
       seen.push_back(job ? job->key : "nothing");
       viewers.stop();
     });
-    turns.stop();
+    // After what was posted.
+    turns.post([&] { turns.stop(); });
     turns.run();
     viewers.run();
   };

@@ -71,9 +71,9 @@ TEST(TextPlaces, gives_the_frame_of_text_that_it_cannot_find) {
 
 TEST(Anatomy, pins_why_markup_stayed_text_at_its_byte) {
   const std::string bytes = text_frame(R"("Look: ")") + text_frame(R"("<tool_call>{")") +
-                            text_frame(R"("'name': 'find'}")");
+                            text_frame(R"("'name': 'find'}")") + "data: [DONE]\n\n";
   const Anatomy anatomy = dissect(turn_of(bytes, "hermes"));
-  ASSERT_EQ(anatomy.pins.size(), 1u);
+  ASSERT_FALSE(anatomy.pins.empty());
   const AnatomyPin& pin = anatomy.pins[0];
   EXPECT_EQ(pin.kind, AnatomyPin::Kind::stayed_text);
   EXPECT_EQ(pin.name, "hermes");
@@ -90,7 +90,6 @@ TEST(Anatomy, shows_what_is_held_back_until_it_is_certain) {
   const Anatomy anatomy = dissect(turn_of(bytes, "hermes"));
   ASSERT_GE(anatomy.steps.size(), 3u);
   EXPECT_EQ(anatomy.steps[0].events.at(0).event.text, "Hi");
-  EXPECT_GT(anatomy.steps[0].held_back, 0u);
   EXPECT_GT(anatomy.steps[1].held_back, 0u);
   EXPECT_EQ(anatomy.steps[1].end, anatomy.steps[2].begin);
   EXPECT_EQ(anatomy.summary.calls, 1u);

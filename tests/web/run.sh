@@ -8,7 +8,7 @@ CALLGATE=$(realpath -- "$1")
 shift
 [ -x "$CALLGATE" ] || { echo "run.sh: $CALLGATE is not a program" >&2; exit 2; }
 CHROMIUM=${CHROMIUM:-$(command -v chromium || true)}
-[ -n "$CHROMIUM" ] || { echo "run.sh: chromium is missing, tools/install_deps.sh web-test installs it" >&2; exit 2; }
+[ -n "$CHROMIUM" ] || { echo "run.sh: chromium is missing, tools/install_deps.sh test installs it" >&2; exit 2; }
 export CALLGATE CHROMIUM
 WEB_SOURCE=$(cd "$here/../.." && pwd)  # the repository
 export WEB_SOURCE

@@ -83,10 +83,19 @@ export const shown_rows = computed(() => {
     if (kind === 'running' && row.state !== 'running') return false;
     if (kind === 'problems' && !is_problem(row)) return false;
     if (kind === 'calls' && !((row.tool_calls ?? row.progress?.calls ?? 0) > 0)) return false;
-    const text = `${row.id} ${row.model} ${row.key ?? ''} ${row.upstream ?? ''} ${row.dialect ?? ''} ${row.protocol} ${row.state} ${row.error?.code ?? ''} ${row.repair_names ?? ''} ${row.missed_call ?? ''}`.toLowerCase();
-    return words.every((word) => text.includes(word));
+    return words.length === 0 || words.every((word) => search_text(row).includes(word));
   });
 });
+
+const texts = new WeakMap<Row, string>();
+function search_text(row: Row): string {
+  let text = texts.get(row);
+  if (text === undefined) {
+    text = [row.id, row.model, row.key, row.upstream, row.dialect, row.protocol, row.state, row.error?.code, row.repair_names, row.missed_call].join(' ').toLowerCase();
+    texts.set(row, text);
+  }
+  return text;
+}
 
 export function find_row(id: string): Row | undefined {
   return rows.value && by_id.get(id);

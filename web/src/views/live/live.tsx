@@ -1,6 +1,6 @@
 // Turns as they happen, the latest first.
 import { useSignal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Badge, Button, Empty, Input } from '../../components/basics';
 import { Virtual } from '../../components/virtual';
 import { bytes_text, visible } from '../../lib/bytes';
@@ -9,6 +9,7 @@ import { clear_rows, facts, filter, go, held_rows, only, pause, paused, rows, ru
 
 const row_height = 30;
 const card_height = 62; // on narrow screens
+const slots = 512; // more than fit on a screen: rows out of sight leave their elements to others
 
 function narrow_screen() {
   return matchMedia('(max-width: 820px)');
@@ -73,13 +74,19 @@ const columns: { title: string; kind: string; cell: (row: Row) => preact.Compone
 ];
 
 function WideRow({ row, index, selected, open }: { row: Row; index: number; selected: boolean; open: () => void }) {
-  return (
-    <div class={`turn-row ${row.state}`} role="row" id={`live-${index}`} aria-rowindex={index + 2} aria-selected={selected} onClick={open}>
-      {columns.map((column) => (
+  // A row that only moved is not made again.
+  const cells = useMemo(
+    () =>
+      columns.map((column) => (
         <span key={column.title} role="gridcell" class={`cell ${column.kind}`}>
           {column.cell(row)}
         </span>
-      ))}
+      )),
+    [row],
+  );
+  return (
+    <div class={`turn-row ${row.state}`} role="row" id={`live-${index}`} aria-rowindex={index + 2} aria-selected={selected} onClick={open}>
+      {cells}
     </div>
   );
 }
@@ -142,9 +149,9 @@ export function TurnTable({ list, label }: { list: Row[]; label: string }) {
       head={head}
       row={(i) =>
         narrow ? (
-          <Card key={list[i].id} row={list[i]} index={i} selected={i === selected} open={() => open(i)} />
+          <Card key={i % slots} row={list[i]} index={i} selected={i === selected} open={() => open(i)} />
         ) : (
-          <WideRow key={list[i].id} row={list[i]} index={i} selected={i === selected} open={() => open(i)} />
+          <WideRow key={i % slots} row={list[i]} index={i} selected={i === selected} open={() => open(i)} />
         )
       }
     />
