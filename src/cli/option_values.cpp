@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "callgate/dialect.h"
-#include "cli/dialect_survey.h"
+#include "replay/dialect_survey.h"
 
 namespace callgate::cli {
 namespace {
@@ -30,7 +30,7 @@ std::vector<std::string> values_of(const CLI::Option& option) {
   if (option.check_lname("dialect")) {
     std::vector<std::string> words;
     for (const Dialect* dialect : dialect::all()) words.emplace_back(dialect->name);
-    words.emplace_back(kAllDialects);
+    words.emplace_back(replay::kAllDialects);
     return words;
   }
   return members_in(option.get_type_name());

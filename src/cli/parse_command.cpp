@@ -16,7 +16,6 @@ using replay::Emit;
 using replay::Explanation;
 using replay::kAllDialects;
 using replay::parse_split;
-using replay::parse_tools;
 using replay::ParseCase;
 using replay::Split;
 

@@ -21,7 +21,6 @@ using replay::Explanation;
 using replay::GoldenFile;
 using replay::kAllDialects;
 using replay::parse_split;
-using replay::parse_tools;
 using replay::Reading;
 using replay::ReplayCase;
 using replay::Replayed;

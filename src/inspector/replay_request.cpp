@@ -1,6 +1,7 @@
 #include "inspector/replay_request.h"
 
 #include "base/base64.h"
+#include "chat/tool_json.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "replay/anatomy.h"
@@ -14,7 +15,7 @@ tl::unexpected<Error> wrong_question(std::string message, std::string param) {
 }
 
 Result<std::vector<ToolSpec>> read_tool_list(json::Reader& in) {
-  auto tools = replay::parse_tools(in.raw());
+  auto tools = read_tools(in.raw());
   if (!tools) tools.error().param = "tools";
   return tools;
 }

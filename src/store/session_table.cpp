@@ -56,7 +56,7 @@ Session to_session(const Rows::Row& row) {
   return session;
 }
 
-Value text(std::string_view value) { return value; }
+Value to_value(std::string_view value) { return value; }
 
 // Where a page ended: `TIME-ID` of its last row.
 struct Cursor {
@@ -131,17 +131,17 @@ Attempt<std::vector<SessionAnswer>> SessionTable::candidates(std::string_view wi
                                                              std::string_view before) {
   const std::string order =
       "ORDER BY a.continued, a.created_at DESC LIMIT " + std::to_string(kMostCandidates);
-  const std::array whole = {text(with_answer)};
+  const std::array whole = {to_value(with_answer)};
   auto found = select_answers(
       "WHERE a.identity = $1 AND a.state = 'complete' AND a.expires_at > {now} " + order, whole);
   if (!found || !found->empty()) return found;
-  const std::array part = {text(before)};
+  const std::array part = {to_value(before)};
   return select_answers(
       "WHERE a.identity = $1 AND a.state <> 'complete' AND a.expires_at > {now} " + order, part);
 }
 
 Attempt<std::optional<SessionAnswer>> SessionTable::find_opening(std::string_view opening) {
-  const std::array values = {text(opening)};
+  const std::array values = {to_value(opening)};
   auto found = select_answers(
       "WHERE s.opening = $1 AND a.upstream = s.upstream AND a.chat = s.chat AND "
       "a.answer = s.answer AND a.expires_at > {now} ORDER BY s.used_at DESC LIMIT 1",
@@ -153,8 +153,8 @@ Attempt<std::optional<SessionAnswer>> SessionTable::find_opening(std::string_vie
 
 // The answer is marked first: who is second waits there, and then finds it followed.
 Attempt<bool> SessionTable::follow(const SessionAnswer& answer) {
-  const std::array values = {text(answer.upstream), text(answer.where.chat),
-                             text(answer.where.answer), text(answer.session),
+  const std::array values = {to_value(answer.upstream), to_value(answer.where.chat),
+                             to_value(answer.where.answer), to_value(answer.session),
                              Value(answer.version)};
   constexpr std::string_view kMark =
       "UPDATE session_answer SET continued = 1 WHERE upstream = $1 AND chat = $2 AND answer = $3 "
@@ -171,8 +171,8 @@ Attempt<bool> SessionTable::follow(const SessionAnswer& answer) {
 }
 
 Attempt<void> SessionTable::unfollow(const SessionAnswer& answer) {
-  const std::array values = {text(answer.upstream), text(answer.where.chat),
-                             text(answer.where.answer)};
+  const std::array values = {to_value(answer.upstream), to_value(answer.where.chat),
+                             to_value(answer.where.answer)};
   const auto changed = database_.change(
       "UPDATE session_answer SET continued = 0 WHERE upstream = $1 AND chat = $2 AND answer = $3",
       values);
@@ -182,9 +182,9 @@ Attempt<void> SessionTable::unfollow(const SessionAnswer& answer) {
 
 Attempt<void> SessionTable::begin(const SessionAnswer& answer, std::chrono::milliseconds keep) {
   const std::array values = {
-      text(answer.upstream), text(answer.where.chat), text(answer.where.answer),
-      text(answer.session),  text(answer.identity),   text(answer.where.told),
-      text(answer.request),  Value(keep.count()),     Value(Blob{})};
+      to_value(answer.upstream), to_value(answer.where.chat), to_value(answer.where.answer),
+      to_value(answer.session),  to_value(answer.identity),   to_value(answer.where.told),
+      to_value(answer.request),  Value(keep.count()),         Value(Blob{})};
   const auto changed = database_.change(
       sql("INSERT INTO session_answer (upstream, chat, answer, session, identity, state, "
           "continued, told, said, called, request, created_at, expires_at) VALUES ($1, $2, $3, $4, "
@@ -200,10 +200,10 @@ Attempt<void> SessionTable::begin(const SessionAnswer& answer, std::chrono::mill
 Attempt<bool> SessionTable::remember(const Session& session, const SessionAnswer& answer,
                                      std::chrono::milliseconds keep) {
   const std::array of_session = {
-      text(session.id),         text(session.key_name),     text(session.upstream),
-      text(session.model),      text(session.name),         text(session.parent),
-      text(session.state.chat), text(session.state.answer), text(session.state.told),
-      text(session.identity),   text(session.opening),      Value(keep.count()),
+      to_value(session.id),         to_value(session.key_name),     to_value(session.upstream),
+      to_value(session.model),      to_value(session.name),         to_value(session.parent),
+      to_value(session.state.chat), to_value(session.state.answer), to_value(session.state.told),
+      to_value(session.identity),   to_value(session.opening),      Value(keep.count()),
       Value(session.version)};
   // Both take the same values, so that both name every one of them.
   const std::string made = sql(
@@ -220,10 +220,10 @@ Attempt<bool> SessionTable::remember(const Session& session, const SessionAnswer
           "used_at = {now}, expires_at = {now} + CAST($12 AS bigint), version = version + 1 "
           "WHERE id = $1 AND version = CAST($13 AS bigint)");
   const std::array of_answer = {
-      text(answer.upstream),   text(answer.where.chat),  text(answer.where.answer),
-      text(answer.session),    text(answer.identity),    text(to_string(answer.state)),
-      text(answer.where.told), Value(Blob{answer.said}), Value(Blob{answer.called}),
-      text(answer.request),    Value(keep.count()),      Value(session.version + 1)};
+      to_value(answer.upstream),   to_value(answer.where.chat), to_value(answer.where.answer),
+      to_value(answer.session),    to_value(answer.identity),   to_value(to_string(answer.state)),
+      to_value(answer.where.told), Value(Blob{answer.said}),    Value(Blob{answer.called}),
+      to_value(answer.request),    Value(keep.count()),         Value(session.version + 1)};
   const std::string kept = sql(
       "INSERT INTO session_answer (upstream, chat, answer, session, identity, state, continued, "
       "told, said, called, request, created_at, expires_at) SELECT CAST($1 AS text), "
@@ -244,7 +244,7 @@ Attempt<bool> SessionTable::remember(const Session& session, const SessionAnswer
 }
 
 Attempt<void> SessionTable::drop(std::string_view upstream, const UpstreamState& where) {
-  const std::array values = {text(upstream), text(where.chat), text(where.answer)};
+  const std::array values = {to_value(upstream), to_value(where.chat), to_value(where.answer)};
   const auto changed = database_.change(
       "DELETE FROM session_answer WHERE upstream = $1 AND chat = $2 AND answer = $3", values);
   if (!changed) return tl::unexpected(changed.error());
@@ -252,7 +252,7 @@ Attempt<void> SessionTable::drop(std::string_view upstream, const UpstreamState&
 }
 
 Attempt<void> SessionTable::forget(std::string_view upstream, std::string_view chat) {
-  const std::array values = {text(upstream), text(chat)};
+  const std::array values = {to_value(upstream), to_value(chat)};
   const auto changed =
       database_.change("DELETE FROM session_answer WHERE upstream = $1 AND chat = $2", values);
   if (!changed) return tl::unexpected(changed.error());
@@ -260,7 +260,7 @@ Attempt<void> SessionTable::forget(std::string_view upstream, std::string_view c
 }
 
 Attempt<std::optional<Session>> SessionTable::get(std::string_view id) {
-  const std::array values = {text(id)};
+  const std::array values = {to_value(id)};
   const Attempt<Rows> rows = database_.query(
       std::string(kSessionColumns) + sql("WHERE id = $1 AND expires_at > {now}"), values);
   if (!rows) return tl::unexpected(rows.error());
@@ -271,12 +271,12 @@ Attempt<std::optional<Session>> SessionTable::get(std::string_view id) {
 Attempt<SessionPage> SessionTable::list(const SessionFilter& filter) {
   const Attempt<Cursor> cursor = read_place(filter.cursor);
   if (!cursor) return tl::unexpected(cursor.error());
-  std::vector<Value> values = {Value(cursor->created_at), text(cursor->id),
+  std::vector<Value> values = {Value(cursor->created_at), to_value(cursor->id),
                                Value(static_cast<std::int64_t>(filter.limit) + 1)};
   std::string where = sql("WHERE expires_at > {now} AND (created_at, id) < ($1, $2)");
   const auto also = [&](std::string_view column, const std::string& value) {
     if (value.empty()) return;
-    values.push_back(text(value));
+    values.push_back(to_value(value));
     where.append(" AND ").append(column).append(" = $").append(std::to_string(values.size()));
   };
   also("model", filter.model);
@@ -298,12 +298,12 @@ Attempt<SessionPage> SessionTable::list(const SessionFilter& filter) {
 
 Attempt<std::vector<SessionAnswer>> SessionTable::answers(std::string_view session,
                                                           std::size_t limit) {
-  const std::array values = {text(session), Value(static_cast<std::int64_t>(limit))};
+  const std::array values = {to_value(session), Value(static_cast<std::int64_t>(limit))};
   return select_answers("WHERE a.session = $1 ORDER BY a.created_at, a.answer LIMIT $2", values);
 }
 
 Attempt<bool> SessionTable::erase(std::string_view id) {
-  const std::array values = {text(id)};
+  const std::array values = {to_value(id)};
   const std::array commands = {Command{"DELETE FROM session WHERE id = $1", values},
                                Command{"DELETE FROM session_answer WHERE session = $1", values}};
   const auto changed = database_.batch(commands);
