@@ -26,6 +26,8 @@ struct ResponseIdentity {
   std::int64_t created = 0;
   // The field that reasoning goes into, where the protocol leaves a choice.
   std::string_view reasoning_field = "reasoning_content";
+  // Counts of tokens that nobody has stated may be estimated.
+  bool estimates = false;
 };
 
 // What stands at the end of an answer beside what the model said.

@@ -13,7 +13,8 @@ ResponseIdentity make_identity(const Request& request, const Protocol& protocol,
                         .created = options.created,
                         .reasoning_field = options.policy.reasoning == ReasoningForm::reasoning
                                                ? "reasoning"
-                                               : "reasoning_content"};
+                                               : "reasoning_content",
+                        .estimates = options.policy.estimate_usage};
   if (tally.observer != nullptr) tally.observer->turn_started(made.id);
   return made;
 }

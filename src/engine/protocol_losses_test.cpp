@@ -27,6 +27,32 @@ constexpr Sample kSamples[] = {
      "presence_penalty":0.5,"frequency_penalty":0.5,"logit_bias":{"1":1},"logprobs":true,"top_logprobs":2,"reasoning_effort":"low",
      "response_format":{"type":"json_object"},"user":"u","metadata":{"a":"b"},"service_tier":"flex","store":true,"verbosity":"low",
      "prediction":{"type":"content","content":"x"},"modalities":["text","audio"],"audio":{"voice":"a"},"prompt_cache_key":"k","new":1})"},
+    {"openai_responses", "/v1/responses",
+     R"({"model":"m","instructions":"Be brief.","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"},
+     {"type":"input_image","image_url":"data:image/png;base64,AA==","detail":"low"},{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,AA=="},
+     {"type":"input_audio","input_audio":{"data":"AA==","format":"wav"}}]},
+     {"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAAA"},{"type":"custom_tool_call","call_id":"c1","name":"patch","input":"x"},
+     {"type":"custom_tool_call_output","call_id":"c1","output":[{"type":"input_text","text":"ok"},{"type":"input_image","image_url":"data:image/png;base64,AA=="}]},
+     {"type":"compaction","encrypted_content":"gAAAA"},{"type":"hologram","id":"h_1"},{"role":"user","content":"go on"}],
+     "tools":[{"type":"function","name":"f","strict":true},{"type":"custom","name":"patch","format":{"type":"grammar","syntax":"lark","definition":"start: \"a\""}},
+     {"type":"namespace","name":"n","tools":[{"type":"function","name":"g"}]},{"type":"web_search"},{"type":"mcp","server_label":"s","server_url":"https://a/b"}],
+     "tool_choice":"required","parallel_tool_calls":false,"temperature":0.5,"top_p":0.5,"top_logprobs":2,"max_output_tokens":9,
+     "text":{"format":{"type":"json_object"},"verbosity":"low"},"reasoning":{"effort":"low","summary":"auto"},"include":["reasoning.encrypted_content"],
+     "truncation":"auto","max_tool_calls":3,"metadata":{"a":"b"},"user":"u","safety_identifier":"s","prompt_cache_key":"k","service_tier":"flex",
+     "conversation":"conv_1","prompt":{"id":"p_1"},"store":false,"new":1})"},
+    {"anthropic_messages", "/v1/messages",
+     R"({"model":"m","max_tokens":9,"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],
+     "messages":[{"role":"user","content":[{"type":"text","text":"hi"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}},
+     {"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AA=="}},{"type":"hologram","data":"x"}]},
+     {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"sig"},{"type":"redacted_thinking","data":"x"},
+     {"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"tool_use","id":"toolu_1","name":"f","input":{}}]},
+     {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","is_error":true,"content":[{"type":"text","text":"no"},
+     {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}]}]}],
+     "tools":[{"name":"f","input_schema":{"type":"object"},"strict":true,"cache_control":{"type":"ephemeral"}},{"type":"web_search_20250305","name":"web_search"}],
+     "tool_choice":{"type":"any","disable_parallel_tool_use":true},"temperature":0.5,"top_p":0.5,"top_k":4,"stop_sequences":["x"],
+     "metadata":{"user_id":"u","org":"o"},"service_tier":"standard_only","thinking":{"type":"enabled","budget_tokens":1024},
+     "output_config":{"effort":"low","format":{"type":"json_schema","schema":{"type":"object"}}},"context_management":{"edits":[]},
+     "container":"c","mcp_servers":[{"type":"url","url":"https://a/b","name":"s"}],"inference_geo":"eu","cache_control":{"type":"ephemeral"},"new":1})"},
     {"gemini", "/v1beta/models/m:generateContent",
      R"({"contents":[{"role":"user","parts":[{"text":"hi"},{"inlineData":{"mimeType":"image/png","data":"AA=="}},
      {"inlineData":{"mimeType":"audio/wav","data":"AA=="}},{"fileData":{"mimeType":"video/mp4","fileUri":"gs://a/b"}},
@@ -53,6 +79,15 @@ std::string losses_of(const Request& request, const WireFormat& wire) {
   if (!sent) return "refused: " + sent.error().message;
   std::vector<std::string> names;
   for (const DroppedField& field : sent->dropped) names.push_back("`" + field.name + "`");
+  // What only the request's own format can say: turn/attempt.cpp leaves it out.
+  if (request.origin != wire.name) {
+    for (const auto& field : request.client.own_fields) names.push_back("`" + field.name + "`");
+    for (const NativeField& field : request.native) {
+      if (field.elsewhere == NativeField::Elsewhere::named) {
+        names.push_back("`" + field.name + "`");
+      }
+    }
+  }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   std::string out;

@@ -72,6 +72,7 @@ class ResponseSocket {
         ask_(ask),
         key_name_(key_name_of(ask)),
         socket_(ask.exchange, options_of(ask)),
+        max_waiting_(ask.snapshot->config.limits.max_body.count),
         wake_(loop_),
         drained_(loop_),
         written_(loop_) {}
@@ -201,12 +202,15 @@ class ResponseSocket {
       return send_error(error, 400, {});
     }
     Lane* lane = lane_of(fields.stream_id);
-    if (lane == nullptr || lane->waiting.size() >= kMaxWaiting) {
+    // Bodies may wait as long as they have no more bytes together than one may have.
+    const bool full = waiting_bytes_ > 0 && waiting_bytes_ + message.payload.size() > max_waiting_;
+    if (lane == nullptr || full || lane->waiting.size() >= kMaxWaiting) {
       const Error error{.code = ErrorCode::rate_limited,
                         .message = "too many responses at the same time on this connection",
                         .upstream_code = "websocket_stream_limit_reached"};
       return send_error(error, 429, fields.stream_id);
     }
+    waiting_bytes_ += message.payload.size();
     lane->waiting.push_back(std::move(message.payload));
     if (lane->runs) return;
     lane->runs = true;
@@ -232,7 +236,9 @@ class ResponseSocket {
     while (!lane.waiting.empty() && !gone_) {
       const std::string body = std::move(lane.waiting.front());
       lane.waiting.pop_front();
+      waiting_bytes_ -= body.size();
       co_await answer(lane, body);
+      (void)co_await wait_for_room();
     }
     lane.runs = false;
   }
@@ -350,6 +356,8 @@ class ResponseSocket {
   Ask& ask_;
   const std::string key_name_;
   net::WebSocket socket_;
+  const std::size_t max_waiting_;
+  std::size_t waiting_bytes_ = 0;  // of bodies that no lane has begun with
   net::Signal wake_;
   net::Signal drained_;
   net::Signal written_;

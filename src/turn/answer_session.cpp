@@ -34,6 +34,17 @@ std::string joined(const std::string& first, const std::string& second) {
   return first.empty() || second.empty() ? first + second : first + ", " + second;
 }
 
+// Clients refuse heads of more than 8 to 16 KiB: of many names the first are told, then how many more there are.
+constexpr std::size_t kMaxNames = 2048;
+std::string within_reason(std::string names) {
+  if (names.size() <= kMaxNames) return names;
+  const std::size_t end = names.rfind(", ", kMaxNames);
+  if (end == std::string::npos) return names.substr(0, kMaxNames) + "...";
+  std::size_t more = 0;
+  for (std::size_t at = end; at != std::string::npos; at = names.find(", ", at + 2)) ++more;
+  return names.substr(0, end) + ", and " + std::to_string(more) + " more";
+}
+
 }  // namespace
 
 AnswerSession::AnswerSession(const TurnHost& host, TurnJob& job, TurnLog& log, Audience& audience,
@@ -195,8 +206,9 @@ void AnswerSession::add_notices() {
   headers.add(kAttemptsHeader, std::to_string(facts.tries));
   headers.add("x-callgate-dialect", facts.settled_on.empty() ? facts.read_as : facts.settled_on);
   // Of the answer only what was dropped before its head is sent can be named: for a whole one that is all.
-  const std::string dropped = joined(facts.dropped, facts.unsaid);
+  const std::string dropped = within_reason(joined(facts.dropped, facts.unsaid));
   if (!dropped.empty()) headers.add("x-callgate-dropped", dropped);
+  observe_dropped(host_.world, job_.protocol->name, facts.dropped);
   if (!facts.session_state.empty()) headers.add(kSessionStateHeader, facts.session_state);
   if (!facts.session.empty()) headers.add(kSessionHeader, facts.session);
   if (facts.lacks_call) {

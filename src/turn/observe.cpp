@@ -147,6 +147,19 @@ void observe_refusal(World& world, const Ask& ask, int status, const Error& erro
                                       {"error", error.message}});
 }
 
+// `input[3]` and `messages.3.content.1` are items that nobody knows, `tools[2]` is a tool that only its own server runs.
+void observe_dropped(World& world, std::string_view protocol, std::string_view names) {
+  while (!names.empty()) {
+    const std::size_t end = names.find(", ");
+    const std::string_view name = names.substr(0, end);
+    names.remove_prefix(end == std::string_view::npos ? names.size() : end + 2);
+    const bool item =
+        name.starts_with("input[") || name.starts_with("messages") || name.starts_with("contents");
+    const std::string_view kind = item ? "item" : name.starts_with("tools") ? "tool" : "field";
+    world.metrics.dropped_parts.with(protocol, kind).add();
+  }
+}
+
 void observe_auth_failure(World& world) { world.metrics.auth_failures.with().add(); }
 
 void observe_rate_limited(World& world, std::string_view key) {

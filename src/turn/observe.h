@@ -29,6 +29,8 @@ void observe_retry(World& world, const TurnLabels& turn, std::string_view upstre
 // One try at an upstream; nullptr: it answered.
 void observe_upstream(World& world, std::string_view upstream, const Error* error);
 void observe_refusal(World& world, const Ask& ask, int status, const Error& error);
+// What of a request its upstream was not told: names with commas between them, as `x-callgate-dropped` has them.
+void observe_dropped(World& world, std::string_view protocol, std::string_view names);
 void observe_auth_failure(World& world);
 void observe_rate_limited(World& world, std::string_view key);
 // What the child program of an upstream tells of itself.

@@ -1,6 +1,7 @@
 // Events -> the frames of a Messages stream. Hot: what is constant in the deltas of a block is built once.
 #include <utility>
 
+#include "chat/token_estimate.h"
 #include "client/answer_parts.h"
 #include "client/anthropic_messages/anthropic_messages.h"
 #include "client/anthropic_messages/messages_encoder.h"
@@ -12,7 +13,9 @@ namespace {
 
 class MessagesStream final : public MessagesEncoder {
  public:
-  using MessagesEncoder::MessagesEncoder;
+  // REQUIRES: the request outlives the encoder.
+  MessagesStream(const Request& request, const ResponseIdentity& identity)
+      : MessagesEncoder(request, identity), request_(request) {}
 
   void finish(const AnswerEnd& end) override {
     begin();
@@ -51,7 +54,9 @@ class MessagesStream final : public MessagesEncoder {
     message.raw("content", "[]");
     message.null("stop_reason");
     message.null("stop_sequence");
-    usage_.append_start(message.key("usage"));
+    // LangChain reads the size of the prompt here alone, but most upstreams say it at the end. Others take it from the end.
+    const bool guess = identity_.estimates && !usage_.is_known();
+    usage_.append_start(message.key("usage"), guess ? estimate_tokens(request_) : 0);
     to.append(message_fields_);
     message.close();
     to.append("}\n\n");
@@ -118,6 +123,7 @@ class MessagesStream final : public MessagesEncoder {
     out().append("\n\n");
   }
 
+  const Request& request_;
   bool began_ = false;
   std::string delta_;       // what a delta of the open block starts with
   std::string text_delta_;  // and one with text

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "chat/content.h"
 #include "chat/messages_frame.h"
 #include "chat/sealed_reasoning.h"
+#include "chat/token_estimate.h"
 #include "client/anthropic_messages/anthropic_messages.h"
 
 namespace callgate::client {
@@ -462,6 +464,27 @@ TEST(MessagesModels, are_listed_in_the_shape_of_the_api) {
   EXPECT_EQ(kAnthropicMessages.print_models({}),
             R"({"data":[],"has_more":false,"first_id":null,"last_id":null})");
   EXPECT_EQ(kAnthropicMessages.print_token_count(7), R"({"input_tokens":7})");
+}
+
+TEST(MessagesStream, begins_with_an_estimate_of_a_prompt_that_nobody_has_counted_yet) {
+  const Request request{
+      .messages = {{.role = Role::user, .content = text_content(std::string(350, 'a'))}},
+      .stream = true};
+  const auto started = [&](bool estimates, const std::vector<Event>& events) {
+    const auto encoder = kAnthropicMessages.make_encoder(
+        request, {.id = "msg_1", .model = "m", .created = 7, .estimates = estimates});
+    std::string out;
+    encoder->bind(out);
+    for (const Event& event : events) encoder->choice(0).accept(event);
+    return out;
+  };
+  const UsageReported counted{.usage = {.prompt_tokens = 7}};
+  EXPECT_THAT(started(false, {TextDelta{"x"}}), HasSubstr(R"("usage":{"input_tokens":0,)"));
+  EXPECT_THAT(started(true, {counted, TextDelta{"x"}}), HasSubstr(R"("usage":{"input_tokens":7,)"));
+  EXPECT_THAT(
+      started(true, {TextDelta{"x"}}),
+      HasSubstr(R"("usage":{"input_tokens":)" + std::to_string(estimate_tokens(request)) + ","));
+  EXPECT_GT(estimate_tokens(request), 90);
 }
 
 }  // namespace

@@ -53,9 +53,11 @@ void MessagesUsage::set(const UsageReported& event) {
   json_ = same ? event.json : std::string_view();
 }
 
-void MessagesUsage::append_start(std::string& out) const {
+void MessagesUsage::append_start(std::string& out, std::int64_t prompt) const {
   json::ObjectWriter object(out);
-  append_counts(object, counts_.value_or(Usage{}), 0);
+  Usage usage = counts_.value_or(Usage{});
+  if (!is_known()) usage.prompt_tokens = prompt;
+  append_counts(object, usage, 0);
   append_others(object, json_);
   object.close();
 }

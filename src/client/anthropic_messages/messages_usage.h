@@ -18,8 +18,10 @@ class MessagesUsage {
   void set(const UsageReported& event);
   void set_tier(std::string_view json) { tier_ = json; }
 
-  // What is known before the answer: nothing was written so far.
-  void append_start(std::string& out) const;
+  // Whether the size of the prompt was told.
+  bool is_known() const { return counts_ && counts_->prompt_stated; }
+  // What is known before the answer: nothing was written so far. `prompt` counts where nobody has said it yet.
+  void append_start(std::string& out, std::int64_t prompt) const;
   // The totals: what was told or, where some had to be estimated, the estimate, marked with "estimated":true. Other members are
   // the upstream's.
   void append_end(std::string& out, const AnswerEnd& end) const;
