@@ -99,6 +99,8 @@ struct CaptureRecord {
   std::int64_t time_ms = 0;  // Unix milliseconds
   std::string model;
   std::string protocol;
+  std::string
+      request_as;  // the protocol of the client's request, where that is another: its shape alone was kept
   // Of the last attempt that got as far as a pipeline.
   std::optional<CapturedPipeline> pipeline;
   std::vector<CapturedRound> rounds;  // of a tool loop: one for each line of kind round, in order

@@ -276,6 +276,7 @@ std::string print_capture(const CaptureRecord& record) {
   head.integer("time", record.time_ms);
   head.string("model", record.model);
   head.string("protocol", record.protocol);
+  if (!record.request_as.empty()) head.string("request_as", record.request_as);
   if (record.pipeline) print_pipeline(head.key("pipeline"), *record.pipeline);
   head.close();
   out += '\n';

@@ -98,6 +98,8 @@ void read_first_line(json::Reader& in, CaptureRecord& record) {
       read_string(in, record.model);
     } else if (key == "protocol") {
       read_string(in, record.protocol);
+    } else if (key == "request_as") {
+      read_string(in, record.request_as);
     } else if (key == "pipeline") {
       read_pipeline(in, record.pipeline.emplace());
     } else {

@@ -90,7 +90,8 @@ std::string demo_greeting(std::string_view base_url) {
   constexpr std::string_view kSchema =
       R"({"type":"object","properties":{"city":{"type":"string"}},"required":["city"]})";
   const std::string tool = R"("name":"get_weather","parameters":)" + std::string(kSchema);
-  return "\nTry it in another terminal:\n\n" +
+  return "\nOpen " + std::string(base_url) +
+         "/ in a browser to watch. Try it in another terminal:\n\n" +
          curl(
              "/v1/chat/completions",
              R"({"model":"demo-tools","stream":true,"messages":[{"role":"user",)"

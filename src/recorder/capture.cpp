@@ -4,7 +4,7 @@
 #include "callgate/version.h"
 #include "capture/capture_mask.h"
 #include "capture/secret_mask.h"
-#include "upstream/wire_format.h"
+#include "replay/replay_golden.h"
 
 namespace callgate::server {
 namespace {
@@ -27,21 +27,6 @@ CapturedPipeline in_words(const PipelineOptions& options) {
   if (options.dialect != nullptr) words.dialect = options.dialect->name;
   if (options.commit) words.commit = *options.commit == Commit::eager ? "eager" : "whole_call";
   return words;
-}
-
-// What shapes the model's turn; the conversation is in what the upstream was sent.
-std::string shape_of(const Request& request, bool stream) {
-  Request shape;
-  shape.model = request.model;
-  shape.messages.push_back({.role = Role::user, .content = {"\"hi\""}});
-  shape.tools = request.tools;
-  shape.other_tools = request.other_tools;
-  shape.tool_choice = request.tool_choice;
-  shape.parallel_tool_calls = request.parallel_tool_calls;
-  shape.include_usage = request.include_usage;
-  const auto encoded =
-      upstream::find("openai_chat")->encode(shape, {.model = request.model, .stream = stream});
-  return encoded ? encoded->body : std::string();
 }
 
 void copy_headers(CapturedHead& head, const net::Headers& headers) {
@@ -103,6 +88,7 @@ Capture::Capture(CaptureWriter& writer, const CaptureConfig& config, Start start
   job_.record.time_ms = start.time_ms;
   job_.record.model = std::move(start.model);
   job_.record.protocol = std::move(start.protocol);
+  if (brief_) job_.record.request_as = "openai_chat";
   job_.secrets = std::move(start.secrets);
   job_.folder = config.dir;
   job_.max_files = static_cast<std::size_t>(config.max_files);
@@ -149,7 +135,7 @@ void Capture::made_pipeline(PipelineOptions& options) {
 }
 
 void Capture::begin_round(const Request& request, const PipelineOptions& options) {
-  CapturedRound round{.pipeline = in_words(options), .request = shape_of(request, true)};
+  CapturedRound round{.pipeline = in_words(options), .request = replay::shape_of(request, true)};
   if (!take(sizeof(CapturedRound) + round.request.size())) return;
   job_.record.rounds.push_back(std::move(round));
   add(Direction::upstream_in, {.kind = CaptureLine::Kind::round});
@@ -162,7 +148,7 @@ void Capture::release_reasoning() { add_mark(CaptureLine::Kind::released); }
 void Capture::keep_request(const Request& request) {
   if (!brief_ || finished_) return;
   // Without it nothing can be replayed, so it is there even when the capture is truncated.
-  std::string shape = shape_of(request, request.stream);
+  std::string shape = replay::shape_of(request, request.stream);
   const std::uint64_t memory = sizeof(CaptureLine) + shape.size();
   if (!writer_.reserve(memory, config_.max_memory.count)) return;
   job_.reserved += memory;
@@ -174,7 +160,7 @@ CaptureJob Capture::look(const Request& request) const {
   if (brief_ && job.record.rounds.empty()) {
     job.record.lines.push_back({.direction = Direction::client_in,
                                 .kind = CaptureLine::Kind::bytes,
-                                .bytes = shape_of(request, request.stream)});
+                                .bytes = replay::shape_of(request, request.stream)});
   }
   return job;
 }

@@ -173,7 +173,9 @@ Result<ReplayCase> to_replay_case(const CaptureRecord& record, std::size_t round
     add_round(made, record, wanted);
     body = record.rounds[wanted - 1].request;
   }
-  auto request = to_request(body, record.protocol);
+  // Of a round, its shape is kept.
+  const bool shaped = made.rounds > 0 || !record.request_as.empty();
+  auto request = to_request(body, shaped ? "openai_chat" : record.protocol);
   if (!request) {
     if (record.truncated) request.error().message += " (the capture is truncated)";
     return tl::unexpected(request.error());

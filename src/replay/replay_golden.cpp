@@ -60,27 +60,6 @@ void append_tool_choice(json::ObjectWriter& object, const Request& request) {
   }
 }
 
-// The conversation is private, and the answer does not depend on it.
-std::string request_of(const Request& request) {
-  std::string out;
-  json::ObjectWriter object(out);
-  object.string("model", request.model);
-  if (request.choices != 1) object.integer("n", request.choices);
-  object.boolean("stream", true);
-  if (request.include_usage) object.raw("stream_options", R"({"include_usage":true})");
-  object.raw("messages", R"([{"role":"user","content":"hi"}])");
-  if (!request.tools.empty() || !request.other_tools.empty()) {
-    append_tools(object.key(request.legacy_functions ? "functions" : "tools"), request);
-  }
-  append_tool_choice(object, request);
-  // `functions` knows no parallel calls.
-  if (request.parallel_tool_calls && !request.legacy_functions) {
-    object.boolean("parallel_tool_calls", *request.parallel_tool_calls);
-  }
-  object.close();
-  return out + "\n";
-}
-
 std::string policy_of(const PipelineOptions& options) {
   std::string text;
   const auto add = [&](std::string_view name, std::string_view value) {
@@ -99,6 +78,26 @@ std::string policy_of(const PipelineOptions& options) {
 
 }  // namespace
 
+std::string shape_of(const Request& request, bool stream) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.string("model", request.model);
+  if (request.choices != 1) object.integer("n", request.choices);
+  object.boolean("stream", stream);
+  if (stream && request.include_usage) object.raw("stream_options", R"({"include_usage":true})");
+  object.raw("messages", R"([{"role":"user","content":"hi"}])");
+  if (!request.tools.empty() || !request.other_tools.empty()) {
+    append_tools(object.key(request.legacy_functions ? "functions" : "tools"), request);
+  }
+  append_tool_choice(object, request);
+  // `functions` knows no parallel calls.
+  if (request.parallel_tool_calls && !request.legacy_functions) {
+    object.boolean("parallel_tool_calls", *request.parallel_tool_calls);
+  }
+  object.close();
+  return out;
+}
+
 Result<std::vector<GoldenFile>> to_golden(const ReplayCase& input) {
   if (input.status < 200 || input.status >= 300) {
     return fail(ErrorCode::invalid_request,
@@ -107,8 +106,8 @@ Result<std::vector<GoldenFile>> to_golden(const ReplayCase& input) {
   const std::string bytes = upstream_bytes(input);
   std::vector<GoldenFile> files{{is_whole_body(bytes) ? ".body" : ".sse", bytes}};
   const auto usual = client::find("openai_chat")->decode({.body = engine::usual_golden_request()});
-  const std::string body = request_of(input.request);
-  if (body != request_of(*usual)) files.push_back({".request.json", body});
+  const std::string body = shape_of(input.request, true) + "\n";
+  if (body != shape_of(*usual, true) + "\n") files.push_back({".request.json", body});
   const std::string policy = policy_of(input.options);
   if (!policy.empty()) files.push_back({".policy", policy});
   // The request is read back, so that the case is run with what its file says.

@@ -14,6 +14,10 @@ struct GoldenFile {
   std::string text;
 };
 
+// What of a request shapes its answer, as Chat Completions JSON: model, tools, choices, usage. The conversation is private, and the
+// answer does not depend on it.
+std::string shape_of(const Request& request, bool stream);
+
 // Fails when the upstream had no answer that a pipeline could read.
 Result<std::vector<GoldenFile>> to_golden(const ReplayCase& input);
 

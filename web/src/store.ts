@@ -149,21 +149,23 @@ async function load_history() {
   put(page.data);
 }
 
-// One frame of the screen gets all that came since the last one.
+// One frame of the screen gets all that came since the last one. A page that nobody sees has no frames.
 let queue: Row[] = [];
-function enqueue(row: Row) {
-  if (queue.push(row) > 1) return;
-  requestAnimationFrame(() => {
-    const news = queue;
-    queue = [];
-    take(news);
-  });
-  if (document.hidden) {
-    const news = queue;
-    queue = [];
-    take(news);
-  }
+let scheduled = false;
+function flush() {
+  scheduled = false;
+  const news = queue;
+  queue = [];
+  if (news.length > 0) take(news);
 }
+function enqueue(row: Row) {
+  queue.push(row);
+  if (scheduled) return;
+  scheduled = true;
+  if (document.hidden) setTimeout(flush, 250);
+  else requestAnimationFrame(flush);
+}
+document.addEventListener('visibilitychange', flush);
 
 let running: AbortController | null = null;
 
