@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs missing Debian packages: install_deps.sh build [test]. Quiet and fast when nothing is missing.
+# Installs missing Debian packages: install_deps.sh build [test] [package]. Quiet and fast when nothing is missing.
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache python3 pkg-config
@@ -7,13 +7,15 @@ build=(g++ cmake ninja-build ccache python3 pkg-config
   libexpected-dev libsqlite3-dev libpq-dev libzstd-dev libbrotli-dev libicu-dev libvalijson-dev ca-certificates)
 tests=(clang lld libclang-rt-14-dev llvm libgtest-dev libgmock-dev libbenchmark-dev nginx-light nodejs npm openssl curl
   postgresql valgrind)
+package=(dpkg-dev nodejs npm git debootstrap lintian)
 
 wanted=()
 for group in "$@"; do
   case "$group" in
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${tests[@]}") ;;
-    *) echo "install_deps.sh: unknown group '$group', expected build or test" >&2; exit 2 ;;
+    package) wanted+=("${package[@]}") ;;
+    *) echo "install_deps.sh: unknown group '$group', expected build, test or package" >&2; exit 2 ;;
   esac
 done
 
