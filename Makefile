@@ -68,6 +68,13 @@ check-mcp: deps-test  ## the official MCP conformance scenarios: installs 150 MB
 	$(call build_preset,run)
 	@tools/check_mcp.sh $(BUILD)/run/callgate
 
+.PHONY: package check-package
+package: deps  ## Debian and npm packages, the portable archive, SBOM and sums, in build/package/out
+	@tools/install_deps.sh build package
+	@tools/package/run.py
+check-package: package  ## ...and install, run and purge them in a minimal Debian root (debootstrap, as root)
+	@tests/package/check.py
+
 .PHONY: asan tsan
 asan tsan: deps-test  ## the tests under a sanitizer
 	@tools/run_tests.sh $@

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs missing Debian packages: install_deps.sh build [web] [test]. Quiet and fast when nothing is missing.
+# Installs missing Debian packages: install_deps.sh build [web] [test] [package]. Quiet and fast when nothing is missing.
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache python3 pkg-config
@@ -8,6 +8,7 @@ build=(g++ cmake ninja-build ccache python3 pkg-config
 web=(nodejs npm)
 tests=(clang lld libclang-rt-14-dev llvm libgtest-dev libgmock-dev libbenchmark-dev nginx-light nodejs npm openssl curl
   postgresql valgrind chromium)
+package=(dpkg-dev nodejs npm git debootstrap lintian)
 
 wanted=()
 for group in "$@"; do
@@ -15,7 +16,8 @@ for group in "$@"; do
     build) wanted+=("${build[@]}") ;;
     web) wanted+=("${web[@]}") ;;
     test) wanted+=("${tests[@]}") ;;
-    *) echo "install_deps.sh: unknown group '$group', expected build, web or test" >&2; exit 2 ;;
+    package) wanted+=("${package[@]}") ;;
+    *) echo "install_deps.sh: unknown group '$group', expected build, web, test or package" >&2; exit 2 ;;
   esac
 done
 

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Runs the commands of README.md's installation, as printed, in a minimal Debian root (debootstrap, as root): readme.sh ROOT [test].
+# ROOT is such a root, which is changed. `make run` must answer; with `test` `make test` runs as well.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+root=${1:?usage: readme.sh ROOT [test]}
+block=$(sed -n '/^## Install/,/^## /p' README.md | sed -n '/^```sh/,/^```/p' | sed '1d;$d')
+install=$(head -1 <<< "$block")
+rm -rf "$root/src" && mkdir "$root/src"
+git ls-files -z | xargs -0 cp --parents -t "$root/src"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive bash -c "cd /src && $1"; }
+
+mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+trap 'umount "$root/proc"' EXIT
+SECONDS=0
+inside "$install"
+setsid chroot "$root" env DEBIAN_FRONTEND=noninteractive bash -c 'cd /src && exec make run LISTEN=127.0.0.1:18433' > "$root/run.log" 2>&1 &
+run=$!
+until curl -sf http://127.0.0.1:18433/readyz > /dev/null; do
+  kill -0 "$run" 2> /dev/null || { cat "$root/run.log"; exit 1; }
+  sleep 1
+done
+echo "make run answers after $SECONDS s"
+kill -- "-$run"
+wait "$run" || true
+if [ "${2:-}" = test ]; then
+  SECONDS=0
+  inside 'make test'
+  echo "make test took $SECONDS s"
+fi
