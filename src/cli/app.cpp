@@ -1,7 +1,10 @@
 #include "cli/app.h"
 
+#include <iostream>
+
 #include "callgate/version.h"
 #include "cli/commands.h"
+#include "cli/word_advice.h"
 
 namespace callgate::cli {
 
@@ -24,7 +27,15 @@ int run(int argc, const char* const* argv) {
   add_completion(app, exit_code);
   add_manual(app, exit_code);
   add_version(app, exit_code);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool failed = error.get_exit_code() != 0;
+    const std::string advice = failed ? advise_on_words(app, argc, argv) : std::string();
+    if (advice.empty()) return app.exit(error);
+    std::cerr << "callgate: " << advice << "\nRun with --help for more information.\n";
+    return error.get_exit_code();
+  }
   return exit_code;
 }
 

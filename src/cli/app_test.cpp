@@ -33,10 +33,12 @@ TEST(App, lists_its_commands) {
 TEST(App, refuses_a_line_that_it_does_not_understand) {
   const std::pair<std::vector<std::string>, std::string_view> rows[] = {
       {{}, "A subcommand is required"},
-      {{"sing"}, "A subcommand is required"},
+      {{"sing"}, "unknown command \"sing\""},
+      {{"serv"}, "unknown command \"serv\", did you mean \"serve\"?"},
+      {{"serve", "--lisen", "x"}, "unknown option \"--lisen\", did you mean \"--listen\"?"},
+      {{"config", "chek"}, "unknown command \"chek\", did you mean \"check\"?"},
       {{"dialects", "--loud"}, "--loud"},
       {{"config"}, "A subcommand is required"},
-      {{"config", "check"}, "file is required"},
       {{"store"}, "A subcommand is required"},
       {{"log"}, "A subcommand is required"},
       {{"log", "capture"}, "id is required"},
@@ -102,7 +104,7 @@ TEST(CompletionCommand, completes_every_command_and_its_options) {
     EXPECT_THAT(bash.out, HasSubstr("    " + std::string(command) + ") words='"));
   }
   EXPECT_THAT(bash.out, HasSubstr("    dialects) words='--help --json --for' ;;\n"));
-  EXPECT_THAT(bash.out, HasSubstr("    config) words='check --help' ;;\n"));
+  EXPECT_THAT(bash.out, HasSubstr("    config) words='check init schema --help' ;;\n"));
   EXPECT_THAT(bash.out, HasSubstr("words='serve mock parse replay dialects smoke config store log "
                                   "completion manual version --help --version'\n"));
 

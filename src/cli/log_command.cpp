@@ -107,8 +107,7 @@ int show(const LogArguments& arguments, LogSource& source) {
 }
 
 int capture(const LogArguments& arguments, LogSource& source) {
-  const auto answer =
-      source.ask("/v1/requests/" + percent_encoded(arguments.id) + "/capture", "");
+  const auto answer = source.ask("/v1/requests/" + percent_encoded(arguments.id) + "/capture", "");
   if (!answer) return give_up(answer.error());
   std::cout << *answer << std::flush;
   return 0;

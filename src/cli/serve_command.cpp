@@ -3,10 +3,11 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/config_place.h"
+#include "gateway/serve.h"
 #include "mock/demo.h"
 #include "mock/mock.h"
 #include "mock/mock_stdio.h"
-#include "gateway/serve.h"
 
 namespace callgate::cli {
 namespace {
@@ -27,7 +28,9 @@ void add_all_demos(server::Config& config) {
 void add_serve(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("serve", "Run the gateway");
   auto options = std::make_shared<server::ServeOptions>();
-  command->add_option("--config", options->source.file, "TOML file; see docs/config.md");
+  command->add_option(
+      "--config", options->source.file,
+      "TOML file, see docs/config.md; ./callgate.toml or /etc/callgate/callgate.toml when absent");
   command->add_option(
       "--listen", options->listen,
       "address instead of the configuration's: host:port or unix:/path (repeatable)");
@@ -36,6 +39,10 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_flag("--demo", *demo, "add the scripted demo models");
   command->footer("SIGHUP reloads the file. SIGTERM drains; a second one stops at once.");
   command->callback([options, demo, &exit_code] {
+    if (options->source.file.empty() && !*demo) {
+      options->source.file = find_config_file();
+      if (!options->source.file.empty()) std::cerr << "using " << options->source.file << '\n';
+    }
     if (*demo) {
       options->amend = add_all_demos;
       options->greet = server::demo_greeting;

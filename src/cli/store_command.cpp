@@ -1,9 +1,11 @@
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/config_place.h"
 #include "config/config.h"
 #include "store/export.h"
 #include "store/migration.h"
@@ -30,7 +32,9 @@ store::DatabaseOptions patient() {
 // Empty after a message about what is wrong.
 std::string find_url(const StoreOptions& options) {
   if (!options.url.empty()) return options.url;
-  const auto config = server::load_config(options.source);
+  server::ConfigSource source = options.source;
+  if (source.file.empty()) source.file = find_config_file();
+  const auto config = server::load_config(source);
   if (config) return config->store.url;
   std::cerr << config.error().message << '\n';
   return {};
@@ -48,10 +52,31 @@ store::Progress make_progress() {
   };
 }
 
+// What an action does to a store.
+enum class Access : std::uint8_t {
+  look,  // nothing
+  read,  // brings its schema up to date
+  make,  // makes it, if there is none
+};
+
+// A file that is not there. A look at it must not make it.
+bool is_missing_file(std::string_view url) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (!url.starts_with(kSqlite)) return false;
+  const std::string path(url.substr(kSqlite.size()));
+  std::error_code fault;
+  return path != ":memory:" && !std::filesystem::exists(path, fault);
+}
+
 template <class Work>
-int with_store(const StoreOptions& options, bool migrate, Work work) {
+int with_store(const StoreOptions& options, Access access, Work work) {
   const std::string url = find_url(options);
   if (url.empty()) return 1;
+  const bool migrate = access != Access::look;
+  if (access != Access::make && is_missing_file(url)) {
+    std::cerr << "store: " << store::shown_url(url) << ": No such file or directory\n";
+    return 1;
+  }
   const Attempt<std::unique_ptr<Database>> database =
       migrate ? store::open_migrated(url, patient()) : store::open_database(url, patient());
   const auto report = [&](const store::Fault& fault) {
@@ -105,15 +130,16 @@ Attempt<int> read_lines(Database& database) {
 }
 
 void add_action(CLI::App& command, int& exit_code, const char* name, const char* help,
-                bool migrates, Attempt<int> (*work)(Database&)) {
+                Access access, Attempt<int> (*work)(Database&)) {
   CLI::App* action = command.add_subcommand(name, help);
   auto options = std::make_shared<StoreOptions>();
   action->add_option("--url", options->url,
                      "sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE");
-  action->add_option("--config", options->source.file, "TOML file whose store.url is used");
-  action->callback([options, migrates, work, &exit_code] {
+  action->add_option("--config", options->source.file,
+                     "TOML file whose store.url is used; found as `serve` finds it when absent");
+  action->callback([options, access, work, &exit_code] {
     std::ios::sync_with_stdio(false);
-    exit_code = with_store(*options, migrates, work);
+    exit_code = with_store(*options, access, work);
   });
 }
 
@@ -126,13 +152,13 @@ void add_store(CLI::App& app, int& exit_code) {
   command->footer(
       "To move a store: callgate store export --url sqlite:callgate.db |\n"
       "                 callgate store import --url postgresql://db.example/callgate");
-  add_action(*command, exit_code, "migrate", "Bring the schema up to date", true, migrate);
+  add_action(*command, exit_code, "migrate", "Bring the schema up to date", Access::make, migrate);
   add_action(*command, exit_code, "check", "Look for damage and for rows that belong to nothing",
-             false, check);
-  add_action(*command, exit_code, "export", "Write all rows as JSON lines to standard output", true,
-             write_lines);
+             Access::look, check);
+  add_action(*command, exit_code, "export", "Write all rows as JSON lines to standard output",
+             Access::read, write_lines);
   add_action(*command, exit_code, "import",
-             "Read such lines from standard input into an empty store", true, read_lines);
+             "Read such lines from standard input into an empty store", Access::make, read_lines);
 }
 
 }  // namespace callgate::cli

@@ -45,6 +45,15 @@ TEST_F(StoreCommandTest, finds_the_store_of_a_configuration) {
   EXPECT_THAT(missing.err, HasSubstr("none.toml"));
 }
 
+TEST_F(StoreCommandTest, does_not_make_what_it_only_looks_at) {
+  for (const std::string action : {"check", "export"}) {
+    const Ran ran = run_command({"store", action, "--url", url("none.db")});
+    EXPECT_EQ(ran.exit_code, 1) << action;
+    EXPECT_THAT(ran.err, HasSubstr("none.db: No such file or directory")) << action;
+    EXPECT_FALSE(std::filesystem::exists(path_of("none.db"))) << action;
+  }
+}
+
 TEST_F(StoreCommandTest, names_the_store_that_it_cannot_read) {
   const std::string file = write("text.db", std::string(4096, 'x'));
   for (const std::string action : {"migrate", "check", "export"}) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -16,30 +17,46 @@
 #include "config/config.h"
 #include "config/config_fields.h"
 #include "config/config_text.h"
+#include "config/mistakes.h"
+#include "config/text_expansion.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
 namespace callgate::server {
 namespace {
 
-// Collects the first fault, with its place.
+// What stands there instead of what was expected. What may be a credential is not shown.
+std::string found_text(const toml::node& node, std::string_view key) {
+  constexpr std::array<std::string_view, 8> kPrivate{"headers", "env", "environment", "command",
+                                                     "key",     "url", "secret",      "endpoint"};
+  const bool hidden = std::find(kPrivate.begin(), kPrivate.end(), key) != kPrivate.end();
+  if (hidden && node.is_string()) return "a string";
+  if (node.is_string()) return in_quotes(node.as_string()->get());
+  if (node.is_integer()) return std::to_string(node.as_integer()->get());
+  if (node.is_boolean()) return node.as_boolean()->get() ? "true" : "false";
+  if (node.is_floating_point()) return "a number with a fraction";
+  if (node.is_array()) return "a list";
+  if (node.is_table()) return "a table";
+  return "a date or time";
+}
+
+// Collects everything that is wrong, and where each key stands.
 class Loader {
  public:
-  explicit Loader(std::string_view file) : file_(file) {}
+  Loader(SourceLines& lines, std::vector<Mistake>& mistakes) : lines_(lines), mistakes_(mistakes) {}
 
   void fail(const toml::node& node, std::string message) {
-    if (error_) return;
-    const toml::source_position at = node.source().begin;
-    std::string where(file_);
-    if (at.line > 0) where += ":" + std::to_string(at.line);
-    error_ = Error{.code = ErrorCode::invalid_request, .message = where + ": " + message};
+    mistakes_.push_back(
+        {.path = key_, .message = std::move(message), .line = node.source().begin.line});
   }
-  const std::optional<Error>& error() const { return error_; }
 
   template <class T>
   void read_section(T& into, const toml::table& table, std::string_view path) {
+    lines_.add(place_, table.source().begin.line);
     for (const auto& [key, node] : table) {
       if (is_subsection<T>(key.str())) continue;
+      key_ = join_path(place_, key.str());
+      lines_.add(key_, key.source().begin.line);
       bool known = false;
       std::apply(
           [&, &key = key, &node = node](const auto&... field) {
@@ -51,6 +68,7 @@ class Loader {
           Section<T>::fields);
       if (!known) unknown_key<T>(node, key.str(), path);
     }
+    key_ = place_;
     std::apply([&](const auto&... field) { (read_default(into, table, field), ...); },
                Section<T>::fields);
   }
@@ -71,21 +89,28 @@ class Loader {
     if (!node->is_table())
       return fail(*node, std::string(Section<T>::name) + ": expected a table, written [" +
                              std::string(Section<T>::name) + "]");
+    place_ = Section<T>::name;
     read_section(into, *node->as_table(), Section<T>::name);
+    place_.clear();
   }
 
   template <class T>
   void read_list(std::vector<T>& into, const toml::table& root) {
     const std::string name(Section<T>::name);
     const toml::node* node = root.get(name);
+    key_ = name;
     if (node == nullptr) return;
     if (!node->is_array())
       return fail(*node, name + ": expected a list of tables, written [[" + name + "]]");
     for (const toml::node& item : *node->as_array()) {
-      if (!item.is_table())
+      if (!item.is_table()) {
+        key_ = name;
         return fail(item, name + ": expected a list of tables, written [[" + name + "]]");
+      }
+      place_ = name + "[" + std::to_string(into.size()) + "]";
       read_section(into.emplace_back(), *item.as_table(), name);
     }
+    place_.clear();
   }
 
  private:
@@ -133,8 +158,20 @@ class Loader {
       valid.insert(valid.end(), kSections.begin(), kSections.end());
     std::string message = "unknown key `" + join_path(path, shortened(key)) + "`";
     const std::string_view near = nearest(key, valid);
-    if (!near.empty()) message += ", did you mean `" + join_path(path, near) + "`?";
+    if (!path.empty() && is_top_level(key)) {
+      message = "`" + std::string(key) +
+                "` is a top-level key: write it above the first [table], not in [" +
+                std::string(path) + "]";
+    } else if (!near.empty()) {
+      message += ", did you mean `" + join_path(path, near) + "`?";
+    }
     fail(node, std::move(message));
+  }
+  static bool is_top_level(std::string_view key) {
+    bool found = false;
+    std::apply([&](const auto&... field) { ((found = found || field.key == key), ...); },
+               Section<Config>::fields);
+    return found;
   }
 
   static std::string join_path(std::string_view path, std::string_view key) {
@@ -142,32 +179,24 @@ class Loader {
   }
   void expected(const toml::node& node, std::string_view path, std::string_view key,
                 std::string_view what) {
-    fail(node, join_path(path, key) + ": expected " + std::string(what));
+    fail(node, join_path(path, key) + ": expected " + std::string(what) + ", got " +
+                   found_text(node, key));
   }
 
-  // ${NAME} -> the environment's value.
+  // With what ${...} stands for.
   std::optional<std::string> text(const toml::node& node, std::string_view path,
                                   std::string_view key) {
     if (!node.is_string()) {
       expected(node, path, key, "a string");
       return std::nullopt;
     }
-    std::string out;
-    std::string_view in = node.as_string()->get();
-    for (std::size_t open; (open = in.find("${")) != std::string_view::npos;) {
-      const std::size_t close = in.find('}', open);
-      if (close == std::string_view::npos) break;
-      const std::string name(in.substr(open + 2, close - open - 2));
-      const char* value = std::getenv(name.c_str());
-      if (value == nullptr) {
-        fail(node, join_path(path, key) + ": environment variable " + name + " is not set");
-        return std::nullopt;
-      }
-      out.append(in, 0, open).append(value);
-      in.remove_prefix(close + 1);
+    const auto dollars = key == "command" ? Dollars::before_braces : Dollars::everywhere;
+    auto value = expand_text(node.as_string()->get(), dollars);
+    if (!value) {
+      fail(node, join_path(path, key) + ": " + value.error().message);
+      return std::nullopt;
     }
-    out.append(in);
-    return out;
+    return std::move(*value);
   }
 
   void read(std::string& into, const toml::node& node, std::string_view path,
@@ -175,6 +204,7 @@ class Loader {
     if (auto value = text(node, path, key)) into = std::move(*value);
   }
   void read(Secret& into, const toml::node& node, std::string_view path, std::string_view key) {
+    if (!node.is_string()) return fail(node, join_path(path, key) + ": expected a string");
     if (auto value = text(node, path, key)) into = Secret(std::move(*value));
   }
   void read(bool& into, const toml::node& node, std::string_view path, std::string_view key) {
@@ -319,8 +349,10 @@ class Loader {
   static constexpr std::array<std::string_view, 15> kSections{
       "tls",   "limits",    "log",  "cors", "store", "capture",  "otlp", "loop",
       "rooms", "responses", "tool", "hook", "key",   "upstream", "model"};
-  std::string_view file_;
-  std::optional<Error> error_;
+  SourceLines& lines_;
+  std::vector<Mistake>& mistakes_;
+  std::string place_;  // the table that is read: `upstream[1]`
+  std::string key_;    // and its key
 };
 
 // The child of `node` that a path segment names: a key, a position, or the `name` of a list's table.
@@ -349,6 +381,19 @@ void put(toml::table& table, std::string_view key, std::string_view value) {
   }
 }
 
+bool is_list(std::string_view section) {
+  constexpr std::array<std::string_view, 5> kLists{"tool", "hook", "key", "upstream", "model"};
+  return std::find(kLists.begin(), kLists.end(), section) != kLists.end();
+}
+
+tl::unexpected<Error> no_such_table(std::string_view set, std::string_view list,
+                                    std::string_view segment) {
+  segment = segment.substr(0, segment.find('.'));
+  return callgate::fail(ErrorCode::invalid_request,
+                        "--set " + shortened(set.substr(0, set.find('='))) + ": there is no [[" +
+                            std::string(list) + "]] " + in_quotes(segment));
+}
+
 Result<void> apply_set(toml::table& root, std::string_view set) {
   const std::size_t equals = set.find('=');
   if (equals == std::string_view::npos || equals == 0) {
@@ -356,20 +401,22 @@ Result<void> apply_set(toml::table& root, std::string_view set) {
                           "--set " + shortened(set) + ": expected key=value");
   }
   std::string_view path = set.substr(0, equals);
+  std::string_view list;  // the one that the path leads into
   toml::node* at = &root;
   for (std::size_t dot; (dot = path.find('.')) != std::string_view::npos;
        path.remove_prefix(dot + 1)) {
     const std::string_view segment = path.substr(0, dot);
     toml::node* next = child(*at, segment);
+    const bool in_list = at == &root && is_list(segment);
+    if (next == nullptr && in_list) {
+      return no_such_table(set, segment, path.substr(dot + 1));
+    }
     if (next == nullptr && at->is_table()) {
       at->as_table()->insert(segment, toml::table{});
       next = at->as_table()->get(segment);
     }
-    if (next == nullptr) {
-      return callgate::fail(ErrorCode::invalid_request,
-                            "--set " + std::string(set.substr(0, equals)) + ": there is no `" +
-                                std::string(segment) + "`");
-    }
+    if (next == nullptr) return no_such_table(set, list, segment);
+    if (in_list) list = segment;
     at = next;
   }
   if (!at->is_table())
@@ -379,20 +426,20 @@ Result<void> apply_set(toml::table& root, std::string_view set) {
   return {};
 }
 
-Result<Config> decode(toml::parse_result parsed, std::string_view name,
-                      const std::vector<std::string>& sets) {
-  if (!parsed) {
-    const auto& at = parsed.error().source().begin;
-    return callgate::fail(ErrorCode::invalid_request,
-                          std::string(name) + ":" + std::to_string(at.line) + ": " +
-                              std::string(parsed.error().description()));
+// The parser's words for the mistakes that are made most often say little.
+std::string hint_for(std::string_view description) {
+  const auto says = [&](std::string_view words) {
+    return description.find(words) != std::string_view::npos;
+  };
+  if (says("parsing time") || says("parsing date") || says("could not determine value type") ||
+      says("parsing floating-point") || says("parsing integer") || says("parsing value") ||
+      says("parsing boolean")) {
+    return "; strings are written in quotes: listen = \"127.0.0.1:8080\"";
   }
-  toml::table& root = parsed.table();
-  for (const std::string& set : sets) {
-    if (auto done = apply_set(root, set); !done) return tl::unexpected(done.error());
-  }
-  Config config;
-  Loader loader(name);
+  return {};
+}
+
+void read_all(Loader& loader, Config& config, const toml::table& root) {
   loader.read_section(config, root, "");
   loader.read_table(config.tls, root);
   loader.read_table(config.limits, root);
@@ -410,13 +457,56 @@ Result<Config> decode(toml::parse_result parsed, std::string_view name,
   loader.read_list(config.upstreams, root);
   loader.read_list(config.models, root);
   for (ModelConfig& model : config.models) loader.join_pool(model, root);
-  if (loader.error()) return tl::unexpected(*loader.error());
-  if (auto checked = check_config(config); !checked) {
-    Error error = checked.error();
-    error.message = std::string(name) + ": " + error.message;
-    return tl::unexpected(std::move(error));
+}
+
+ExaminedConfig examine(toml::parse_result parsed, const std::vector<std::string>& sets) {
+  ExaminedConfig examined;
+  std::vector<Mistake>& mistakes = examined.mistakes;
+  if (!parsed) {
+    const std::string description(parsed.error().description());
+    mistakes.push_back({.path = {},
+                        .message = description + hint_for(description),
+                        .line = parsed.error().source().begin.line});
+    return examined;
   }
-  return config;
+  toml::table& root = parsed.table();
+  for (const std::string& set : sets) {
+    if (auto done = apply_set(root, set); !done) {
+      mistakes.push_back({.path = {}, .message = done.error().message});
+    }
+  }
+  Loader loader(examined.lines, mistakes);
+  read_all(loader, examined.config, root);
+  // What could not be read has its default: a rule that this breaks is no mistake of its own.
+  std::vector<Mistake> rules = find_mistakes(examined.config);
+  locate(rules, examined.lines);
+  for (Mistake& rule : rules) {
+    const bool follows = std::any_of(mistakes.begin(), mistakes.end(), [&](const Mistake& read) {
+      const bool refers = rule.message.find("[[" + read.path + "]]") != std::string::npos;
+      return !read.path.empty() && (rule.path == read.path || refers);
+    });
+    if (!follows) mistakes.push_back(std::move(rule));
+  }
+  locate(mistakes, examined.lines);
+  return examined;
+}
+
+Result<Config> decode(toml::parse_result parsed, std::string_view name,
+                      const std::vector<std::string>& sets) {
+  ExaminedConfig examined = examine(std::move(parsed), sets);
+  if (examined.mistakes.empty()) return std::move(examined.config);
+  return callgate::fail(ErrorCode::invalid_request, to_text(examined.mistakes, name));
+}
+
+// Nothing: it can be read.
+std::optional<Mistake> problem_of_file(const std::string& file) {
+  std::error_code fault;
+  const auto status = std::filesystem::status(file, fault);
+  if (fault) return Mistake{.path = {}, .message = fault.message()};
+  if (std::filesystem::is_directory(status)) {
+    return Mistake{.path = {}, .message = "it is a folder"};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -426,9 +516,21 @@ Result<Config> parse_config(std::string_view text, std::string_view name,
   return decode(toml::parse(text, name), name, sets);
 }
 
+ExaminedConfig examine_config(const ConfigSource& source) {
+  if (source.file.empty()) return examine(toml::parse(std::string_view()), source.sets);
+  if (auto problem = problem_of_file(source.file)) {
+    ExaminedConfig none;
+    none.mistakes.push_back(std::move(*problem));
+    return none;
+  }
+  return examine(toml::parse_file(source.file), source.sets);
+}
+
 Result<Config> load_config(const ConfigSource& source) {
-  if (source.file.empty()) return decode(toml::parse(std::string_view()), "defaults", source.sets);
-  return decode(toml::parse_file(source.file), source.file, source.sets);
+  ExaminedConfig examined = examine_config(source);
+  if (examined.mistakes.empty()) return std::move(examined.config);
+  const std::string_view name = source.file.empty() ? "defaults" : std::string_view(source.file);
+  return callgate::fail(ErrorCode::invalid_request, to_text(examined.mistakes, name));
 }
 
 }  // namespace callgate::server

@@ -99,7 +99,7 @@ TEST(Config, names_file_line_key_and_the_nearest_valid_key) {
 
 TEST(Config, says_what_a_value_should_be) {
   EXPECT_EQ(error_of("threads = \"two\"\n"),
-            "test.toml:1: threads: expected a whole number, 0 or more");
+            "test.toml:1: threads: expected a whole number, 0 or more, got \"two\"");
   EXPECT_THAT(error_of("[limits]\nbody_timeout = 5\n"),
               HasSubstr("limits.body_timeout: expected a duration"));
   EXPECT_THAT(error_of("[[key]]\nname = \"a\"\nsecret = \"${CALLGATE_TEST_UNSET}\"\n"),

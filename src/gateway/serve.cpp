@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <random>
 
 #include "base/ids.h"
+#include "config/config_text.h"
 #include "config/tool_config.h"
 #include "gateway/memory_limit.h"
 #include "gateway/serve_options.h"
@@ -75,6 +77,30 @@ void announce(const std::vector<net::Endpoint>& endpoints, bool tls, const Serve
   std::fflush(stdout);
 }
 
+// Nothing has been stored there yet, as far as that can be seen: of a database server it cannot.
+bool is_new_store(std::string_view url) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (!url.starts_with(kSqlite)) return url != "none";
+  std::error_code fault;
+  return !std::filesystem::exists(std::string(url.substr(kSqlite.size())), fault);
+}
+
+// People should know what is kept of what they say.
+void announce_store(const Config& config, telemetry::Logger& log) {
+  const StoreConfig& store = config.store;
+  const std::string kept =
+      store.keep.count() == 0 ? "forever" : "for " + print_duration(store.keep);
+  if (store.content) {
+    log.info("requests and answers are stored " + kept +
+                 "; store.content = false stores who, when and how much only, store.url = \"none\" "
+                 "stores nothing",
+             {{"store", store::shown_url(store.url)}});
+  } else {
+    log.info("who asks, when and how much is stored " + kept + ", no content",
+             {{"store", store::shown_url(store.url)}});
+  }
+}
+
 }  // namespace
 
 Result<Config> load_serve_config(const ServeOptions& options) {
@@ -94,8 +120,9 @@ Result<void> run_serve(const ServeOptions& options) {
   if (!config) return tl::unexpected(config.error());
   if (!serves_anything(*config)) {
     return fail(ErrorCode::invalid_request,
-                "there is no [[model]] to serve, and no [[upstream]] with models; write a configuration file (docs/config.md) or "
-                "use --demo");
+                "there is no [[model]] to serve, and no [[upstream]] with models; write a "
+                "configuration file with "
+                "`callgate config init`, or use --demo");
   }
   telemetry::Logger log({.level = *telemetry::to_log_level(config->log.level),
                          .format = *telemetry::to_log_format(config->log.format)});
@@ -104,6 +131,7 @@ Result<void> run_serve(const ServeOptions& options) {
   telemetry::Metrics metrics;
   StoreConfig store = config->store;
   store.queue_bytes.count = std::min(store.queue_bytes.count, memory_limit(config->limits) / 8);
+  const bool is_new = is_new_store(store.url);
   auto requests = store::make_request_log(store.url, store_options(store, log));
   if (!requests) return tl::unexpected(requests.error());
   const std::unique_ptr<store::Sessions> sessions = make_sessions(*config, log);
@@ -121,6 +149,7 @@ Result<void> run_serve(const ServeOptions& options) {
                    .tools = tools->get()});
   service.handle_signals();
   if (auto started = service.start(); !started) return started;
+  if (is_new) announce_store(*config, log);
   announce(service.endpoints(), !config->tls.cert.empty(), options);
   service.join();
   log.info("stopped");

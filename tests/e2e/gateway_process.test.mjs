@@ -228,7 +228,11 @@ describe('the command line', () => {
       KEY_SECRET: 'sk-very-secret-0123456789',
     });
     assert.equal(code, 0, program.stderr);
-    assert.match(program.stdout, /requests_per_minute/);
+    assert.match(program.stdout, /\nok\n$/);
+    assert.doesNotMatch(program.stdout, /requests_per_minute/, 'it has its default');
+    const all = await outcome(t, ['config', 'check', '--all', file], { KEY_SECRET: 'sk-very-secret-0123456789' });
+    assert.match(all.program.stdout, /requests_per_minute/);
+    assert.ok(!all.program.log.includes('sk-very-secret-0123456789'));
     assert.ok(!program.log.includes('sk-very-secret-0123456789'));
     assert.ok(!program.log.includes('sk-upstream-abcdefgh'));
   });
