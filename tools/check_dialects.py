@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""check_readme.py CALLGATE [--write]: compares README.md's dialect table with `callgate dialects`, or writes it."""
+"""check_dialects.py CALLGATE [--write]: compares the dialect table of docs/dialects.md with `callgate dialects`, or writes it."""
 import json
 import pathlib
 import subprocess
 import sys
 
-README = pathlib.Path(__file__).resolve().parent.parent / "README.md"
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/dialects.md"
 BEGIN, END = "<!-- dialects -->\n", "<!-- /dialects -->"
 
 
@@ -23,17 +23,17 @@ def table(callgate):
 
 
 def main():
-    text = README.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     head, rest = text.split(BEGIN)
     old, tail = rest.split(END)
     new = table(sys.argv[1])
     if "--write" in sys.argv:
-        README.write_text(head + BEGIN + new + END + tail, encoding="utf-8")
+        PAGE.write_text(head + BEGIN + new + END + tail, encoding="utf-8")
         return 0
     if old != new:
-        print("README.md: the dialect table differs from `callgate dialects`; run tools/check_readme.py CALLGATE --write")
+        print("docs/dialects.md: the dialect table differs from `callgate dialects`; run tools/check_dialects.py CALLGATE --write")
         return 1
-    print(f"README.md: {new.count(chr(10)) - 2} dialects, as `callgate dialects` lists them")
+    print(f"docs/dialects.md: {new.count(chr(10)) - 2} dialects, as `callgate dialects` lists them")
     return 0
 
 

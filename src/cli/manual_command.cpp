@@ -32,6 +32,12 @@ std::string shown_meaning(const CLI::Option& option) {
   return text;
 }
 
+// What stands below a command's options. Commands without words of their own have their parent's.
+std::string own_footer(const CLI::App& command) {
+  const std::string& footer = command.get_footer();
+  return footer == command.get_parent()->get_footer() ? "" : footer;
+}
+
 // Text of a manual page: a line must not begin with a dot, a backslash must be doubled, a dash is a minus sign.
 std::string roff(std::string_view text) {
   std::string out;
@@ -54,7 +60,8 @@ void append_man_command(std::string& out, const CLI::App& command, const std::st
     if (option->check_lname("help")) continue;
     out += ".TP\n\\fB" + roff(shown_name(*option)) + "\\fR\n" + roff(shown_meaning(*option)) + "\n";
   }
-  if (!command.get_footer().empty()) out += ".PP\n" + roff(command.get_footer()) + "\n";
+  const std::string footer = own_footer(command);
+  if (!footer.empty()) out += ".PP\n" + roff(footer) + "\n";
   for (const CLI::App* sub : commands_of(command)) {
     append_man_command(out, *sub, path + " " + sub->get_name());
   }
@@ -99,7 +106,8 @@ void append_markdown_command(std::string& out, const CLI::App& command, const st
     out += "| `" + table_cell(shown_name(*option)) + "` | " + table_cell(shown_meaning(*option)) +
            " |\n";
   }
-  if (!command.get_footer().empty()) out += "\n" + command.get_footer() + "\n";
+  const std::string footer = own_footer(command);
+  if (!footer.empty()) out += "\n" + footer + "\n";
   for (const CLI::App* sub : commands_of(command)) {
     append_markdown_command(out, *sub, path + " " + sub->get_name());
   }

@@ -36,6 +36,7 @@ struct Route {
 class Routes {
  public:
   void add(Route route) { routes_.push_back(std::move(route)); }
+  const std::vector<Route>& all() const { return routes_; }
 
   // The first that matches; HEAD matches GET. Fails with not_allowed, or with not_found and the paths there are. `allow` is
   // set where the path exists for other methods only.

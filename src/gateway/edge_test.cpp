@@ -88,6 +88,20 @@ TEST_F(EdgeTest, a_name_pointed_at_this_machine_reads_nothing) {
               StartsWith("HTTP/1.1 200 "));
 }
 
+TEST_F(EdgeTest, describes_every_route_in_words) {
+  TestGateway gateway(loop_, config());
+  const std::string answer = get(gateway, "/openapi.json");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
+  const auto count = [&](std::string_view part) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = answer.find(part, at)) != answer.npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_GT(count("\"responses\":"), 40U);
+  EXPECT_EQ(count("\"summary\":"), count("\"responses\":")) << answer;
+  EXPECT_THAT(answer, HasSubstr("\"/v1/loops/{id}\":{\"post\":{\"tags\":[\"Tool loop\"]"));
+}
+
 TEST_F(EdgeTest, json_sent_as_a_form_is_not_read) {
   TestGateway gateway(loop_, config());
   const auto post = [&](std::string_view lines) {

@@ -8,6 +8,7 @@
 #include "base/url_query.h"
 #include "chat/token_estimate.h"
 #include "front/admission.h"
+#include "front/openapi.h"
 #include "gateway/mcp_route.h"
 #include "gateway/metrics_page.h"
 #include "gateway/passthrough.h"
@@ -111,6 +112,7 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add("GET", "/readyz", Guard::open, &Gateway::readyz);
   add("GET", "/healthz", Guard::open, &Gateway::readyz);
   add("GET", "/metrics", Guard::metrics, &Gateway::metrics);
+  add("GET", "/openapi.json", Guard::open, &Gateway::openapi);
   add("OPTIONS", "/*", Guard::open, &Gateway::preflight);
 }
 
@@ -382,6 +384,11 @@ net::Task<Result<std::string>> Gateway::named_model(Ask& ask) {
 
 net::Task<> Gateway::livez(Ask& ask) {
   co_await respond_json(ask, 200, "{\"status\":\"ok\",\"service\":\"callgate\"}");
+}
+
+net::Task<> Gateway::openapi(Ask& ask) {
+  const std::string description = print_openapi(routes_.all());
+  co_await respond_json(ask, 200, description);
 }
 
 net::Task<> Gateway::readyz(Ask& ask) {

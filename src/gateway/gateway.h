@@ -66,6 +66,7 @@ class Gateway {
   // The model that a request for one asks for.
   net::Task<Result<std::string>> named_model(Ask& ask);
   net::Task<> livez(Ask& ask);
+  net::Task<> openapi(Ask& ask);
   net::Task<> readyz(Ask& ask);
   net::Task<> metrics(Ask& ask);
   net::Task<> preflight(Ask& ask);

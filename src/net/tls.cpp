@@ -5,6 +5,8 @@
 #include <openssl/x509v3.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 namespace callgate::net {
@@ -38,6 +40,31 @@ TlsContext make_context(const SSL_METHOD* method) {
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   return context;
+}
+
+// Where distributions keep the certificates that they trust.
+constexpr const char* kBundles[] = {
+    "/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Alpine, Arch
+    "/etc/pki/tls/certs/ca-bundle.crt",    // Fedora, RHEL
+    "/etc/ssl/ca-bundle.pem",              // openSUSE
+    "/etc/ssl/cert.pem",
+};
+
+// OpenSSL looks where the system that it was built on has them, which is another one for a portable binary.
+void trust_system(SSL_CTX* context) {
+  SSL_CTX_set_default_verify_paths(context);
+  const bool chosen = std::getenv(X509_get_default_cert_file_env()) != nullptr ||
+                      std::getenv(X509_get_default_cert_dir_env()) != nullptr;
+  std::error_code ignored;
+  if (chosen || std::filesystem::exists(X509_get_default_cert_file(), ignored) ||
+      std::filesystem::exists(X509_get_default_cert_dir(), ignored)) {
+    return;
+  }
+  for (const char* bundle : kBundles) {
+    if (!std::filesystem::exists(bundle, ignored)) continue;
+    if (SSL_CTX_load_verify_locations(context, bundle, nullptr) == 1) return;
+    ERR_clear_error();
+  }
 }
 
 tl::unexpected<Error> tls_failure(std::string what) {
@@ -75,7 +102,7 @@ Result<TlsContext> make_client_tls(const std::string& ca_file, bool insecure) {
   TlsContext context = make_context(TLS_client_method());
   if (!context) return tls_failure("TLS");
   if (ca_file.empty()) {
-    SSL_CTX_set_default_verify_paths(context.get());
+    trust_system(context.get());
   } else if (SSL_CTX_load_verify_locations(context.get(), ca_file.c_str(), nullptr) != 1) {
     return tls_failure("CA file " + ca_file);
   }

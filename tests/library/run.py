@@ -75,7 +75,10 @@ def check_pkg_config():
 
     def flags(package):
         return run("pkg-config", "--cflags", "--libs", package, env=environment).split()
-    run(CC, *FLAGS, "-std=c99", WORK / "program/main.c", "-o", WORK / "c_shared", *flags("callgate_c"))
+    include, *libraries = flags("callgate_c")
+    run(CC, *FLAGS, "-std=c99", include, "-c", WORK / "program/main.c", "-o", WORK / "main.o")
+    linker = CXX if FLAGS else CC  # with sanitizers, the C driver leaves out what the C++ in the library needs
+    run(linker, *FLAGS, WORK / "main.o", "-o", WORK / "c_shared", *libraries)
     expect(run(WORK / "c_shared", env=dict(os.environ, LD_LIBRARY_PATH=str(folder.parent))) == 'find{"q": "tea"}', "the C program")
     run(CXX, *FLAGS, "-std=c++20", WORK / "program/main.cpp", "-o", WORK / "cpp_static", *flags("callgate"))
     expect(run(WORK / "cpp_static").strip() == PRINTED, "the C++ program with pkg-config")
