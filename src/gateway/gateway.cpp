@@ -276,7 +276,7 @@ Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view 
   if (!loop) return tl::unexpected(loop.error());
   loop->apply_to(options->policy);
   const bool logged = logs_content(ask.snapshot->config, key, *model->config);
-  const auto captured = begin_capture(ask, request->model, body, logged);
+  const auto captured = begin_capture(ask, request->model, body, logged, loop->on);
   if (!captured) return tl::unexpected(captured.error());
   job.snapshot = ask.snapshot;
   job.key = ask.key;
@@ -313,7 +313,7 @@ net::Task<> Gateway::run_loop(Ask& ask, std::unique_ptr<LoopWork> work) {
 }
 
 Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::string_view body,
-                                    bool logged) {
+                                    bool logged, bool loop) {
   const Config& config = ask.snapshot->config;
   const net::RequestHead& head = ask.exchange.head();
   const auto wanted = wants_capture(config, head.headers.find(kCaptureHeader).value_or(""),
@@ -330,7 +330,7 @@ Result<void> Gateway::begin_capture(Ask& ask, std::string_view model, std::strin
                                .protocol = std::string(ask.protocol->name),
                                .secrets = ask.snapshot->secrets,
                                .brief = brief,
-                               .answer = watched});
+                               .answer = watched && loop});
   if (ask.capture == nullptr) return {};
   ask.capture->client_asked(head, brief ? std::string_view{} : body);
   if (brief) return {};

@@ -79,9 +79,10 @@ class Gateway {
   // Whether the request, on a route that is open, comes from someone who may see what admins see.
   bool is_operator(Ask& ask);
   void add_cors(Ask& ask);
-  // Captures the request if that is configured or asked for, and briefly where its content is `logged` anyway. `body` is
-  // as received.
-  Result<void> begin_capture(Ask& ask, std::string_view model, std::string_view body, bool logged);
+  // Captures the request if that is configured or asked for, and briefly where its content is `logged` anyway: what the client of a
+  // tool loop gets cannot be replayed, so it is kept if somebody watches. `body` is as received.
+  Result<void> begin_capture(Ask& ask, std::string_view model, std::string_view body, bool logged,
+                             bool loop);
 
   World& world_;
   Rooms& rooms_;

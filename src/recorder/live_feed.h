@@ -59,7 +59,7 @@ class LiveFeed {
   static constexpr std::int64_t kViewers = 16;        // at a time
   static constexpr std::uint64_t kLingerMs = 60'000;  // a viewer who left may come back
   static constexpr std::uint64_t kWindowMs = 100;     // progress is limited in each of these
-  static constexpr std::uint32_t kProgressPerWindow = 40;
+  static constexpr std::uint32_t kProgressPerWindow = 20;
 
   LiveFeed();
   LiveFeed(const LiveFeed&) = delete;

@@ -7,7 +7,8 @@ interface VirtualProps {
   height: (index: number) => number;
   // Changes whenever heights do.
   version: unknown;
-  row: (index: number) => VNode;
+  // `slot` is the key of the row: one that comes into sight takes over the elements of one that left.
+  row: (index: number, slot: number) => VNode;
   label: string;
   role: 'grid' | 'listbox';
   selected: number; // -1: none
@@ -19,13 +20,14 @@ interface VirtualProps {
   columns?: number;
 }
 
-const beyond = 8; // rows above and below
+const beyond = 6; // rows above and below
 
 export function Virtual(props: VirtualProps) {
   const { count, height, version, row, label, role, selected, select, open, id, follow, head, columns } = props;
   const box = useRef<HTMLDivElement>(null);
   const [view, set_view] = useState({ top: 0, height: 800 });
   const last_count = useRef(0);
+  const slots = useRef(1); // as many as were ever in sight
 
   // Where each row begins; the last entry is the end.
   const begins = useMemo(() => {
@@ -92,7 +94,8 @@ export function Virtual(props: VirtualProps) {
   const first = Math.max(0, find(view.top) - beyond);
   const last = Math.min(count, find(view.top + view.height) + beyond);
   const rows: VNode[] = [];
-  for (let i = first; i < last; i++) rows.push(row(i));
+  slots.current = Math.max(slots.current, last - first);
+  for (let i = first; i < last; i++) rows.push(row(i, i % slots.current));
   const active = selected >= first && selected < last ? `${id}-${selected}` : undefined;
   return (
     <div

@@ -9,7 +9,6 @@ import { clear_rows, facts, filter, go, held_rows, only, pause, paused, rows, ru
 
 const row_height = 30;
 const card_height = 62; // on narrow screens
-const slots = 512; // more than fit on a screen: rows out of sight leave their elements to others
 
 function narrow_screen() {
   return matchMedia('(max-width: 820px)');
@@ -147,11 +146,11 @@ export function TurnTable({ list, label }: { list: Row[]; label: string }) {
       select={(index) => (chosen.value = list[index].id)}
       open={open}
       head={head}
-      row={(i) =>
+      row={(i, slot) =>
         narrow ? (
-          <Card key={i % slots} row={list[i]} index={i} selected={i === selected} open={() => open(i)} />
+          <Card key={slot} row={list[i]} index={i} selected={i === selected} open={() => open(i)} />
         ) : (
-          <WideRow key={i % slots} row={list[i]} index={i} selected={i === selected} open={() => open(i)} />
+          <WideRow key={slot} row={list[i]} index={i} selected={i === selected} open={() => open(i)} />
         )
       }
     />

@@ -284,7 +284,7 @@ export function Columns({ recording, rounds, jump, running }: ColumnsProps) {
         select={set_selected}
         follow={running && selected < 0}
         head={head}
-        row={(i) => <StepRow key={i} shown={list[i]} index={i} selected={i === selected} related={is_related(list[i])} choose={() => set_selected(i === selected ? -1 : i)} />}
+        row={(i, slot) => <StepRow key={slot} shown={list[i]} index={i} selected={i === selected} related={is_related(list[i])} choose={() => set_selected(i === selected ? -1 : i)} />}
       />
       {chosen && <Detail shown={chosen} />}
     </div>
