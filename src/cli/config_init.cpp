@@ -9,7 +9,7 @@ namespace {
 constexpr server::Milliseconds kPatience{500};
 constexpr std::size_t kShownModels = 10;
 
-std::string quoted(std::string_view text) {
+std::string toml_string(std::string_view text) {
   std::string out;
   json::append_string(out, text);
   return out;
@@ -51,12 +51,12 @@ std::string print_initial_config(const FoundServer& found, bool is_there) {
   out += is_there ? "# " + std::string(found.server.title) + " answers here.\n"
                   : "# Nothing answered on this machine: put the URL of your model server here.\n";
   out += "[[upstream]]\nname = \"local\"\n";
-  if (found.server.wire != "openai_chat") out += "wire = " + quoted(found.server.wire) + "\n";
-  out += "url = " + quoted(found.url) + "\n";
-  out += "server = " + quoted(found.server.kind) + "\n";
+  if (found.server.wire != "openai_chat") out += "wire = " + toml_string(found.server.wire) + "\n";
+  out += "url = " + toml_string(found.url) + "\n";
+  out += "server = " + toml_string(found.server.kind) + "\n";
   out += "models = [\"*\"]   # serve everything that it lists\n";
   for (std::size_t i = 0; i < found.models.size() && i < kShownModels; ++i) {
-    out += (i == 0 ? "# Now: " : "#      ") + quoted(found.models[i]) + "\n";
+    out += (i == 0 ? "# Now: " : "#      ") + toml_string(found.models[i]) + "\n";
   }
   out +=
       "# key = \"${UPSTREAM_KEY}\"\n\n"

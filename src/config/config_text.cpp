@@ -101,7 +101,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates,
                        char mark) {
   const std::string_view best = nearest(word, candidates);
-  if (best.empty()) return {};
+  // When more than two thirds of it would have to change it is a guess.
+  const std::size_t longer = std::max(word.size(), best.size());
+  if (best.empty() || 3 * distance(word, best) > 2 * longer) return {};
   return std::string(", did you mean ") + mark + std::string(best) + mark + "?";
 }
 

@@ -58,7 +58,10 @@ TEST(Models, lists_only_what_the_key_may_use) {
 TEST(Models, suggests_only_what_the_key_may_use) {
   const Snapshot snapshot(two_models(), Access({}, nullptr));
   const KeyState key(key_for({"big"}));
-  EXPECT_THAT(snapshot.choose_model(&key, "smal").error().message, HasSubstr("\"big\""));
+  EXPECT_THAT(snapshot.choose_model(&key, "bigg").error().message, Not(HasSubstr("small")));
+  EXPECT_THAT(snapshot.choose_model(nullptr, "bigg").error().message, HasSubstr("\"big\""));
+  EXPECT_THAT(snapshot.choose_model(nullptr, "nope").error().message,
+              Not(HasSubstr("did you mean")));
   const KeyState none(key_for({"none"}));
   EXPECT_THAT(snapshot.choose_model(&none, "smal").error().message,
               Not(testing::AnyOf(HasSubstr("\"small\""), HasSubstr("\"big\""))));

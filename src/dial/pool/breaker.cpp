@@ -6,7 +6,7 @@
 namespace callgate::server {
 namespace {
 
-constexpr std::int64_t kMostDoublings = 20;
+constexpr std::int64_t kMostPauseDoublings = 20;
 // An upstream that is slow works: it is in no hurry to be tried, and each trial costs a request its time.
 constexpr std::int64_t kSlowPauses = 8;
 
@@ -52,7 +52,7 @@ void Breaker::open(std::uint64_t now, std::uint64_t random) {
   Milliseconds longest = options_.longest;
   if (trouble_ == Trouble::slow) longest *= kSlowPauses;
   Milliseconds pause = options_.pause;
-  for (std::int64_t i = 0; i < std::min(trials_, kMostDoublings) && pause < longest; ++i) {
+  for (std::int64_t i = 0; i < std::min(trials_, kMostPauseDoublings) && pause < longest; ++i) {
     pause *= 2;
   }
   const auto whole = static_cast<std::uint64_t>(std::min(pause, longest).count());

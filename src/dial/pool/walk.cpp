@@ -6,8 +6,8 @@
 namespace callgate::server {
 namespace {
 
-constexpr std::uint64_t kLongestWait = 10'000;
-constexpr std::int64_t kMostBackoffs = 6;
+constexpr std::uint64_t kLongestNamedPause = 10'000;
+constexpr std::int64_t kMostBackoffDoublings = 6;
 constexpr std::size_t kNamedFailures = 8;
 
 // What is said of a failure beside another one.
@@ -136,7 +136,8 @@ PoolWalk::Step PoolWalk::wait_or_repeat(std::span<const PlaceView> views, std::u
   }
   soonest_ = soonest;
   const auto fits = [&](std::uint64_t pause) {
-    return pause <= kLongestWait && (options_.deadline == 0 || now + pause < options_.deadline);
+    return pause <= kLongestNamedPause &&
+           (options_.deadline == 0 || now + pause < options_.deadline);
   };
   const auto repeat = repeats_ < options_.retries ? best_repeat(views) : std::nullopt;
   if (soonest > now && fits(soonest - now) && !repeat) {
@@ -175,7 +176,7 @@ std::optional<std::size_t> PoolWalk::best_repeat(std::span<const PlaceView> view
 
 Milliseconds PoolWalk::backoff(std::uint64_t random) const {
   const Milliseconds base =
-      options_.backoff * (std::int64_t{1} << std::min(repeats_, kMostBackoffs));
+      options_.backoff * (std::int64_t{1} << std::min(repeats_, kMostBackoffDoublings));
   const auto spread = static_cast<std::uint64_t>(base.count() + 1);
   return base / 2 + Milliseconds(static_cast<std::int64_t>(random % spread));
 }
