@@ -132,6 +132,12 @@ class Place:
             return None if "listening" in said else f"{line}\n{said}"
 
     def check_config(self, text):
+        """A block may show a model alone: the upstreams that it names are added."""
+        lists = re.findall(r"\bupstream = (\[[^\]]*\]|\"[^\"]*\")", text)
+        named = {name for some in lists for name in re.findall(r'"([^"]+)"', some)}
+        defined = set(re.findall(r'\[\[upstream\]\]\n(?:.*\n)*?name = "([^"]+)"', text))
+        for name in sorted(named - defined):
+            text += DEMO.replace("demo", name)
         if "[[model]]" not in text:
             if "[[upstream]]" not in text:
                 text += DEMO
