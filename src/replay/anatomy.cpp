@@ -131,8 +131,7 @@ class WireReading final : ChoiceSinks {
 class Dissection {
  public:
   Dissection(const ReplayCase& input, Anatomy& into)
-      : input_(input),
-        into_(into),
+      : into_(into),
         explanation_(input.options.dialect == nullptr ? "native" : input.options.dialect->name),
         options_(with_explanation(input.options, explanation_)),
         tally_(options_.id_seed),
@@ -295,7 +294,6 @@ class Dissection {
                           .end = end});
   }
 
-  const ReplayCase& input_;
   Anatomy& into_;
   Explanation explanation_;
   const PipelineOptions options_;
