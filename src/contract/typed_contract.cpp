@@ -138,9 +138,12 @@ void TypedContract::take_frame(const SseFrame& frame) {
 
 void TypedContract::finish(std::string_view cut) {
   if (!refused_) {
-    judge(kTypedClosed, decoder_.unfinished() == 0,
-          decoder_.unfinished() == 0 ? "yes" : "the last frame has no blank line");
-    decoder_.finish([this](const SseFrame& frame) { take_frame(frame); });
+    bool closed = true;
+    decoder_.finish([&](const SseFrame& frame) {
+      closed = false;
+      take_frame(frame);
+    });
+    judge(kTypedClosed, closed, closed ? "yes" : "the last frame has no blank line");
     judge_stream(cut);
     judge_calls();
     if (progress_.frames > 0) judge_end();

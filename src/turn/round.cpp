@@ -213,7 +213,7 @@ void Round::settle_ticket(Step step) {
 net::Task<Round::Step> Round::attempt(const UpstreamConfig& upstream) {
   log_.begin_attempt(upstream);
   log_.facts().tries = walk_.tries();
-  target_.reset();
+  close_call();
   asked_ = prepare(upstream);
   if (!asked_ || !open_call(upstream)) co_return Step::failed;
   const Step step = co_await ask(upstream);
@@ -246,9 +246,14 @@ bool Round::prepare(const UpstreamConfig& upstream) {
   return true;
 }
 
-bool Round::open_call(const UpstreamConfig& upstream) {
+// A reload may have left the last try the only user of its target.
+void Round::close_call() {
   captured_.reset();
   call_.reset();
+  target_.reset();
+}
+
+bool Round::open_call(const UpstreamConfig& upstream) {
   status_ = 0;
   target_ = host_.targets.find(upstream.name);
   if (target_ == nullptr) {

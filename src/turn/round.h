@@ -97,6 +97,7 @@ class Round {
   net::Task<Step> attempt(const UpstreamConfig& upstream);
   // False: error_ says why the upstream cannot be asked.
   bool prepare(const UpstreamConfig& upstream);
+  void close_call();
   bool open_call(const UpstreamConfig& upstream);
   UpstreamCall& wire() { return captured_ ? static_cast<UpstreamCall&>(*captured_) : *call_; }
   net::Task<Step> ask(const UpstreamConfig& upstream);

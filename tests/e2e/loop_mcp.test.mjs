@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { defer, file_scope, one_upstream, start_gateway, start_mock } from './harness.mjs';
+import { defer, eventually, file_scope, one_upstream, start_gateway, start_mock } from './harness.mjs';
 import { fetch_text, post } from './http.mjs';
 import { start_http_server } from './mcp_server.mjs';
 
@@ -52,6 +52,12 @@ before(async () => {
       { name: 'time', kind: 'builtin' },
       { name: 'careful', kind: 'builtin', approval: true },
     ],
+  });
+  // On a busy machine the servers need longer than the gateway's start waits for them.
+  const client = await connect('all-secret');
+  await eventually('the tools of both servers', async () => {
+    const names = (await client.listTools()).tools.map((tool) => tool.name);
+    return ['local__lookup_order', 'remote__lookup_order'].every((name) => names.includes(name));
   });
 });
 
