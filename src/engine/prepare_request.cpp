@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/fnv1a.h"
 #include "chat/content.h"
 #include "dialect/render/render.h"
 #include "dialect/render/tool_prompt.h"
@@ -39,8 +40,7 @@ bool is_mistral_id(std::string_view id) {
 std::string mistral_id(std::string_view id) {
   constexpr std::string_view kDigits =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+  std::uint64_t hash = fnv1a(id);
   std::string text;
   for (std::size_t i = 0; i < kMistralSize; ++i, hash /= kDigits.size()) {
     text += kDigits[hash % kDigits.size()];

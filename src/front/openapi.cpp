@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "callgate/version.h"
 #include "json/writer.h"
 
@@ -89,12 +90,6 @@ std::string path_template(std::string_view pattern) {
   return path;
 }
 
-std::string lower_method(std::string_view method) {
-  std::string word(method);
-  for (char& c : word) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return word;
-}
-
 // Who may ask, in words; `security` has the rest.
 std::string_view who_may(Guard guard) {
   switch (guard) {
@@ -112,7 +107,7 @@ std::string_view who_may(Guard guard) {
 }
 
 void append_operation(json::ObjectWriter& methods, const Route& route) {
-  json::ObjectWriter operation(methods.key(lower_method(route.method)));
+  json::ObjectWriter operation(methods.key(to_lower(route.method)));
   if (const DescribedRoute* row = describe(route)) {
     std::string& tags = operation.key("tags");
     tags += '[';

@@ -3,6 +3,7 @@
 #include "admin/query_pool.h"
 #include "base/url_query.h"
 #include "callgate/version.h"
+#include "chat/message_json.h"
 #include "client/protocol.h"
 #include "front/admission.h"
 #include "inspector/live_stream.h"
@@ -21,12 +22,7 @@ std::string key_of(const Ask& ask) { return ask.key == nullptr ? "" : ask.key->c
 
 template <class List, class NameOf>
 void append_names(std::string& out, const List& list, NameOf name_of) {
-  out += '[';
-  for (const auto& element : list) {
-    if (out.back() != '[') out += ',';
-    json::append_string(out, name_of(element));
-  }
-  out += ']';
+  append_list(out, list, [&](const auto& element) { json::append_string(out, name_of(element)); });
 }
 
 bool is_demo(const Config& config) {

@@ -1,6 +1,7 @@
 #include "inspector/replay_request.h"
 
 #include "base/base64.h"
+#include "chat/message_json.h"
 #include "chat/tool_json.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -108,16 +109,13 @@ void append_reading(std::string& out, std::string_view dialect, const EventLog& 
   object.string("text", log.text());
   object.string("reasoning", log.reasoning());
   std::string& calls = object.key("calls");
-  calls += '[';
-  for (const LoggedCall& call : log.calls()) {
-    if (calls.back() != '[') calls += ',';
+  append_list(calls, log.calls(), [&](const LoggedCall& call) {
     json::ObjectWriter one(calls);
     one.string("name", call.name);
     one.string("arguments", call.arguments);
     one.string("outcome", to_string(call.outcome));
     one.close();
-  }
-  calls += ']';
+  });
   object.raw("stayed_text", explanation.json());
   object.close();
 }
@@ -204,12 +202,9 @@ Result<std::string> answer_parse(const ParseQuestion& question) {
   json::ObjectWriter object(out);
   object.string("object", "readings");
   std::string& ranked = object.key("ranked");
-  ranked += '[';
-  for (const auto& found : replay::survey_case(input, *split).found) {
-    if (ranked.back() != '[') ranked += ',';
-    json::append_string(ranked, found.dialect);
-  }
-  ranked += ']';
+  const replay::Survey survey = replay::survey_case(input, *split);
+  append_list(ranked, survey.found,
+              [&](const auto& found) { json::append_string(ranked, found.dialect); });
   std::string& data = object.key("data");
   data += '[';
   for (const Dialect* dialect : dialect::all()) {

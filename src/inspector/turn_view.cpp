@@ -2,6 +2,7 @@
 
 #include "base/base64.h"
 #include "chat/error_word.h"
+#include "chat/message_json.h"
 #include "json/writer.h"
 #include "replay/anatomy.h"
 
@@ -190,12 +191,8 @@ std::string print_turn(CaptureJob job) {
   object.string("state", record.end.empty() ? "running" : record.end);
   object.boolean("truncated", record.truncated);
   std::string& attempts = object.key("attempts");
-  attempts += '[';
-  for (const Attempt& attempt : attempts_of(record)) {
-    if (attempts.back() != '[') attempts += ',';
-    append_attempt(attempts, attempt);
-  }
-  attempts += ']';
+  append_list(attempts, attempts_of(record),
+              [&](const Attempt& attempt) { append_attempt(attempts, attempt); });
   std::string& heads = object.key("heads");
   heads += '[';
   for (const CaptureLine& line : record.lines) {

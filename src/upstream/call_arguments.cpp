@@ -13,12 +13,6 @@ namespace {
 constexpr std::string_view kSpaceOrBrackets = " \t\r\n}]";
 constexpr int kMaxEncodings = 3;
 
-// FNV-1a
-std::uint64_t hash_on(std::uint64_t hash, std::string_view bytes) {
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3ULL;
-  return hash;
-}
-
 bool is_empty_value(std::string_view value) {
   if (value == "null" || value == "\"\"") return true;
   return value.size() >= 2 && value.front() == '{' && value.back() == '}' &&
@@ -49,7 +43,7 @@ bool CallArguments::push_value(std::string_view& bytes, bool direct, RepairCount
   const std::size_t taken = scanner_.push(bytes);
   const bool closed = state() == State::closed;
   const std::string_view value = closed ? bytes.substr(0, taken) : bytes;
-  hash_ = hash_on(hash_, value);
+  hash_ = fnv1a(value, hash_);
   length_ += value.size();
   if (opening) {
     const std::string_view text = trimmed(value);
@@ -149,7 +143,7 @@ void CallArguments::remove_held() {
 void CallArguments::drop() { *this = CallArguments(); }
 
 bool CallArguments::same_value(std::string_view value) const {
-  return value.size() == length_ && hash_on(kNoBytes, value) == hash_;
+  return value.size() == length_ && fnv1a(value) == hash_;
 }
 
 }  // namespace callgate::upstream

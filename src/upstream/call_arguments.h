@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fnv1a.h"
 #include "callgate/event.h"
 #include "callgate/pipeline.h"
 #include "json/scanner.h"
@@ -59,7 +60,6 @@ class CallArguments {
   bool same_value(std::string_view value) const;
 
  private:
-  static constexpr std::uint64_t kNoBytes = 0xCBF29CE484222325ULL;
   enum class After : std::uint8_t { nothing, brackets, garbage };
 
   std::size_t ready_size() const;
@@ -68,10 +68,10 @@ class CallArguments {
   void decode(RepairCounts& repairs);
 
   json::Scanner scanner_;
-  std::string held_;               // of the value
-  std::string rest_;               // after the value
-  std::size_t rest_begin_ = 0;     // of what is not white space
-  std::uint64_t hash_ = kNoBytes;  // of the value
+  std::string held_;                  // of the value
+  std::string rest_;                  // after the value
+  std::size_t rest_begin_ = 0;        // of what is not white space
+  std::uint64_t hash_ = kFnv1aStart;  // of the value
   std::uint64_t length_ = 0;
   bool empty_ = false;
   bool encoded_ = false;  // the value is a string

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fnv1a.h"
 #include "base/surrogate_joiner.h"
 #include "upstream/openai_responses/responses_frame.h"
 
@@ -25,12 +26,10 @@ class Said {
  public:
   void add(std::string_view text) {
     length_ += text.size();
-    hash_ = hash_on(hash_, text);
+    hash_ = fnv1a(text, hash_);
   }
   std::size_t length() const { return length_; }
-  bool is(std::string_view text) const {
-    return text.size() == length_ && hash_on(Said().hash_, text) == hash_;
-  }
+  bool is(std::string_view text) const { return text.size() == length_ && fnv1a(text) == hash_; }
 
   // Finds what of a whole text has not been said yet. It is given in pieces; each call returns the new part of a piece.
   class Rest {
@@ -54,7 +53,7 @@ class Said {
     std::uint64_t hash = Said().hash_;
     each([&](std::string_view piece) {
       const std::string_view known = piece.substr(0, left);
-      hash = hash_on(hash, known);
+      hash = fnv1a(known, hash);
       left -= known.size();
     });
     return {length_, left == 0 && hash == hash_};
@@ -64,14 +63,8 @@ class Said {
   }
 
  private:
-  // FNV-1a
-  static std::uint64_t hash_on(std::uint64_t hash, std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
-    return hash;
-  }
-
   std::size_t length_ = 0;
-  std::uint64_t hash_ = 0xCBF29CE484222325ULL;
+  std::uint64_t hash_ = kFnv1aStart;
 };
 
 struct OutputItem {
