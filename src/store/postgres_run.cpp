@@ -17,7 +17,7 @@ constexpr std::int64_t kDaysAhead = 2;
 constexpr std::string_view kPartitionLock = "SELECT pg_advisory_xact_lock(7165063489325655141)";
 
 // Of the server, in milliseconds.
-#define CALLGATE_SERVER_NOW "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+#define CALLGATE_SERVER_NOW "(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
 
 }  // namespace
 

@@ -96,7 +96,7 @@ std::string_view now_expression(Engine engine) {
     case Engine::sqlite:
       return "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)";
     case Engine::postgresql:
-      return "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)";
+      return "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint)";
   }
   return {};
 }
