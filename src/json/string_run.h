@@ -96,9 +96,43 @@ std::uint64_t load(const char* at) {
 
 }  // namespace detail
 
+#if defined(__SSE2__)
+namespace detail {
+
+// Past blocks of 64 bytes without anything special. `ascii` becomes false with the first byte that is not ASCII.
+inline const char* skip_plain_blocks(const char* at, const char* end, bool& ascii) {
+  const auto load = [](const char* from) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  };
+  const auto special = [](__m128i bytes) {
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
+    const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+    const __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    return _mm_or_si128(control, _mm_or_si128(quote, slash));
+  };
+  __m128i all = _mm_setzero_si128();
+  for (; end - at >= 64; at += 64) {
+    const __m128i a = load(at), b = load(at + 16), c = load(at + 32), d = load(at + 48);
+    const __m128i found =
+        _mm_or_si128(_mm_or_si128(special(a), special(b)), _mm_or_si128(special(c), special(d)));
+    if (_mm_movemask_epi8(found) != 0) break;
+    all = _mm_or_si128(all, _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d)));
+  }
+  ascii = _mm_movemask_epi8(all) == 0;
+  return at;
+}
+
+}  // namespace detail
+#endif
+
 inline StringRun string_run(const char* at, const char* end) {
   bool ascii = true;
 #if defined(__SSE2__)
+  // Most strings are short: the first block says whether it is worth the while.
+  if (end - at >= 128 &&
+      detail::marks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))).special == 0) {
+    at = detail::skip_plain_blocks(at, end, ascii);
+  }
   for (; end - at >= 16; at += 16) {
     const detail::Marks found =
         detail::marks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));

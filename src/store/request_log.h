@@ -220,6 +220,9 @@ class RequestLog {
   virtual void begin(RequestRecord record) = 0;
   virtual void complete(RequestOutcome outcome) = 0;
 
+  // False: nothing is kept, and whoever has nothing to say to the log alone need not make a row.
+  virtual bool keeps_rows() const { return true; }
+
   // From any thread; cheap enough for every scrape.
   virtual Health health() const = 0;
   virtual std::uint64_t recorded() const = 0;
@@ -245,6 +248,7 @@ class NullRequestLog final : public RequestLog {
  public:
   void begin(RequestRecord) override {}
   void complete(RequestOutcome) override {}
+  bool keeps_rows() const override { return false; }
   Health health() const override { return {}; }
   std::uint64_t recorded() const override { return 0; }
   bool flush(std::chrono::milliseconds) override { return true; }

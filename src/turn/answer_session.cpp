@@ -269,7 +269,8 @@ net::Task<> AnswerSession::end(Round::End end, const Error& error) {
   } else if (end != Round::End::gone) {
     co_await deliver();
   }
-  const TurnSummary summary = encoded_ ? encoded_->tally.summary : TurnSummary();
+  static const TurnSummary kNothing;
+  const TurnSummary& summary = encoded_ ? encoded_->tally.summary : kNothing;
   record(error, summary, summary.cut_by);
 }
 

@@ -78,7 +78,7 @@ void observe_begin(World& world, store::RequestRecord record) {
   world.requests.begin(std::move(record));
 }
 
-void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome outcome,
+void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome&& outcome,
                  const TurnSummary& summary) {
   const std::string_view model = turn.model;
   telemetry::Metrics& metrics = world.metrics;
@@ -101,7 +101,7 @@ void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome out
                        {"code", outcome.error_code},
                        {"error", outcome.error_message}});
   }
-  world.requests.complete(std::move(outcome));
+  if (world.requests.keeps_rows()) world.requests.complete(std::move(outcome));
 }
 
 void observe_retry(World& world, const TurnLabels& turn, std::string_view upstream,

@@ -22,7 +22,7 @@ struct TurnLabels {
   std::string_view model;
   std::string_view dialect;
 };
-void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome outcome,
+void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome&& outcome,
                  const TurnSummary& summary);
 void observe_retry(World& world, const TurnLabels& turn, std::string_view upstream,
                    const Error& error);

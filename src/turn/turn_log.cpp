@@ -16,9 +16,10 @@ TurnLog::TurnLog(const TurnHost& host, TurnJob& job, const net::Headers& asked)
 }
 
 void TurnLog::begin(std::string_view session) {
+  show("asking", nullptr);
+  if (!world_.requests.keeps_rows()) return;
   store::RequestRecord record = make_row();
   record.session = session;
-  show("asking", nullptr);
   record_.begin(record, std::move(job_.received), job_.request);
   observe_begin(world_, std::move(record));
 }
