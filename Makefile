@@ -75,6 +75,10 @@ package: deps  ## Debian and npm packages, the portable archive, SBOM and sums, 
 check-package: package  ## ...and install, run and purge them in a minimal Debian root (debootstrap, as root)
 	@tests/package/check.py
 
+.PHONY: site
+site:  ## the documentation as a static site with search, in build/site: no network, works from file://
+	@tools/site/build.py $(BUILD)/site
+
 .PHONY: asan tsan
 asan tsan: deps-test  ## the tests under a sanitizer
 	@tools/run_tests.sh $@

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that contrib/grafana-callgate.json names only metrics and labels of docs/metrics.md."""
+"""Checks that the dashboard and the alerts in contrib/ name only metrics and labels of docs/metrics.md, and that the dashboard leaves out none of
+the groups in SHOWN."""
 import json
 import pathlib
 import re
@@ -10,6 +11,7 @@ ROW = re.compile(r"^\| `(\w+)` \| (\w+) \|([^|]*)\|", re.M)
 NAME = re.compile(r"\b(?:callgate|process)_\w+")
 SUFFIX = re.compile(r"_(bucket|sum|count)$")
 BY = re.compile(r"by \(([^)]*)\)")
+SHOWN = ("callgate_loop", "callgate_tool_", "callgate_hook", "callgate_room", "callgate_upstream_", "callgate_memory", "callgate_store")
 SELECTOR = re.compile(r"(\w+)=~")
 
 
@@ -41,7 +43,7 @@ def check_query(query, metrics, used):
         labels |= metrics[family][1]
     wanted = {label.strip() for group in BY.findall(query) for label in group.split(",")}
     wanted |= set(SELECTOR.findall(query))
-    for label in sorted(wanted - labels - {"le"}):
+    for label in sorted(wanted - labels - {"le", "job", "instance"}):
         yield f"there is no label {label}: {query}"
 
 
@@ -50,11 +52,17 @@ def main():
     dashboard = json.loads((ROOT / "contrib/grafana-callgate.json").read_text(encoding="utf-8"))
     used = set()
     faults = [fault for query in queries(dashboard) for fault in check_query(query, metrics, used)]
+    alerts = (ROOT / "contrib/prometheus-alerts.yml").read_text(encoding="utf-8")
+    for query in re.findall(r"^ +expr: (?:>-\n)?((?:.|\n)*?)(?=\n +(?:for|labels):)", alerts, re.M):
+        faults += check_query(query.replace('up{job="callgate"}', ""), metrics, set())
+    for name in sorted(set(metrics) - used):
+        if name.startswith(SHOWN):
+            faults.append(f"no panel shows {name}")
     ids = [panel["id"] for panel in dashboard["panels"]]
     if len(ids) != len(set(ids)):
         faults.append("two panels have the same id")
     for fault in faults:
-        print(f"contrib/grafana-callgate.json: {fault}")
+        print(f"contrib: {fault}")
     print(f"dashboard: {len(used)} metrics, {len(faults)} faults")
     return 1 if faults or not used else 0
 

@@ -23,6 +23,8 @@ import time
 import urllib.error
 import urllib.request
 
+import reference
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = {"callgate", "curl", "make", "npx", "docker", "kubectl", "apt-get", "vllm", "ollama", "lms", "llama-server", "python"}
 FENCE = re.compile(r"(?:^<!-- (?P<mark>[^\n]*) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.S | re.M)
@@ -238,6 +240,7 @@ def main():
     faults += check_index(pages())
     with tempfile.TemporaryDirectory() as folder, Place(sys.argv[1], folder) as place:
         faults += check_api(place.url)
+        faults += reference.check(reference.expected(sys.argv[1], place.url))
         for name, text in shipped_configurations():
             done["configurations checked"] += 1
             if fault := place.check_config(text):

@@ -260,11 +260,11 @@ struct Section<LoopConfig> {
       Field{"show_tool_calls", &LoopConfig::show_tool_calls,
             "clients see calls and results of tools that the gateway runs"},
       Field{"repeated_calls", &LoopConfig::repeated_calls,
-            "this one of identical calls gets advice instead of a run; 0 means off"},
+            "from the Nth identical call on, the model gets advice instead of a run; 0 means off"},
       Field{"repeats_to_force", &LoopConfig::repeats_to_force,
-            "so many more such calls, and the model must answer without tools"},
+            "after this many more such calls the model must answer without tools"},
       Field{"repeated_results", &LoopConfig::repeated_results,
-            "from this one on identical results say that they are; 0 means off"},
+            "from the Nth identical result on, the result says so; 0 means off"},
       Field{"empty_retries", &LoopConfig::empty_retries,
             "how often an empty answer is asked for again"},
       Field{"turn_retries", &LoopConfig::turn_retries,
@@ -272,7 +272,7 @@ struct Section<LoopConfig> {
       Field{"evict_bytes", &LoopConfig::evict_bytes,
             "longer results are kept aside and shown in part; 0 means off"},
       Field{"evict_preview_bytes", &LoopConfig::evict_preview_bytes,
-            "of such a result, half from its head, half from its tail"},
+            "how much of such a result the model sees, half from its head, half from its tail"},
       Field{"evicted_results", &LoopConfig::evicted_results, "such results that a loop keeps"},
       Field{"evicted_bytes", &LoopConfig::evicted_bytes, "all of them together"},
       Field{"find_tools_above", &LoopConfig::find_tools_above,
@@ -371,7 +371,7 @@ struct Section<HookTable> {
       Field{"headers", &HookTable::headers, "request headers, a table of name and value"},
       Field{"timeout", &HookTable::timeout, "for its answer; the call's own time counts, too"},
       Field{"on_failure", &HookTable::on_failure,
-            "deny or allow: what it means that the hook fails or answers nonsense"},
+            "deny or allow: what becomes of a call when the hook fails or its answer is invalid"},
       Field{"answer_bytes", &HookTable::answer_bytes, "a longer answer is a failure"},
       Field{"addresses", &HookTable::addresses,
             "private ranges that are allowed, such as 10.1.0.0/16"},
@@ -448,9 +448,10 @@ struct Section<UpstreamConfig> {
       Field{"eject_pause_max", &UpstreamConfig::eject_pause_max, "the longest such pause"},
       Field{"slow_first_byte", &UpstreamConfig::slow_first_byte,
             "silence on a stream after which new requests go to other upstreams; 0 means never"},
-      Field{"slow_factor", &UpstreamConfig::slow_factor,
-            "it is left out while its answers begin so many times later than those of the fastest "
-            "upstream of the same priority; 0 means never"},
+      Field{
+          "slow_factor", &UpstreamConfig::slow_factor,
+          "it is left out while its answers begin this many times later than those of the fastest "
+          "upstream of the same priority; 0 means never"},
       Field{"check", &UpstreamConfig::check,
             "path below the URL that is asked regularly whether the upstream is well, such as "
             "/models; empty means it is not"},
@@ -468,9 +469,9 @@ struct Section<UpstreamConfig> {
       Field{"ca_file", &UpstreamConfig::ca_file,
             "PEM certificates to trust instead of the system's"},
       Field{"tls_verify", &UpstreamConfig::tls_verify, "check the upstream's certificate"},
-      Field{
-          "stream", &UpstreamConfig::stream,
-          "false: the upstream cannot stream; whoever wants a stream gets its whole answer as one"},
+      Field{"stream", &UpstreamConfig::stream,
+            "false: the upstream cannot stream; a client that wants a stream gets the whole answer "
+            "as one"},
       Field{"dropped_fields", &UpstreamConfig::dropped_fields,
             "warn or refuse: what to do when the wire format cannot carry a field that matters"},
       Field{"betas", &UpstreamConfig::betas,
@@ -572,7 +573,7 @@ struct Section<ModelConfig> {
       Field{"reasoning", &ModelConfig::reasoning,
             "reasoning_content, reasoning, think_tags or hide: where clients find reasoning"},
       Field{"reasoning_coalesce", &ModelConfig::reasoning_coalesce,
-            "how long streamed reasoning may wait to leave in larger pieces; 0 means not at all"},
+            "how long streamed reasoning may wait to leave in larger pieces; 0 means off"},
       Field{"reasoning_coalesce_bytes", &ModelConfig::reasoning_coalesce_bytes,
             "reasoning leaves in pieces of this size; 0 means as it comes, or 64KiB where "
             "reasoning_coalesce is set"},

@@ -8,6 +8,7 @@
 #include "base/url_query.h"
 #include "chat/token_estimate.h"
 #include "front/admission.h"
+#include "front/answer_headers.h"
 #include "front/openapi.h"
 #include "gateway/mcp_route.h"
 #include "gateway/metrics_page.h"
@@ -449,10 +450,7 @@ void Gateway::add_cors(Ask& ask) {
       allowed_origin(origin, config.cors.origins, listens_on_loopback_only(config));
   if (allowed.empty()) return;
   ask.headers.add("access-control-allow-origin", allowed);
-  ask.headers.add(
-      "access-control-expose-headers",
-      "x-request-id, x-callgate-attempts, x-callgate-capture, x-callgate-dialect, retry-after, "
-      "retry-after-ms");
+  ask.headers.add("access-control-expose-headers", exposed_headers());
   if (allowed != "*") ask.headers.add("vary", "origin");
 }
 

@@ -333,6 +333,11 @@ TEST_F(AdmissionTest, answers_the_questions_of_browsers) {
   EXPECT_EQ(asked.header("access-control-max-age"), "600");
   EXPECT_EQ(asked.header("vary"), "origin");
   EXPECT_THAT(asked.header("access-control-expose-headers"), HasSubstr("x-request-id"));
+  // A page approves calls of the loop by its id, and waits as long as it is told to.
+  for (const char* name :
+       {"x-callgate-loop", "x-callgate-dropped", "x-ratelimit-remaining-requests"}) {
+    EXPECT_THAT(asked.header("access-control-expose-headers"), HasSubstr(name));
+  }
   const TestAnswer other =
       fetch(gateway, "OPTIONS", "/v1/models", {{"origin", "https://evil.example"}});
   EXPECT_EQ(other.header("access-control-allow-origin"), "");

@@ -12,7 +12,12 @@ cp /etc/resolv.conf "$root/etc/resolv.conf"
 inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive bash -c "cd /src && $1"; }
 
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
-trap 'umount "$root/proc"' EXIT
+run=
+clean_up() {
+  [ -z "$run" ] || kill -- "-$run" 2> /dev/null || true
+  umount "$root/proc"
+}
+trap clean_up EXIT
 SECONDS=0
 inside "$install"
 setsid chroot "$root" env DEBIAN_FRONTEND=noninteractive bash -c 'cd /src && exec make run LISTEN=127.0.0.1:18433' > "$root/run.log" 2>&1 &
@@ -24,6 +29,7 @@ done
 echo "make run answers after $SECONDS s"
 kill -- "-$run"
 wait "$run" || true
+run=
 if [ "${2:-}" = test ]; then
   SECONDS=0
   inside 'make test'

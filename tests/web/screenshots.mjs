@@ -78,9 +78,11 @@ try {
       await open('operations');
       await sleep(300);
       await shot('operations');
-      await page.getByRole('tab', { name: 'Log' }).click();
-      await sleep(500);
-      await shot('operations-log');
+      for (const tab of ['Upstreams', 'Latency', 'Log']) {
+        await page.getByRole('tab', { name: tab }).click();
+        await sleep(500);
+        await shot(`operations-${tab.toLowerCase()}`);
+      }
       await context.close();
     }
   }

@@ -1,4 +1,4 @@
-// Usage, the log, and the configuration in force.
+// Usage, upstreams, latency, the log, sessions, and the configuration in force.
 import { useEffect, useState } from 'preact/hooks';
 import { Badge, Button, Choice, Empty, Facts, Input, Panel, Problem, Tabs } from '../../components/basics';
 import { ask, get } from '../../lib/api';
@@ -6,6 +6,7 @@ import { bytes_text, visible } from '../../lib/bytes';
 import { count, plural } from '../../lib/format';
 import { facts, type Row } from '../../store';
 import { TurnTable } from '../live/live';
+import { LatencyView, SessionsView, UpstreamsView } from './upstreams';
 
 interface Usage {
   group: string;
@@ -220,7 +221,10 @@ export function Operations() {
   const [tab, set_tab] = useState('usage');
   const tabs = [
     { id: 'usage', title: 'Usage' },
+    { id: 'upstreams', title: 'Upstreams' },
+    { id: 'latency', title: 'Latency' },
     { id: 'log', title: 'Log' },
+    { id: 'sessions', title: 'Sessions' },
     { id: 'config', title: 'Configuration' },
   ];
   return (
@@ -231,7 +235,10 @@ export function Operations() {
       <Tabs label="Operations" tabs={tabs} current={tab} choose={set_tab} />
       <Panel id={tab}>
         {tab === 'usage' && <UsageView />}
+        {tab === 'upstreams' && <UpstreamsView />}
+        {tab === 'latency' && <LatencyView />}
         {tab === 'log' && <LogView />}
+        {tab === 'sessions' && <SessionsView />}
         {tab === 'config' && <ConfigView />}
       </Panel>
     </section>

@@ -1,0 +1,73 @@
+// Operations: upstreams that are left out, latency, sessions. The demo that a first visitor starts, and the page of a build without npm.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { chat, open_browser, open_page, start_logged } from './browser.mjs';
+import { file_scope, make_folder, one_upstream, Program, start_mock } from './harness.mjs';
+
+const scope = file_scope();
+before(() => open_browser(scope));
+
+const script = `
+rule plain
+  cut words
+  text "Hello from the mock."
+`;
+
+test('an upstream that failed is shown as left out, with the reason and the next try', async (t) => {
+  const mock = await start_mock(t, script);
+  const gateway = await start_logged(t, {
+    upstream: [
+      { name: 'gone', url: 'http://127.0.0.1:1/v1' },
+      { name: 'well', url: mock.v1 },
+    ],
+    model: [{ name: 'm', upstream: ['gone', 'well'] }],
+  });
+  for (let i = 0; i < 6; ++i) await (await chat(gateway, {})).text();
+  const page = await open_page(t, gateway.url, { path: '/#/operations' });
+  await page.getByRole('tab', { name: 'Upstreams' }).click();
+  const table = page.getByRole('region', { name: 'Upstreams' });
+  const gone = table.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'gone' }) });
+  await gone.getByText('ejected').waitFor();
+  assert.match(await gone.innerText(), /Tried again in/);
+  const well = table.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'well' }) });
+  assert.match(await well.innerText(), /well\s+well/);
+});
+
+test('the latency of turns is a chart that can be read aloud, and a gateway without sessions says so', async (t) => {
+  const mock = await start_mock(t, script);
+  const gateway = await start_logged(t, one_upstream(mock.v1));
+  for (let i = 0; i < 3; ++i) await (await chat(gateway, {})).text();
+  const page = await open_page(t, gateway.url, { path: '/#/operations' });
+  await page.getByRole('tab', { name: 'Latency' }).click();
+  await page.getByText('3 turns, of the latest 500').waitFor();
+  const chart = page.getByRole('img', { name: /^Time to first token, median and 95th percentile: \d\d:\d\d / });
+  assert.ok(await chart.isVisible());
+  await page.getByRole('tab', { name: 'Sessions' }).click();
+  await page.getByText('No sessions').waitFor();
+});
+
+test('the demo button runs turns and opens one of them', async (t) => {
+  const gateway = await new Program(t, ['serve', '--demo', '--listen', '127.0.0.1:0', '--set', 'store.url=sqlite::memory:']).ready();
+  const page = await open_page(t, gateway.url);
+  await page.getByRole('button', { name: 'Run demo turns' }).click();
+  await page.waitForURL(/#\/turn\//);
+  await page.locator('.virtual-seen .step').first().waitFor();
+});
+
+test('a build without npm has a plain page that says how to add the inspector', async (t) => {
+  const folder = make_folder(t);
+  const find = (command) => execFileSync('bash', ['-c', command]).toString().trim();
+  for (const name of ['bash', 'env', 'dirname', 'realpath', 'mkdir', 'flock']) symlinkSync(find(`command -v ${name}`), join(folder, name));
+  symlinkSync(find("python3 -c 'import sys; print(sys.executable)'"), join(folder, 'python3'));  // not a wrapper around it
+  const out = join(folder, 'page.inc');
+  execFileSync(join(process.env.WEB_SOURCE, 'tools/build_web.sh'), [out], { env: { PATH: folder }, stdio: 'ignore' });
+  const bytes = [...readFileSync(out, 'utf8').matchAll(/'\\x([0-9a-f]{2})'/g)].map(([, hex]) => parseInt(hex, 16));
+  const packed = Buffer.from(bytes).toString('utf8');
+  assert.equal(packed, readFileSync(join(process.env.WEB_SOURCE, 'web/plain.html'), 'utf8'));
+  const page = await open_page(t, `file://${process.env.WEB_SOURCE}`, { path: '/web/plain.html' });
+  assert.ok(await page.getByText('apt-get install nodejs npm').isVisible());
+  assert.equal(await page.locator('script').count(), 0);
+});
