@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace callgate {
+namespace callgate::byte_class_test {
 namespace {
 
 TEST(ByteClass, FindsEveryByteAmongEveryOther) {
@@ -43,4 +43,4 @@ TEST(ByteClass, FindsNothingInASetOfNone) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::byte_class_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace callgate::upstream {
+namespace callgate::upstream::openai_answer_test {
 namespace {
 
 const std::vector<std::string> kTexts = {
@@ -86,4 +86,4 @@ TEST(OpenaiAnswer, is_read_as_if_nothing_had_come_before) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::openai_answer_test
