@@ -15,24 +15,34 @@ constexpr std::chrono::seconds kShareHolds{5};
 
 }  // namespace
 
-SharedLimits::SharedLimits(store::Sessions& sessions)
-    : sessions_(sessions), last_settled_(steady_clock::now()) {
-  sessions_.set_tick([this](store::Sessions::Tables* tables) { settle(tables); });
+SharedLimits::SharedLimits(store::Sessions& sessions, KeyBook* book)
+    : sessions_(sessions), book_(book), last_settled_(steady_clock::now()) {
+  sessions_.set_tick([this](store::Sessions::Tables* tables) { tick(tables); });
 }
 
 SharedLimits::~SharedLimits() { sessions_.set_tick({}); }
 
 void SharedLimits::set_keys(std::vector<std::shared_ptr<KeyState>> keys) {
-  std::erase_if(keys, [](const auto& key) {
-    return key->config.requests_per_minute <= 0 && key->config.max_streams <= 0;
-  });
-  std::sort(keys.begin(), keys.end(),
-            [](const auto& a, const auto& b) { return a->config.name < b->config.name; });
   {
     const std::lock_guard lock(mutex_);
     keys_ = std::move(keys);
   }
   sessions_.tick_soon();
+}
+
+std::vector<std::shared_ptr<KeyState>> SharedLimits::limited_keys() const {
+  std::vector<std::shared_ptr<KeyState>> keys;
+  if (book_ != nullptr) keys = book_->keys();
+  {
+    const std::lock_guard lock(mutex_);
+    keys.insert(keys.end(), keys_.begin(), keys_.end());
+  }
+  std::erase_if(keys, [](const auto& key) {
+    return key->config.requests_per_minute <= 0 && key->config.max_streams <= 0;
+  });
+  std::sort(keys.begin(), keys.end(),
+            [](const auto& a, const auto& b) { return a->config.name < b->config.name; });
+  return keys;
 }
 
 void SharedLimits::want_more() {
@@ -51,12 +61,14 @@ bool SharedLimits::is_due(KeyState& key, std::uint64_t round) {
   return idle < kIdleRounds || idle % kIdleRounds == 0;
 }
 
+void SharedLimits::tick(store::Sessions::Tables* tables) {
+  // A book that cannot be read stays as it is; what is wrong with the store others report.
+  if (book_ != nullptr && tables != nullptr) static_cast<void>(book_->refresh(tables->keys));
+  if (sessions_.shared()) settle(tables);
+}
+
 void SharedLimits::settle(store::Sessions::Tables* tables) {
-  std::vector<std::shared_ptr<KeyState>> keys;
-  {
-    const std::lock_guard lock(mutex_);
-    keys = keys_;
-  }
+  std::vector<std::shared_ptr<KeyState>> keys = limited_keys();
   ++round_;
   std::erase_if(keys, [&](const auto& key) { return !is_due(*key, round_); });
   if (keys.empty()) return;

@@ -353,6 +353,7 @@ struct Config {
   std::int64_t threads = 0;
   bool maintenance = false;
   bool allow_open = false;
+  bool require_key = false;
   std::vector<std::string> hosts;
   std::string metrics = "open";
   bool mcp = false;
@@ -373,6 +374,8 @@ struct Config {
   std::vector<UpstreamConfig> upstreams;
   std::vector<ModelConfig> models;
 
+  // Nobody is asked for a key.
+  bool is_open() const { return keys.empty() && !require_key; }
   const UpstreamConfig* find_upstream(std::string_view name) const;
   const ModelConfig* find_model(std::string_view name) const;
 };

@@ -147,16 +147,18 @@ void Checker::listeners() {
     const auto endpoint = net::parse_endpoint(text.starts_with(':') ? "0.0.0.0" + text : text);
     if (!endpoint) {
       wrong("listen", "listen " + endpoint.error().message);
-    } else if (config_.keys.empty() && !config_.allow_open && !address->is_loopback()) {
-      wrong(
-          "listen",
-          "listen \"" + text +
-              "\": an open gateway is allowed on loopback only; add a [[key]], or set allow_open");
+    } else if (config_.is_open() && !config_.allow_open && !address->is_loopback()) {
+      wrong("listen", "listen \"" + text +
+                          "\": an open gateway is allowed on loopback only; add a [[key]], or set "
+                          "require_key or allow_open");
     }
   }
 }
 
 void Checker::store() {
+  if (config_.require_key && config_.keys.empty() && config_.store.url == "none") {
+    wrong("require_key", "require_key: there is neither a [[key]] nor a store that could have one");
+  }
   word("store.synchronous", config_.store.synchronous, {"normal", "full"});
   word("store.when_down", config_.store.when_down, {"open", "closed"});
   word("store.overflow", config_.store.overflow, {"shed", "block"});

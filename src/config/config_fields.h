@@ -37,6 +37,8 @@ struct Section<Config> {
             "answer model requests with 503 and a retry-after header"},
       Field{"allow_open", &Config::allow_open,
             "allow a gateway without keys on a non-loopback address"},
+      Field{"require_key", &Config::require_key,
+            "ask for a key although the file has none: those of the store, see keys.md"},
       Field{"hosts", &Config::hosts,
             "without keys: further names, or patterns of names, that the Host header may have; `*` "
             "for any; see security.md"},

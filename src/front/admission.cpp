@@ -66,10 +66,12 @@ Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
     if (!known) ask.key->addresses.add(address);
     return {};
   }
+  if (!key && key.error().code == ErrorCode::unavailable) return tl::unexpected(key.error());
   observe_auth_failure(world);
   // A right key has to wait as well: else the answer would say that it is right.
   if (wait.count() > 0) return tl::unexpected(too_many_keys(wait));
-  if (!authorization.empty() || !x_api_key.empty()) world.wrong_keys.count(address, now);
+  const bool guessed = !authorization.empty() || !x_api_key.empty();
+  if (guessed && key.error().upstream_code.empty()) world.wrong_keys.count(address, now);
   return tl::unexpected(key.error());
 }
 
@@ -122,10 +124,10 @@ Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
                               .upstream_code = "rate_limit_exceeded"});
 }
 
-TurnSlots::TurnSlots(World& world, KeyState* key) : slot_(world.streams) {
-  if (key == nullptr) return;
-  key_slot_.emplace(key->streams);
-  if (world.limits != nullptr && key->streams.full()) world.limits->want_more();
+TurnSlots::TurnSlots(World& world, KeyRef key) : key_(std::move(key)), slot_(world.streams) {
+  if (key_ == nullptr) return;
+  key_slot_.emplace(key_->streams);
+  if (world.limits != nullptr && key_->streams.full()) world.limits->want_more();
 }
 
 std::optional<Error> TurnSlots::refusal() const {

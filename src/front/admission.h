@@ -51,11 +51,12 @@ class BodyPlace {
 class TurnSlots {
  public:
   // `key` is nullptr on an open gateway.
-  TurnSlots(World& world, KeyState* key);
+  TurnSlots(World& world, KeyRef key);
   // Why the turn is refused; nothing if it has its places.
   std::optional<Error> refusal() const;
 
  private:
+  const KeyRef key_;  // goes after its places
   ConcurrencySlot slot_;
   std::optional<ConcurrencySlot> key_slot_;
 };

@@ -105,6 +105,7 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add_loop_routes(routes_, desk_);
   add_conversation_routes(routes_, desk_);
   add_upstream_routes(routes_, desk_);
+  add_key_routes(routes_, desk_);
   add_room_routes(routes_, desk_, rooms_);
   add_mcp_routes(routes_, desk_);
   add_inspector_routes(routes_, desk_);

@@ -15,6 +15,7 @@ constexpr StoreTable kTables[] = {
     {"memory", "key_name,conversation"},
     {"memory_message", "key_name,conversation,number"},
     {"response", "key_name,id"},
+    {"api_key", "name"},
 };
 
 }  // namespace

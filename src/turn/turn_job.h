@@ -33,7 +33,7 @@ struct TurnHost {
 // By value: the client may leave before the turn ends.
 struct TurnJob {
   std::shared_ptr<const Snapshot> snapshot;
-  KeyState* key = nullptr;  // lives in the snapshot; nullptr on an open gateway
+  KeyRef key;  // nullptr on an open gateway
   std::string request_id;
   std::string answer_id;  // what the answer is called; empty: a name is minted
   std::string session;  // as the client names its conversation, may be empty
