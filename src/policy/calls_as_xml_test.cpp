@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::calls_as_xml_test {
 namespace {
 
 TEST(CallsAsXml, writes_a_finished_call_into_the_text_beside_the_call) {
@@ -27,11 +27,12 @@ TEST(CallsAsXml, writes_the_text_alone_when_asked_to) {
 
 TEST(CallsAsXml, keeps_arguments_that_are_no_object_as_they_are) {
   CallsAsXml stage(true, 1000);
-  EXPECT_EQ(run(stage, turn({call(0, "f", R"({"a":"b)", CallOutcome::truncated),
-                             finish(FinishReason::length)})),
-            R"(text "<use_tool>\n  <name>f</name>\n  <arguments>{\"a\":\"b</arguments>\n</use_tool>")"
-            "\n"
-            "finish length\n");
+  EXPECT_EQ(
+      run(stage,
+          turn({call(0, "f", R"({"a":"b)", CallOutcome::truncated), finish(FinishReason::length)})),
+      R"(text "<use_tool>\n  <name>f</name>\n  <arguments>{\"a\":\"b</arguments>\n</use_tool>")"
+      "\n"
+      "finish length\n");
 }
 
 TEST(CallsAsXml, loses_nothing_of_arguments_above_the_limit) {
@@ -47,4 +48,4 @@ TEST(CallsAsXml, loses_nothing_of_arguments_above_the_limit) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::calls_as_xml_test

@@ -9,7 +9,7 @@
 #include "json/writer.h"
 #include "tool/tool_testing.h"
 
-namespace callgate::tool {
+namespace callgate::tool::host_test {
 namespace {
 
 using testing::HasSubstr;
@@ -358,4 +358,4 @@ TEST(ToolHost, a_hook_has_time_to_connect_and_to_answer) {
   EXPECT_EQ(text_of(*host, loop, "shell", R"({"n":1})", net::Millis(60'000)), "late");
 }
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::host_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::request_options_test {
 namespace {
 
 TEST(RequestOptions, set_policies_for_one_request) {
@@ -51,4 +51,4 @@ TEST(RequestOptions, name_the_header_and_what_was_expected) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::request_options_test
