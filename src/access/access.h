@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "access/budget.h"
 #include "access/limits.h"
 #include "access/wrong_keys.h"
 #include "callgate/result.h"
@@ -22,16 +23,22 @@ struct KeyState {
   explicit KeyState(const KeyConfig& key)
       : config(key),
         rate(key.requests_per_minute),
+        tokens(key.tokens_per_minute),
+        budgets(make_budgets(key)),
         streams(key.max_streams),
         bodies(key.max_streams == 0 ? 0 : key.max_streams + kSpareBodies) {}
   KeyConfig config;
   RateLimit rate;
+  RateLimit tokens;
+  Budgets budgets;
   ConcurrencyLimit streams;
   ConcurrencyLimit bodies;       // on their way
   KnownAddresses addresses;      // that it was used from
   std::uint64_t used_round = 0;  // of SharedLimits
 
   bool may_use(std::string_view model) const;
+  // What its answers use has to be counted while they come.
+  bool counts_tokens() const { return tokens.limited() || !budgets.empty(); }
 
  private:
   // Beyond as many as streams, so that few slow ones do not shut the key out.

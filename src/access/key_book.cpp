@@ -1,6 +1,7 @@
 #include "access/key_book.h"
 
 #include "access/key_secret.h"
+#include "base/amount.h"
 
 namespace callgate::server {
 namespace {
@@ -25,6 +26,11 @@ KeyConfig to_config(const store::StoredKey& key) {
   config.name = key.name;
   config.requests_per_minute = key.requests_per_minute;
   config.max_streams = key.max_streams;
+  config.tokens_per_minute = key.tokens_per_minute;
+  config.tokens_per_day = key.tokens_per_day;
+  config.tokens_per_month = key.tokens_per_month;
+  config.cost_per_day = static_cast<double>(key.cost_per_day) / kBillionths;
+  config.cost_per_month = static_cast<double>(key.cost_per_month) / kBillionths;
   config.models = key.models;
   config.admin = key.admin;
   config.log_content = key.log_content;

@@ -7,7 +7,7 @@
 #include "store/migration.h"
 #include "store/scratch_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::key_book_test {
 namespace {
 
 using testing::ElementsAre;
@@ -121,4 +121,4 @@ TEST(Access, asks_for_a_key_of_the_store_where_the_file_has_none) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::key_book_test

@@ -31,24 +31,33 @@ class SharedLimits {
 
   // A thread of the store: reads the keys, and settles. `tables` is nullptr while the store is away.
   void tick(store::Sessions::Tables* tables);
-  // Settles now.
-  void settle(store::Sessions::Tables* tables);
+  // Settles now. `rates`: also what is shared only where several gateways use the store.
+  void settle(store::Sessions::Tables* tables, bool rates = true);
+  // Any thread: the store was heard of lately, so that budgets are as they say.
+  bool knows_budgets() const;
 
  private:
   // Those that have limits, of the file and of the store, by name.
   std::vector<std::shared_ptr<KeyState>> limited_keys() const;
+  // With those that are limited no more, while answers of theirs still run.
+  std::vector<std::shared_ptr<KeyState>> keys_to_settle();
   bool is_due(KeyState& key, std::uint64_t round);
+  void settle_rates(store::Sessions::Tables* tables, std::vector<std::shared_ptr<KeyState>> keys);
+  void settle_budgets(store::Sessions::Tables& tables,
+                      const std::vector<std::shared_ptr<KeyState>>& keys);
   void fall_back(const std::vector<std::shared_ptr<KeyState>>& keys);
 
   store::Sessions& sessions_;
   KeyBook* const book_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<KeyState>> keys_;
-  std::atomic<std::int64_t> last_wish_{0};  // steady, in ms
+  std::atomic<std::int64_t> last_wish_{0};      // steady, in ms
+  std::atomic<std::int64_t> budgets_known_{0};  // likewise
 
   // Of the store's thread.
   std::uint64_t round_ = 0;
   std::int64_t gateways_ = 1;
+  std::vector<std::shared_ptr<KeyState>> settled_;  // in the round before
   std::chrono::steady_clock::time_point last_settled_{};
 };
 

@@ -4,6 +4,7 @@
 
 #include "admin/log_json.h"
 #include "admin/log_time.h"
+#include "base/amount.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -41,6 +42,7 @@ void append_rights(json::ObjectWriter& object, const StoredKey& key) {
   for (const auto& [name, flag] : kFlags) object.boolean(name, key.*flag);
   for (const auto& [name, list] : kPatternLists) append_patterns(object.key(name), key.*list);
   for (const auto& [name, limit] : key_limits()) object.integer(name, key.*limit);
+  for (const auto& [name, limit] : key_amounts()) object.raw(name, print_amount(key.*limit));
 }
 
 void append_time(json::ObjectWriter& object, std::string_view name, std::int64_t time) {
@@ -92,6 +94,13 @@ Result<void> read_member(json::Reader& in, std::string_view name, StoredKey& key
     key.*limit = *number;
     return {};
   }
+  for (const auto& [known, limit] : key_amounts()) {
+    if (known != name) continue;
+    const auto amount = kind == json::Kind::number ? parse_amount(in.number()) : std::nullopt;
+    if (!amount) return tl::unexpected(wrong_field(name, "an amount such as 12.5"));
+    key.*limit = *amount;
+    return {};
+  }
   if (name != "expires_at") {
     return tl::unexpected(wrong_field(name, "another member: this one is not known"));
   }
@@ -111,8 +120,17 @@ Result<void> read_member(json::Reader& in, std::string_view name, StoredKey& key
 const std::vector<KeyLimit>& key_limits() {
   static const std::vector<KeyLimit> limits = {
       {"requests_per_minute", &StoredKey::requests_per_minute},
-      {"max_streams", &StoredKey::max_streams}};
+      {"max_streams", &StoredKey::max_streams},
+      {"tokens_per_minute", &StoredKey::tokens_per_minute},
+      {"tokens_per_day", &StoredKey::tokens_per_day},
+      {"tokens_per_month", &StoredKey::tokens_per_month}};
   return limits;
+}
+
+const std::vector<KeyLimit>& key_amounts() {
+  static const std::vector<KeyLimit> amounts = {{"cost_per_day", &StoredKey::cost_per_day},
+                                                {"cost_per_month", &StoredKey::cost_per_month}};
+  return amounts;
 }
 
 std::string print_key(const StoredKey& key, std::int64_t now_ms, const Secret& secret) {
@@ -142,6 +160,11 @@ std::string print_file_key(const KeyConfig& key) {
   same.deny_tools = key.deny_tools;
   same.requests_per_minute = key.requests_per_minute;
   same.max_streams = key.max_streams;
+  same.tokens_per_minute = key.tokens_per_minute;
+  same.tokens_per_day = key.tokens_per_day;
+  same.tokens_per_month = key.tokens_per_month;
+  same.cost_per_day = to_billionths(key.cost_per_day);
+  same.cost_per_month = to_billionths(key.cost_per_month);
   std::string out;
   json::ObjectWriter object(out);
   object.string("object", "key");

@@ -18,6 +18,9 @@ namespace callgate::server {
 using KeyLimit = std::pair<std::string_view, std::int64_t store::StoredKey::*>;
 const std::vector<KeyLimit>& key_limits();
 
+// The same in money, in billionths.
+const std::vector<KeyLimit>& key_amounts();
+
 // {"object":"key","name":"dev","source":"store","state":"active",...}. `secret`: shown if it is not empty.
 std::string print_key(const store::StoredKey& key, std::int64_t now_ms, const Secret& secret = {});
 // A key of the file, which has no times.

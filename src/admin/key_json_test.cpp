@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::key_json_test {
 namespace {
 
 using testing::HasSubstr;
@@ -19,7 +19,8 @@ std::string fault_of(std::string_view body) {
 
 TEST(KeyJson, reads_what_a_new_key_may_do) {
   const auto key = read_new_key(R"({"name":"dev","owner":"Ann","expires_at":"90d","admin":true,
-      "models":["small-*"],"deny_tools":["shell"],"requests_per_minute":60,"max_streams":2})",
+      "models":["small-*"],"deny_tools":["shell"],"requests_per_minute":60,"max_streams":2,
+      "tokens_per_day":10000,"cost_per_month":12.5})",
                                 kNow);
   ASSERT_TRUE(key) << key.error().message;
   EXPECT_EQ(key->name, "dev");
@@ -30,6 +31,9 @@ TEST(KeyJson, reads_what_a_new_key_may_do) {
   EXPECT_EQ(key->models, std::vector<std::string>{"small-*"});
   EXPECT_EQ(key->tools, std::vector<std::string>{"*"});
   EXPECT_EQ(key->requests_per_minute, 60);
+  EXPECT_EQ(key->tokens_per_day, 10'000);
+  EXPECT_EQ(key->cost_per_month, 12'500'000'000);
+  EXPECT_THAT(print_key(*key, kNow), HasSubstr(R"("cost_per_day":0,"cost_per_month":12.5)"));
 }
 
 TEST(KeyJson, names_the_member_at_fault) {
@@ -54,6 +58,8 @@ TEST(KeyJson, names_the_member_at_fault) {
       {R"({"name":"a","expires_at":"2020-01-01"})", "expires_at: "},
       {R"({"name":"a","expires_at":"soon"})", "expires_at: "},
       {R"({"name":"a","secret":"mine"})", "secret: "},
+      {R"({"name":"a","cost_per_day":-1})", "cost_per_day: "},
+      {R"({"name":"a","cost_per_day":"1"})", "cost_per_day: "},
   };
   for (const Case& each : kCases) {
     EXPECT_THAT(fault_of(each.body), HasSubstr(std::string(each.fault))) << each.body;
@@ -93,4 +99,4 @@ TEST(KeyJson, shows_states_and_never_a_hash) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::key_json_test

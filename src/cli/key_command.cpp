@@ -9,6 +9,7 @@
 #include "access/key_secret.h"
 #include "admin/key_json.h"
 #include "admin/log_time.h"
+#include "base/amount.h"
 #include "cli/commands.h"
 #include "cli/store_place.h"
 #include "net/unix_time.h"
@@ -176,6 +177,18 @@ void add_rights(CLI::App& command, KeyArguments& arguments) {
     std::replace(option.begin(), option.end(), '_', '-');
     command.add_option(option, key.*limit, "as in [[key]]; 0 means no limit")
         ->check(CLI::NonNegativeNumber);
+  }
+  for (const auto& [name, limit] : server::key_amounts()) {
+    std::string option = "--" + std::string(name);
+    std::replace(option.begin(), option.end(), '_', '-');
+    command.add_option_function<std::string>(
+        option,
+        [&key, limit = limit](const std::string& text) {
+          const auto amount = parse_amount(text);
+          if (!amount) throw CLI::ValidationError("expected an amount such as 12.5");
+          key.*limit = *amount;
+        },
+        "as in [[key]], in the currency of [[price]]");
   }
 }
 

@@ -1,6 +1,6 @@
 #include "cli/command_testing.h"
 
-namespace callgate::cli {
+namespace callgate::cli::key_command_test {
 namespace {
 
 using testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST_F(KeyCommandTest, says_that_there_is_no_store) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::key_command_test

@@ -237,6 +237,11 @@ struct KeyConfig {
   Secret secret;
   std::int64_t requests_per_minute = 0;
   std::int64_t max_streams = 0;
+  std::int64_t tokens_per_minute = 0;
+  std::int64_t tokens_per_day = 0;
+  std::int64_t tokens_per_month = 0;
+  double cost_per_day = 0;
+  double cost_per_month = 0;
   std::vector<std::string> models{"*"};
   bool admin = false;
   bool log_content = true;
@@ -244,6 +249,17 @@ struct KeyConfig {
   std::vector<std::string> deny_tools;
 
   bool operator==(const KeyConfig&) const = default;
+  bool has_budget() const {
+    return tokens_per_day > 0 || tokens_per_month > 0 || cost_per_day > 0 || cost_per_month > 0;
+  }
+};
+
+struct PriceConfig {
+  std::string model;
+  std::string upstream = "*";
+  double input = 0;
+  double cached = -1;
+  double output = 0;
 };
 
 struct UpstreamConfig {
@@ -371,6 +387,7 @@ struct Config {
   std::vector<ToolTable> tools;
   std::vector<HookTable> hooks;
   std::vector<KeyConfig> keys;
+  std::vector<PriceConfig> prices;
   std::vector<UpstreamConfig> upstreams;
   std::vector<ModelConfig> models;
 

@@ -412,6 +412,7 @@ TEST(Config, every_key_has_its_row_in_the_docs) {
   expect_documented<ToolTable>(docs);
   expect_documented<HookTable>(docs);
   expect_documented<KeyConfig>(docs);
+  expect_documented<PriceConfig>(docs);
   expect_documented<UpstreamConfig>(docs);
   expect_documented<ModelConfig>(docs);
 }

@@ -216,6 +216,9 @@ Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body)
     return fail(ErrorCode::invalid_request, "callgate.loop: a room always runs the loop",
                 "callgate.loop");
   }
+  auto meter = admit_tokens(host_.world, {job.snapshot, job.key, *model->config, *request}, unused);
+  if (!meter) return tl::unexpected(meter.error());
+  job.meter = std::move(*meter);
   const bool logged = logs_content(job.snapshot->config, config, *model->config);
   if (logged && job.copies.grow_to(body.size())) job.received = body;
   job.dialect = model->dialect;

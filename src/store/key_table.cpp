@@ -69,7 +69,9 @@ Attempt<std::int64_t> KeyTable::version() {
 }
 
 Attempt<std::vector<StoredKey>> KeyTable::list() {
-  const Attempt<Rows> rows = database_.query(std::string(kKeyColumns) + " ORDER BY name");
+  std::string statement(kKeyColumns);
+  statement += " ORDER BY name";
+  const Attempt<Rows> rows = database_.query(statement);
   if (!rows) return tl::unexpected(rows.error());
   std::vector<StoredKey> keys;
   for (std::size_t i = 0; i < rows->size(); ++i) keys.push_back(to_key((*rows)[i]));
@@ -78,7 +80,9 @@ Attempt<std::vector<StoredKey>> KeyTable::list() {
 
 Attempt<std::optional<StoredKey>> KeyTable::get(std::string_view name) {
   const std::array values = {Value(name)};
-  const Attempt<Rows> rows = database_.query(std::string(kKeyColumns) + " WHERE name = $1", values);
+  std::string statement(kKeyColumns);
+  statement += " WHERE name = $1";
+  const Attempt<Rows> rows = database_.query(statement, values);
   if (!rows) return tl::unexpected(rows.error());
   if (rows->empty()) return std::nullopt;
   return to_key((*rows)[0]);

@@ -5,7 +5,7 @@
 #include "store/contract_testing.h"
 #include "store/migration.h"
 
-namespace callgate::store {
+namespace callgate::store::key_table_test {
 namespace {
 
 class KeyContract : public StoreContract {
@@ -85,4 +85,4 @@ TEST_P(KeyContract, says_that_something_changed) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::key_table_test

@@ -177,7 +177,7 @@ Attempt<Sessions::Tables*> Sessions::open(Lane& lane) {
   lane.database = std::move(*database);
   lane.tables.reset(new Tables{SessionTable(*lane.database), NodeTable(*lane.database, node_),
                                MemoryTable(*lane.database), ResponseTable(*lane.database),
-                               KeyTable(*lane.database)});
+                               KeyTable(*lane.database), BudgetTable(*lane.database, node_)});
   lane.lost_file = false;
   lane.trouble.reset();
   lane.pause = std::chrono::milliseconds(0);
@@ -266,6 +266,8 @@ void Sessions::sweep(Lane& lane) {
       break;
     }
   }
+  const auto budgets = (*tables)->budgets.sweep();
+  if (!budgets) return after_fault(lane, budgets.error());
   if (!shared_) return;
   const auto swept = (*tables)->nodes.sweep();
   if (!swept) after_fault(lane, swept.error());

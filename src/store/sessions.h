@@ -24,6 +24,7 @@
 #include "callgate/result.h"
 #include "net/loop.h"
 #include "net/task.h"
+#include "store/budget_table.h"
 #include "store/database.h"
 #include "store/key_table.h"
 #include "store/memory_table.h"
@@ -57,6 +58,7 @@ class Sessions {
     MemoryTable memory;
     ResponseTable responses;
     KeyTable keys;
+    BudgetTable budgets;
   };
   struct Health {
     bool healthy = true;
