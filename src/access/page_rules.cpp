@@ -107,7 +107,7 @@ std::optional<Error> check_page(const net::RequestHead& head, Arrival arrival,
                                 const Config& config) {
   const auto host = head.headers.find("host");
   const std::string_view target_host = host_of_target(head.target);
-  if (config.keys.empty() && !arrival.local) {
+  if (config.is_open() && !arrival.local) {
     // A browser always names a host; HTTP/1.0 need not.
     if (host && !is_own_host(*host, config)) return foreign_host(*host);
     if (!target_host.empty() && !is_own_host(target_host, config)) return foreign_host(target_host);

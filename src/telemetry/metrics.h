@@ -73,6 +73,7 @@ class Metrics {
   Gauges<1>     codex_child_up{registry_, "callgate_codex_child_up", "1 while the codex program of the upstream runs.", {"upstream"}};
   Counters<1>   codex_child_restarts{registry_, "callgate_codex_child_restarts_total", "Codex programs that were started again.", {"upstream"}};
   Counters<0>   client_disconnects{registry_, "callgate_client_disconnects_total", "Clients that left before their answer ended."};
+  Counters<2>   budget_stops{registry_, "callgate_budget_stops_total", "Requests that a budget refused, and streams that it stopped.", {"key", "when"}};
   Counters<1>   rate_limited{registry_, "callgate_rate_limited_total", "Requests refused because a key used up its rate.", {"key"}};
   Counters<0>   auth_failures{registry_, "callgate_auth_failures_total", "Requests without a valid key."};
   Gauges<0>     store_queue_depth{registry_, "callgate_store_queue_depth", "Entries of the request log that wait to be written."};

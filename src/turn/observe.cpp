@@ -162,6 +162,10 @@ void observe_dropped(World& world, std::string_view protocol, std::string_view n
 
 void observe_auth_failure(World& world) { world.metrics.auth_failures.with().add(); }
 
+void observe_budget(World& world, std::string_view key, std::string_view when) {
+  world.metrics.budget_stops.with(key, when).add();
+}
+
 void observe_rate_limited(World& world, std::string_view key) {
   world.metrics.rate_limited.with(key).add();
 }
