@@ -14,6 +14,7 @@ void add_smoke(CLI::App& app, int& exit_code);
 void add_config(CLI::App& app, int& exit_code);
 void add_store(CLI::App& app, int& exit_code);
 void add_log(CLI::App& app, int& exit_code);
+void add_loops(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);
 void add_manual(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);
