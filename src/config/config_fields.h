@@ -367,7 +367,10 @@ struct Section<HookTable> {
   static constexpr auto fields = std::tuple{
       Field{"name", &HookTable::name, "name in logs and metrics"},
       Field{"url", &HookTable::url, "where the question is sent"},
-      Field{"when", &HookTable::when, "before, after or both: at what time of a call it is asked"},
+      Field{"when", &HookTable::when,
+            "a list: before or after a call it is asked; approval, loop_start, round, loop_end: it "
+            "is "
+            "told"},
       Field{"tools", &HookTable::tools, "glob patterns of tools that it is asked about"},
       Field{"keys", &HookTable::keys, "glob patterns of keys that it is asked about"},
       Field{"headers", &HookTable::headers, "request headers, a table of name and value"},
