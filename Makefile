@@ -87,6 +87,10 @@ asan tsan: deps-test  ## the tests under a sanitizer
 growth: deps-test  ## counts instructions for n and 4n messages, calls, tools and parts everywhere: nothing may grow faster
 	@tools/run_tests.sh growth
 
+.PHONY: cost
+cost: deps-test  ## counts instructions and allocations of whole answers and frames: none may cost 5 % more than expected
+	@tools/run_tests.sh cost
+
 .PHONY: fuzz
 fuzz: deps-test  ## fuzz for MINUTES of wall time (default 6), shared among all targets
 	@tools/run_fuzzers.sh $$(( $(MINUTES) * 60 )) all

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_tests.sh all|dev|e2e|web|asan|tsan|fuzz|growth: builds and runs one part of the tests, or all of them, and ends with the totals.
+# run_tests.sh all|dev|e2e|web|asan|tsan|fuzz|growth|cost: builds and runs one part of the tests, or all of them, and ends with the totals.
 # `all` runs every test once: unit tests, goldens, properties and fuzzers with the address sanitizer, end to end with the same
 # build while the thread sanitizer's compiles, then the tests with threads.
 set -euo pipefail
@@ -95,6 +95,15 @@ part_growth() {
   add $((1 - status)) $status
 }
 
+# Of the optimised build only the library is needed; after `make build` it is there.
+part_cost() {
+  say "cost: instructions and allocations of a turn"
+  local status=0
+  build run callgate_cost
+  tests/cost/check.py build/run/tests/cost/callgate_cost || status=1
+  add $((1 - status)) $status
+}
+
 # Node's tests wait more than they compute, and so does the installation of its packages: both run beside a compiler.
 part_all() {
   local status=0 other
@@ -115,11 +124,12 @@ part_all() {
   run_web core.test.mjs || status=$?
   report_e2e "$status" build/web.log
   test_tsan
+  part_cost
 }
 
 case "${1:-all}" in
-  all | dev | e2e | web | asan | tsan | fuzz | growth) "part_${1:-all}" ;;
-  *) echo "run_tests.sh: unknown part '$1', expected all, dev, e2e, web, asan, tsan, fuzz or growth" >&2; exit 2 ;;
+  all | dev | e2e | web | asan | tsan | fuzz | growth | cost) "part_${1:-all}" ;;
+  *) echo "run_tests.sh: unknown part '$1', expected all, dev, e2e, web, asan, tsan, fuzz, growth or cost" >&2; exit 2 ;;
 esac
 echo
 echo "$passed passed, $failed failed"

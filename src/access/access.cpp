@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "access/key_book.h"
 #include "base/glob.h"
+#include "net/unix_time.h"
 
 namespace callgate::server {
 namespace {
@@ -26,7 +28,8 @@ bool may_use_tool(const KeyConfig& key, std::string_view tool) {
   return matches_any(key.tools, tool) && !matches_any(key.deny_tools, tool);
 }
 
-Access::Access(const std::vector<KeyConfig>& keys, const Access* before) {
+Access::Access(const std::vector<KeyConfig>& keys, const Access* before, StoredAccess stored)
+    : stored_(stored) {
   for (const KeyConfig& key : keys) {
     std::shared_ptr<KeyState> state;
     if (before != nullptr) {
@@ -38,9 +41,9 @@ Access::Access(const std::vector<KeyConfig>& keys, const Access* before) {
   }
 }
 
-Result<KeyState*> Access::authenticate(std::string_view authorization,
-                                       std::string_view x_api_key) const {
-  if (keys_.empty()) return nullptr;
+Result<KeyRef> Access::authenticate(std::string_view authorization,
+                                    std::string_view x_api_key) const {
+  if (open()) return nullptr;
   std::string_view given = x_api_key;
   if (authorization.size() > 7 && (authorization[0] | 0x20) == 'b' &&
       authorization.substr(1, 6) == "earer ") {
@@ -51,9 +54,21 @@ Result<KeyState*> Access::authenticate(std::string_view authorization,
     if (key->config.secret.matches(given)) found = key.get();
   }
   if (found != nullptr) return found;
-  return fail(ErrorCode::unauthenticated,
-              given.empty() ? "no API key was sent; use the header `authorization: Bearer KEY`"
-                            : "this API key is not known");
+  if (given.empty()) {
+    return fail(ErrorCode::unauthenticated,
+                "no API key was sent; use the header `authorization: Bearer KEY`");
+  }
+  if (stored_.book != nullptr) return stored_.book->find(given, net::unix_ms());
+  return fail(ErrorCode::unauthenticated, "this API key is not known");
+}
+
+Result<KeyRef> Access::find(std::string_view name) const {
+  if (open() && name.empty()) return nullptr;
+  for (const auto& key : keys_) {
+    if (key->config.name == name) return key.get();
+  }
+  if (stored_.book != nullptr) return stored_.book->find_by_name(name, net::unix_ms());
+  return fail(ErrorCode::unauthenticated, "the key of this connection is not known any more");
 }
 
 std::string_view allowed_origin(std::string_view origin, const std::vector<std::string>& configured,

@@ -11,46 +11,67 @@ constexpr std::chrono::milliseconds kShareAgain{250};
 
 }  // namespace
 
-RateLimit::Verdict RateLimit::take(std::chrono::nanoseconds now) {
+std::int64_t RateLimit::cost() const {
+  return std::min(kMinute, kMinute / per_minute_ * gateways_.load(std::memory_order_relaxed));
+}
+
+RateLimit::Verdict RateLimit::take(std::chrono::nanoseconds now, std::int64_t amount) {
   Verdict verdict{.limit = per_minute_};
   if (per_minute_ <= 0) return verdict;
   count_.fetch_add(1, std::memory_order_relaxed);
-  if (shared_.load(std::memory_order_relaxed)) return take_shared();
-  const std::int64_t gateways = gateways_.load(std::memory_order_relaxed);
-  const std::int64_t cost = std::min(kMinute, kMinute / per_minute_ * gateways);
+  if (shared_.load(std::memory_order_relaxed)) return take_shared(amount);
+  const std::int64_t each = cost();
+  const std::int64_t all = std::min(kMinute, each * std::min(amount, per_minute_));
   std::int64_t full_at = full_at_.load(std::memory_order_relaxed);
   for (;;) {
-    const std::int64_t next = std::max(full_at, now.count()) + cost;
+    const std::int64_t next = std::max(full_at, now.count()) + all;
     const std::int64_t debt = next - now.count();
     if (debt > kMinute) {
       verdict.allowed = false;
-      verdict.reset = std::chrono::nanoseconds(debt - cost);
+      verdict.reset = std::chrono::nanoseconds(debt - all);
       verdict.retry_after = std::chrono::nanoseconds(debt - kMinute);
       return verdict;
     }
     if (full_at_.compare_exchange_weak(full_at, next, std::memory_order_relaxed)) {
-      verdict.remaining = (kMinute - debt) / cost;
+      verdict.remaining = (kMinute - debt) / each;
       verdict.reset = std::chrono::nanoseconds(debt);
       return verdict;
     }
   }
 }
 
-RateLimit::Verdict RateLimit::take_shared() {
+RateLimit::Verdict RateLimit::take_shared(std::int64_t amount) {
   Verdict verdict{.limit = per_minute_};
   verdict.reset = std::chrono::nanoseconds(full_in_.load(std::memory_order_relaxed));
-  const std::int64_t before = held_.fetch_sub(1, std::memory_order_relaxed);
+  const std::int64_t before = held_.fetch_sub(amount, std::memory_order_relaxed);
   if (before <= 0) {
-    held_.fetch_add(1, std::memory_order_relaxed);
+    held_.fetch_add(amount, std::memory_order_relaxed);
     verdict.allowed = false;
     verdict.low = true;
-    const std::chrono::nanoseconds one(kMinute / per_minute_);
-    verdict.retry_after = std::max<std::chrono::nanoseconds>(one, kShareAgain);
+    const std::int64_t needed = std::min(amount - before, per_minute_);
+    const std::chrono::nanoseconds refilled(kMinute / per_minute_ * needed);
+    verdict.retry_after = std::max<std::chrono::nanoseconds>(refilled, kShareAgain);
     return verdict;
   }
-  verdict.remaining = before - 1 + left_.load(std::memory_order_relaxed);
-  verdict.low = before - 1 == given_.load(std::memory_order_relaxed) / 2;
+  const std::int64_t after = before - amount;
+  const std::int64_t half = given_.load(std::memory_order_relaxed) / 2;
+  verdict.remaining = std::max<std::int64_t>(0, after + left_.load(std::memory_order_relaxed));
+  verdict.low = before > half && after <= half;
   return verdict;
+}
+
+void RateLimit::charge(std::chrono::nanoseconds now, std::int64_t amount) {
+  if (per_minute_ <= 0 || amount == 0) return;
+  count_.fetch_add(1, std::memory_order_relaxed);
+  if (shared_.load(std::memory_order_relaxed)) {
+    held_.fetch_sub(amount, std::memory_order_relaxed);
+    return;
+  }
+  const std::int64_t all = cost() * amount;
+  std::int64_t full_at = full_at_.load(std::memory_order_relaxed);
+  while (!full_at_.compare_exchange_weak(full_at, std::max(full_at, now.count()) + all,
+                                         std::memory_order_relaxed)) {
+  }
 }
 
 // What was taken meanwhile is missing from what is held, and may make it less than nothing: it is paid back with the next

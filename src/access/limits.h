@@ -8,7 +8,7 @@
 
 namespace callgate::server {
 
-// Requests per minute with bursts up to that number (GCRA: one timestamp says all).
+// Requests or tokens per minute with bursts up to that number (GCRA: one timestamp says all).
 class RateLimit {
  public:
   struct Verdict {
@@ -24,8 +24,10 @@ class RateLimit {
   explicit RateLimit(std::int64_t per_minute) : per_minute_(per_minute) {}
   bool limited() const { return per_minute_ > 0; }
   std::int64_t per_minute() const { return per_minute_; }
-  // `now` is monotonic.
-  Verdict take(std::chrono::nanoseconds now);
+  // `now` is monotonic. Of a shared limit more may be taken than this gateway has left, if it has any: it is paid back.
+  Verdict take(std::chrono::nanoseconds now, std::int64_t amount = 1);
+  // Used in any case, or with less than 0: given back.
+  void charge(std::chrono::nanoseconds now, std::int64_t amount);
 
   // What this gateway was given, of which `held` were left when it was asked for; `left` is given to none. Until then,
   // and after use_part(), the limit is this gateway's own.
@@ -34,11 +36,13 @@ class RateLimit {
   // The store is away: this gateway keeps to its part of the limit.
   void use_part(std::int64_t gateways);
   std::int64_t held() const { return shared_.load() ? held_.load() : 0; }
-  // Requests since it was last asked.
+  // Uses since it was last asked.
   std::int64_t take_count() { return count_.exchange(0, std::memory_order_relaxed); }
 
  private:
-  Verdict take_shared();
+  Verdict take_shared(std::int64_t amount);
+  // Of one, in ns.
+  std::int64_t cost() const;
 
   std::int64_t per_minute_;
   std::atomic<std::int64_t> full_at_{0};  // when the burst is whole again, in ns

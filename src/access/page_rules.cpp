@@ -107,7 +107,7 @@ std::optional<Error> check_page(const net::RequestHead& head, Arrival arrival,
                                 const Config& config) {
   const auto host = head.headers.find("host");
   const std::string_view target_host = host_of_target(head.target);
-  if (config.keys.empty() && !arrival.local) {
+  if (config.is_open() && !arrival.local) {
     // A browser always names a host; HTTP/1.0 need not.
     if (host && !is_own_host(*host, config)) return foreign_host(*host);
     if (!target_host.empty() && !is_own_host(target_host, config)) return foreign_host(target_host);
@@ -127,8 +127,11 @@ std::optional<Error> check_page(const net::RequestHead& head, Arrival arrival,
 }
 
 bool is_json_type(std::string_view content_type) {
-  const std::string type = to_lower(trimmed(content_type.substr(0, content_type.find(';'))));
-  return type == "application/json" || type.ends_with("+json");
+  constexpr std::string_view kSuffix = "+json";
+  const std::string_view type = trimmed(content_type.substr(0, content_type.find(';')));
+  return net::equals_ignoring_case(type, "application/json") ||
+         (type.size() >= kSuffix.size() &&
+          net::equals_ignoring_case(type.substr(type.size() - kSuffix.size()), kSuffix));
 }
 
 std::optional<Error> check_content_type(const net::RequestHead& head) {

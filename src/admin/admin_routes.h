@@ -11,5 +11,6 @@ void add_session_routes(Routes& routes, Desk& desk);
 void add_loop_routes(Routes& routes, Desk& desk);
 void add_conversation_routes(Routes& routes, Desk& desk);
 void add_upstream_routes(Routes& routes, Desk& desk);
+void add_key_routes(Routes& routes, Desk& desk);
 
 }  // namespace callgate::server

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/amount.h"
 #include "chat/event_log.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -59,6 +60,7 @@ void add_outcome(ObjectWriter& object, const store::RequestOutcome& outcome) {
   object.integer("repairs", outcome.repairs);
   text_or_null(object, "repair_names", outcome.repair_names);
   text_or_null(object, "missed_call", outcome.missed_call);
+  outcome.cost ? object.raw("cost", print_amount(*outcome.cost)) : object.null("cost");
   object.integer("attempts", outcome.attempts);
   count_or_null(object, "first_byte_ms", outcome.first_byte_ms);
   count_or_null(object, "first_token_ms", outcome.first_token_ms);
@@ -164,16 +166,19 @@ std::string print_events(const store::RequestContent& content) {
   return out;
 }
 
-std::string print_usage(std::string_view group, const std::vector<store::UsageRow>& rows) {
+std::string print_usage(const std::vector<std::string>& groups,
+                        const std::vector<store::UsageRow>& rows) {
   std::string out;
   ObjectWriter object(out);
   object.string("object", "list");
-  object.string("group", group);
+  object.string("group", groups.size() > 1 ? groups[0] + "," + groups[1] : groups[0]);
   object.key("data").push_back('[');
   for (const store::UsageRow& row : rows) {
     if (out.back() != '[') out.push_back(',');
     ObjectWriter one(out);
     one.string("group", row.group);
+    one.string(groups[0], row.group);
+    if (groups.size() > 1) one.string(groups[1], row.second);
     one.integer("requests", row.requests);
     one.integer("failed", row.failed);
     one.integer("tool_calls", row.calls);
@@ -181,6 +186,8 @@ std::string print_usage(std::string_view group, const std::vector<store::UsageRo
     one.integer("completion_tokens", row.completion_tokens);
     one.integer("cached_tokens", row.cached_tokens);
     one.integer("reasoning_tokens", row.reasoning_tokens);
+    one.raw("cost", print_amount(row.cost));
+    one.integer("unpriced_requests", row.unpriced);
     one.close();
   }
   out.push_back(']');

@@ -20,7 +20,9 @@ std::string print_page(const store::RequestPage& page);
 std::string print_request(const store::RequestRow& row, const std::vector<store::CallRow>& calls,
                           const store::RequestContent& content);
 std::string print_events(const store::RequestContent& content);
-std::string print_usage(std::string_view group, const std::vector<store::UsageRow>& rows);
+// `groups`: their words, one or two.
+std::string print_usage(const std::vector<std::string>& groups,
+                        const std::vector<store::UsageRow>& rows);
 std::string print_stats(const store::StoreStats& stats, const store::Health& health);
 
 }  // namespace callgate::server

@@ -217,50 +217,67 @@ Result<std::string> answer_request(store::RequestLog& log, const LogQuery& query
   return print_request(**row, *calls, *content);
 }
 
-struct UsageQuestion {
-  UsageGroup group = UsageGroup::day;
-  std::string word = "day";
-  std::int64_t since = 0;
-  std::int64_t until = 0;
+constexpr std::pair<std::string_view, UsageGroup> kUsageGroups[] = {
+    {"hour", UsageGroup::hour}, {"day", UsageGroup::day},           {"model", UsageGroup::model},
+    {"key", UsageGroup::key},   {"upstream", UsageGroup::upstream}, {"tool", UsageGroup::tool}};
+
+struct UsageAsked {
+  store::UsageQuestion question;
+  std::vector<std::string> words{"day"};
 };
 
-Result<UsageQuestion> read_usage(const LogQuery& query) {
-  constexpr std::pair<std::string_view, UsageGroup> kGroups[] = {{"hour", UsageGroup::hour},
-                                                                 {"day", UsageGroup::day},
-                                                                 {"model", UsageGroup::model},
-                                                                 {"key", UsageGroup::key}};
-  constexpr std::string_view kKnown[] = {"group", "since", "until"};
-  UsageQuestion question{.since = query.now_ms - kUsageSpan, .until = query.now_ms + 1};
+// One of the words, or two with a comma between them.
+Result<void> read_groups(UsageAsked& asked, const UrlParameter& parameter) {
+  asked.words.clear();
+  asked.question.groups.clear();
+  std::string_view rest = parameter.value;
+  for (bool more = true; more;) {
+    const std::size_t comma = rest.find(',');
+    more = comma != std::string_view::npos;
+    const std::string_view given = rest.substr(0, comma);
+    rest = more ? rest.substr(comma + 1) : std::string_view();
+    for (const auto& [word, group] : kUsageGroups) {
+      if (word != given) continue;
+      asked.words.emplace_back(word);
+      asked.question.groups.push_back(group);
+    }
+    if (asked.words.empty() || asked.words.back() != given || asked.words.size() > 2) break;
+    if (!more && (asked.words.size() == 1 || asked.words[0] != asked.words[1])) return {};
+  }
+  return tl::unexpected(wrong("group", parameter.value,
+                              "hour|day|model|key|upstream|tool, or two of them as key,model"));
+}
+
+Result<UsageAsked> read_usage(const LogQuery& query) {
+  constexpr std::string_view kKnown[] = {"group", "since", "until", "key"};
+  UsageAsked asked;
+  asked.question.since = query.now_ms - kUsageSpan;
+  asked.question.until = query.now_ms + 1;
   for (const UrlParameter& parameter : read_url_query(query.query)) {
     Result<void> read;
     if (parameter.name == "since") {
-      read = take(question.since, read_time(parameter, query.now_ms));
+      read = take(asked.question.since, read_time(parameter, query.now_ms));
     } else if (parameter.name == "until") {
-      read = take(question.until, read_time(parameter, query.now_ms));
+      read = take(asked.question.until, read_time(parameter, query.now_ms));
     } else if (parameter.name == "group") {
-      question.word.clear();
-      for (const auto& [word, group] : kGroups) {
-        if (word != parameter.value) continue;
-        question.word = word;
-        question.group = group;
-      }
-      if (question.word.empty()) {
-        read = tl::unexpected(wrong("group", parameter.value, "hour|day|model|key"));
-      }
+      read = read_groups(asked, parameter);
+    } else if (parameter.name == "key") {
+      asked.question.key_name = parameter.value;
     } else {
       read = tl::unexpected(unknown(parameter, kKnown));
     }
     if (!read) return tl::unexpected(std::move(read.error()));
   }
-  return question;
+  if (query.own_only) asked.question.key_name = query.key.value_or("");
+  return asked;
 }
 
 Result<std::string> answer_usage(store::RequestLog& log, const LogQuery& query) {
-  const auto question = read_usage(query);
-  if (!question) return tl::unexpected(question.error());
-  const auto rows = log.usage(question->group, question->since, question->until);
+  const auto asked = read_usage(query);
+  if (!asked) return tl::unexpected(asked.error());
+  const auto rows = log.usage(asked->question);
   if (!rows) return tl::unexpected(rows.error());
-  return print_usage(question->word, *rows);
+  return print_usage(asked->words, *rows);
 }
 
 Result<std::string> answer_stats(store::RequestLog& log, const LogQuery& query) {

@@ -25,6 +25,8 @@ struct LogQuery {
   std::int64_t now_ms = 0;  // Unix
   // Who asks: of requests with the same id, its own come first. Nothing: somebody without a key of the gateway.
   std::optional<std::string> key = {};
+  // It may see its own usage alone. REQUIRES: the path is /v1/usage.
+  bool own_only = false;
 };
 
 // The JSON that answers the question. May wait for the disk. invalid_request names the parameter at fault.

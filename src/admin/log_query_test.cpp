@@ -10,6 +10,7 @@ namespace callgate::server::log_query_test {
 namespace {
 
 using store::RequestState;
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::int64_t kNow = 1'794'798'000'123;  // 2026-11-16T03:00:00.123Z
@@ -36,12 +37,10 @@ class FakeLog final : public store::RequestLog {
     return std::vector<store::CallRow>{{.id = "c1", .name = "f"}};
   }
   Result<store::RequestContent> content(store::RequestName) override { return content_; }
-  Result<std::vector<store::UsageRow>> usage(store::UsageGroup group, std::int64_t since,
-                                             std::int64_t until) override {
-    group_ = group;
-    since_ = since;
-    until_ = until;
-    return std::vector<store::UsageRow>{{.group = "m", .requests = 2}};
+  Result<std::vector<store::UsageRow>> usage(const store::UsageQuestion& question) override {
+    asked_ = question;
+    return std::vector<store::UsageRow>{
+        {.group = "m", .second = "k", .requests = 2, .cost = 1'500'000'000, .unpriced = 1}};
   }
   Result<store::StoreStats> stats() override {
     return store::StoreStats{.engine = "fake", .requests = 7, .oldest_at = kNow};
@@ -59,9 +58,7 @@ class FakeLog final : public store::RequestLog {
       .received = R"({"a":1})", .sent = "no json", .events = R"([{"type":"text","text":"x"}])"};
   store::RequestFilter filter_;
   std::optional<std::string> asked_key_;
-  store::UsageGroup group_{};
-  std::int64_t since_ = 0;
-  std::int64_t until_ = 0;
+  store::UsageQuestion asked_;
 };
 
 Result<std::string> ask(FakeLog& log, std::string path, std::string query = "") {
@@ -140,7 +137,7 @@ TEST(LogQuery, answers_a_page) {
   FakeLog log;
   EXPECT_EQ(
       *ask(log, "/v1/requests"),
-      R"({"object":"list","data":[{"id":"req 1","object":"request","received_at":"2026-11-16T03:00:00.123Z","state":"failed","model":"m","upstream":null,"dialect":null,"key":null,"session":null,"trace_id":null,"protocol":"openai_chat","client_address":"","stream":false,"status":502,"finish_reason":null,"error":{"code":"upstream_failed","message":"broke"},"cut":null,"tool_calls":0,"usage":{"prompt_tokens":3,"completion_tokens":0,"total_tokens":0,"cached_tokens":0,"reasoning_tokens":0},"bytes_in":0,"bytes_out":0,"frames":0,"repairs":0,"repair_names":null,"missed_call":null,"attempts":0,"first_byte_ms":null,"first_token_ms":null,"total_ms":12}],"has_more":true,"next_cursor":"next"})");
+      R"({"object":"list","data":[{"id":"req 1","object":"request","received_at":"2026-11-16T03:00:00.123Z","state":"failed","model":"m","upstream":null,"dialect":null,"key":null,"session":null,"trace_id":null,"protocol":"openai_chat","client_address":"","stream":false,"status":502,"finish_reason":null,"error":{"code":"upstream_failed","message":"broke"},"cut":null,"tool_calls":0,"usage":{"prompt_tokens":3,"completion_tokens":0,"total_tokens":0,"cached_tokens":0,"reasoning_tokens":0},"bytes_in":0,"bytes_out":0,"frames":0,"repairs":0,"repair_names":null,"missed_call":null,"cost":null,"attempts":0,"first_byte_ms":null,"first_token_ms":null,"total_ms":12}],"has_more":true,"next_cursor":"next"})");
   EXPECT_EQ(log.filter_.limit, 50u);
 }
 
@@ -164,13 +161,23 @@ TEST(LogQuery, answers_one_request_with_its_content_as_json_where_it_is_json) {
 
 TEST(LogQuery, answers_usage_and_stats) {
   FakeLog log;
-  EXPECT_THAT(*ask(log, "/v1/usage", "group=model&since=1d&until=2026-11-16"),
-              HasSubstr(R"({"object":"list","group":"model","data":[{"group":"m","requests":2,)"));
-  EXPECT_EQ(log.group_, store::UsageGroup::model);
-  EXPECT_EQ(log.since_, kNow - 86'400'000);
+  EXPECT_THAT(
+      *ask(log, "/v1/usage", "group=model&since=1d&until=2026-11-16"),
+      HasSubstr(
+          R"({"object":"list","group":"model","data":[{"group":"m","model":"m","requests":2,)"));
+  EXPECT_EQ(log.asked_.groups, std::vector{store::UsageGroup::model});
+  EXPECT_EQ(log.asked_.since, kNow - 86'400'000);
+  EXPECT_THAT(*ask(log, "/v1/usage", "group=tool,key&key=dev"),
+              AllOf(HasSubstr(R"("group":"tool,key","data":[{"group":"m","tool":"m","key":"k")"),
+                    HasSubstr(R"("cost":1.5,"unpriced_requests":1)")));
+  EXPECT_EQ(log.asked_.key_name, "dev");
   ASSERT_TRUE(ask(log, "/v1/usage"));
-  EXPECT_EQ(log.group_, store::UsageGroup::day);
-  EXPECT_EQ(log.until_, kNow + 1);
+  EXPECT_EQ(log.asked_.groups, std::vector{store::UsageGroup::day});
+  EXPECT_EQ(log.asked_.until, kNow + 1);
+  for (const char* wrong : {"group=", "group=week", "group=key,", "group=,key", "group=key,key",
+                            "group=key,model,day", "group=key,week"}) {
+    EXPECT_FALSE(ask(log, "/v1/usage", wrong)) << wrong;
+  }
   EXPECT_THAT(
       *ask(log, "/v1/stats"),
       HasSubstr(

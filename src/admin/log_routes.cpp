@@ -31,15 +31,19 @@ net::Task<> show_capture(Desk& desk, Ask& ask) {
   co_await ask.exchange.respond(200, ask.headers, *capture);
 }
 
+// Every key may see what it used itself. Without a key there is nothing that would be the asker's own.
+bool is_admin(const Ask& ask) { return ask.key == nullptr || ask.key->config.admin; }
+
 net::Task<> answer_query(Desk& desk, Ask& ask) {
   const net::RequestHead& head = ask.exchange.head();
   if (head.path.starts_with(kRequestPath) && head.path.ends_with(kCapturePath)) {
     co_return co_await show_capture(desk, ask);
   }
-  const LogQuery query{.path = std::string(head.path),
-                       .query = std::string(head.query),
-                       .now_ms = net::unix_ms(),
-                       .key = ask.key == nullptr ? "" : ask.key->config.name};
+  LogQuery query{.path = std::string(head.path),
+                 .query = std::string(head.query),
+                 .now_ms = net::unix_ms(),
+                 .key = ask.key == nullptr ? "" : ask.key->config.name};
+  query.own_only = !is_admin(ask);
   Result<std::string> answer =
       fail(ErrorCode::unavailable, "this gateway has no request log (store.url = \"none\")");
   if (desk.world.queries != nullptr) {
@@ -53,12 +57,23 @@ net::Task<> answer_query(Desk& desk, Ask& ask) {
   co_await respond_json(ask, 200, *answer);
 }
 
+net::Task<> answer_usage(Desk& desk, Ask& ask) {
+  if (ask.key == nullptr && !listens_on_loopback_only(ask.snapshot->config)) {
+    const Error error{.code = ErrorCode::forbidden,
+                      .message = "/v1/usage needs a key, which an open gateway does not have"};
+    co_return co_await desk.refuse(ask, error);
+  }
+  co_await answer_query(desk, ask);
+}
+
 }  // namespace
 
 void add_log_routes(Routes& routes, Desk& desk) {
-  for (const std::string_view path : {"/v1/requests", "/v1/requests/*", "/v1/usage", "/v1/stats"}) {
+  for (const std::string_view path : {"/v1/requests", "/v1/requests/*", "/v1/stats"}) {
     routes.add({"GET", path, Guard::admin, [&desk](Ask& ask) { return answer_query(desk, ask); }});
   }
+  routes.add(
+      {"GET", "/v1/usage", Guard::key, [&desk](Ask& ask) { return answer_usage(desk, ask); }});
 }
 
 }  // namespace callgate::server

@@ -1,7 +1,6 @@
 // Searches for the first of a few bytes, sixteen at a time where the machine can.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -48,7 +47,11 @@ std::size_t find_any(std::string_view text, std::size_t at, const std::array<cha
     return found == 0 ? text.size() : at + static_cast<std::size_t>(std::countr_zero(found));
   }
 #endif
-  const auto is_one = [&](char c) { return std::find(set.begin(), set.end(), c) != set.end(); };
+  const auto is_one = [&](char c) {
+    bool found = false;
+    for (const char one : set) found |= c == one;
+    return found;
+  };
   while (at < text.size() && !is_one(text[at])) ++at;
   return at;
 }

@@ -1,5 +1,6 @@
 #include "base/ids.h"
 
+#include <algorithm>
 #include <array>
 
 namespace callgate {
@@ -13,18 +14,21 @@ std::uint64_t IdMint::next() {
   return z ^ (z >> 31);
 }
 
-std::string IdMint::mint(std::string_view prefix, std::size_t length) {
+void IdMint::fill(char* digits, std::size_t length) {
   static constexpr std::string_view kAlphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-  std::string id(prefix.size() + length, '\0');
-  prefix.copy(id.data(), prefix.size());
-  char* const digits = id.data() + prefix.size();
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < length; ++i) {
     if (i % 10 == 0) bits = next();
     digits[i] = kAlphabet[bits % kAlphabet.size()];
     bits /= kAlphabet.size();
   }
+}
+
+std::string IdMint::mint(std::string_view prefix, std::size_t length) {
+  std::string id(prefix.size() + length, '\0');
+  prefix.copy(id.data(), prefix.size());
+  fill(id.data() + prefix.size(), length);
   return id;
 }
 
@@ -39,7 +43,11 @@ std::string IdMint::mint_timed(std::string_view prefix, std::int64_t unix_ms, st
     rest /= kDigits.size();
   }
   const std::size_t random = length > digits.size() ? length - digits.size() : 0;
-  return std::string(prefix) + mint(std::string_view(digits.data(), digits.size()), random);
+  std::string id(prefix.size() + digits.size() + random, '\0');
+  prefix.copy(id.data(), prefix.size());
+  std::copy(digits.begin(), digits.end(), id.data() + prefix.size());
+  fill(id.data() + prefix.size() + digits.size(), random);
+  return id;
 }
 
 }  // namespace callgate

@@ -20,6 +20,8 @@ class IdMint {
   std::string mint_timed(std::string_view prefix, std::int64_t unix_ms, std::size_t length = 24);
 
  private:
+  void fill(char* digits, std::size_t length);
+
   std::uint64_t state_;
 };
 

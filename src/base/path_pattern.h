@@ -8,11 +8,13 @@
 namespace callgate {
 
 constexpr bool path_matches(std::string_view pattern, std::string_view path) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == path;
+  std::size_t star = 0;
+  for (; star < pattern.size() && pattern[star] != '*'; ++star) {
+    if (star == path.size() || path[star] != pattern[star]) return false;
+  }
+  if (star == pattern.size()) return path.size() == star;
   const std::string_view suffix = pattern.substr(star + 1);
-  return path.size() > star + suffix.size() && path.starts_with(pattern.substr(0, star)) &&
-         path.ends_with(suffix);
+  return path.size() > star + suffix.size() && path.ends_with(suffix);
 }
 
 }  // namespace callgate

@@ -1,6 +1,7 @@
 #include "chat/event_log.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "json/writer.h"
 
@@ -8,14 +9,6 @@ namespace callgate {
 namespace {
 
 using Kind = LoggedEvent::Kind;
-
-std::string joined(const std::vector<LoggedEvent>& events, Kind kind) {
-  std::string text;
-  for (const LoggedEvent& event : events) {
-    if (event.kind == kind) text += event.text;
-  }
-  return text;
-}
 
 bool is_one_printable_line(std::string_view text) {
   return std::none_of(text.begin(), text.end(),
@@ -92,6 +85,12 @@ void print_event(std::string& out, const LoggedEvent& event) {
 
 }  // namespace
 
+// Most answers are a text, its usage and its end.
+LoggedEvent& EventLog::add(LoggedEvent event) {
+  if (events_.capacity() == 0) events_.reserve(4);
+  return events_.emplace_back(std::move(event));
+}
+
 void EventLog::accept(const Event& event) {
   const auto joins = [&](Kind kind, CallIndex call = 0) {
     return !events_.empty() && events_.back().kind == kind && events_.back().call == call;
@@ -100,47 +99,72 @@ void EventLog::accept(const Event& event) {
     if (joins(kind, call)) {
       events_.back().text += text;
     } else {
-      events_.push_back({.kind = kind, .text = std::string(text), .call = call});
+      add({.kind = kind, .text = std::string(text), .call = call});
     }
   };
-  std::visit(
-      Overloaded{
-          [&](const TextDelta& e) { add_text(Kind::text, e.text); },
-          [&](const ReasoningDelta& e) { add_text(Kind::reasoning, e.text); },
-          [&](const RefusalDelta& e) { add_text(Kind::refusal, e.text); },
-          [&](const CallStarted& e) {
-            events_.push_back({.kind = Kind::call,
-                               .text = std::string(e.name),
-                               .id = std::string(e.native_id),
-                               .call = e.call});
-          },
-          [&](const ArgumentsDelta& e) { add_text(Kind::arguments, e.bytes, e.call); },
-          [&](const CallFinished& e) {
-            events_.push_back({.kind = Kind::end, .call = e.call, .outcome = e.outcome});
-          },
-          [&](const FieldReported& e) {
-            const bool of_call = e.scope == FieldReported::Scope::call;
-            const bool before = of_call && joins(Kind::arguments, e.call);
-            events_.insert(before ? events_.end() - 1 : events_.end(), {.kind = Kind::field,
-                                                                        .text = std::string(e.json),
-                                                                        .id = std::string(e.name),
-                                                                        .call = e.call,
-                                                                        .scope = e.scope});
-          },
-          [&](const UsageReported& e) {
-            events_.push_back({.kind = Kind::usage, .text = std::string(e.json), .usage = e.usage});
-          },
-          [&](const TurnFinished& e) {
-            events_.push_back({.kind = Kind::finish, .reason = e.reason});
-          },
-      },
-      event);
+  std::visit(Overloaded{
+                 [&](const TextDelta& e) { add_text(Kind::text, e.text); },
+                 [&](const ReasoningDelta& e) { add_text(Kind::reasoning, e.text); },
+                 [&](const RefusalDelta& e) { add_text(Kind::refusal, e.text); },
+                 [&](const CallStarted& e) {
+                   add({.kind = Kind::call,
+                        .text = std::string(e.name),
+                        .id = std::string(e.native_id),
+                        .call = e.call});
+                 },
+                 [&](const ArgumentsDelta& e) { add_text(Kind::arguments, e.bytes, e.call); },
+                 [&](const CallFinished& e) {
+                   add({.kind = Kind::end, .call = e.call, .outcome = e.outcome});
+                 },
+                 [&](const FieldReported& e) {
+                   const bool of_call = e.scope == FieldReported::Scope::call;
+                   const bool before = of_call && joins(Kind::arguments, e.call);
+                   events_.insert(before ? events_.end() - 1 : events_.end(),
+                                  {.kind = Kind::field,
+                                   .text = std::string(e.json),
+                                   .id = std::string(e.name),
+                                   .call = e.call,
+                                   .scope = e.scope});
+                 },
+                 [&](const UsageReported& e) {
+                   add({.kind = Kind::usage, .text = std::string(e.json), .usage = e.usage});
+                 },
+                 [&](const TurnFinished& e) { add({.kind = Kind::finish, .reason = e.reason}); },
+             },
+             event);
 }
 
 void EventLog::clear() { events_.clear(); }
-std::string EventLog::text() const { return joined(events_, Kind::text); }
-std::string EventLog::reasoning() const { return joined(events_, Kind::reasoning); }
-std::string EventLog::refusal() const { return joined(events_, Kind::refusal); }
+
+std::string EventLog::text() const {
+  std::string scratch;
+  return std::string(joined(Kind::text, scratch));
+}
+
+std::string EventLog::reasoning() const {
+  std::string scratch;
+  return std::string(joined(Kind::reasoning, scratch));
+}
+
+std::string EventLog::refusal() const {
+  std::string scratch;
+  return std::string(joined(Kind::refusal, scratch));
+}
+
+std::string_view EventLog::joined(Kind kind, std::string& scratch) const {
+  const LoggedEvent* only = nullptr;
+  for (const LoggedEvent& event : events_) {
+    if (event.kind != kind) continue;
+    if (only == nullptr) {
+      only = &event;
+      continue;
+    }
+    if (scratch.empty()) scratch = only->text;
+    scratch += event.text;
+  }
+  if (only == nullptr) return {};
+  return scratch.empty() ? std::string_view(only->text) : std::string_view(scratch);
+}
 
 std::vector<LoggedCall> EventLog::calls() const {
   std::vector<LoggedCall> calls;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "callgate/event.h"
@@ -54,11 +55,15 @@ class EventLog final : public EventSink {
   std::string text() const;
   std::string reasoning() const;
   std::string refusal() const;
+  // The texts of that kind, joined in `scratch` where there are several.
+  std::string_view joined(LoggedEvent::Kind kind, std::string& scratch) const;
   std::vector<LoggedCall> calls() const;
   std::optional<Usage> usage() const;
   std::optional<FinishReason> reason() const;
 
  private:
+  LoggedEvent& add(LoggedEvent event);
+
   std::vector<LoggedEvent> events_;
 };
 

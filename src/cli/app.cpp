@@ -24,6 +24,9 @@ int run(int argc, const char* const* argv) {
   add_config(app, exit_code);
   add_store(app, exit_code);
   add_log(app, exit_code);
+  add_key(app, exit_code);
+  add_usage(app, exit_code);
+  add_loops(app, exit_code);
   add_completion(app, exit_code);
   add_manual(app, exit_code);
   add_version(app, exit_code);

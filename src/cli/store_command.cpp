@@ -1,12 +1,10 @@
 #include <chrono>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/config_place.h"
-#include "config/config.h"
+#include "cli/store_place.h"
 #include "store/export.h"
 #include "store/migration.h"
 
@@ -16,28 +14,12 @@ namespace {
 using store::Attempt;
 using store::Database;
 
-struct StoreOptions {
-  std::string url;
-  server::ConfigSource source;
-};
-
 // A question may take longer than a gateway would wait.
 store::DatabaseOptions patient() {
   store::DatabaseOptions options;
   options.busy_timeout = std::chrono::seconds(30);
   options.statement_timeout = std::chrono::hours(6);
   return options;
-}
-
-// Empty after a message about what is wrong.
-std::string find_url(const StoreOptions& options) {
-  if (!options.url.empty()) return options.url;
-  server::ConfigSource source = options.source;
-  if (source.file.empty()) source.file = find_config_file();
-  const auto config = server::load_config(source);
-  if (config) return config->store.url;
-  std::cerr << config.error().message << '\n';
-  return {};
 }
 
 // A line on stderr each second.
@@ -59,21 +41,12 @@ enum class Access : std::uint8_t {
   make,  // makes it, if there is none
 };
 
-// A file that is not there. A look at it must not make it.
-bool is_missing_file(std::string_view url) {
-  constexpr std::string_view kSqlite = "sqlite:";
-  if (!url.starts_with(kSqlite)) return false;
-  const std::string path(url.substr(kSqlite.size()));
-  std::error_code fault;
-  return path != ":memory:" && !std::filesystem::exists(path, fault);
-}
-
 template <class Work>
-int with_store(const StoreOptions& options, Access access, Work work) {
-  const std::string url = find_url(options);
+int with_store(const StorePlace& place, Access access, Work work) {
+  const std::string url = find_store_url(place);
   if (url.empty()) return 1;
   const bool migrate = access != Access::look;
-  if (access != Access::make && is_missing_file(url)) {
+  if (access != Access::make && is_missing_store(url)) {
     std::cerr << "store: " << store::shown_url(url) << ": No such file or directory\n";
     return 1;
   }
@@ -132,14 +105,11 @@ Attempt<int> read_lines(Database& database) {
 void add_action(CLI::App& command, int& exit_code, const char* name, const char* help,
                 Access access, Attempt<int> (*work)(Database&)) {
   CLI::App* action = command.add_subcommand(name, help);
-  auto options = std::make_shared<StoreOptions>();
-  action->add_option("--url", options->url,
-                     "sqlite:PATH or postgresql://USER:PASSWORD@HOST/DATABASE");
-  action->add_option("--config", options->source.file,
-                     "TOML file whose store.url is used; found as `serve` finds it when absent");
-  action->callback([options, access, work, &exit_code] {
+  auto place = std::make_shared<StorePlace>();
+  add_store_place(*action, *place);
+  action->callback([place, access, work, &exit_code] {
     std::ios::sync_with_stdio(false);
-    exit_code = with_store(*options, access, work);
+    exit_code = with_store(*place, access, work);
   });
 }
 

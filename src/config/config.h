@@ -237,6 +237,11 @@ struct KeyConfig {
   Secret secret;
   std::int64_t requests_per_minute = 0;
   std::int64_t max_streams = 0;
+  std::int64_t tokens_per_minute = 0;
+  std::int64_t tokens_per_day = 0;
+  std::int64_t tokens_per_month = 0;
+  double cost_per_day = 0;
+  double cost_per_month = 0;
   std::vector<std::string> models{"*"};
   bool admin = false;
   bool log_content = true;
@@ -244,6 +249,17 @@ struct KeyConfig {
   std::vector<std::string> deny_tools;
 
   bool operator==(const KeyConfig&) const = default;
+  bool has_budget() const {
+    return tokens_per_day > 0 || tokens_per_month > 0 || cost_per_day > 0 || cost_per_month > 0;
+  }
+};
+
+struct PriceConfig {
+  std::string model;
+  std::string upstream = "*";
+  double input = 0;
+  double cached = -1;
+  double output = 0;
 };
 
 struct UpstreamConfig {
@@ -353,6 +369,7 @@ struct Config {
   std::int64_t threads = 0;
   bool maintenance = false;
   bool allow_open = false;
+  bool require_key = false;
   std::vector<std::string> hosts;
   std::string metrics = "open";
   bool mcp = false;
@@ -370,9 +387,12 @@ struct Config {
   std::vector<ToolTable> tools;
   std::vector<HookTable> hooks;
   std::vector<KeyConfig> keys;
+  std::vector<PriceConfig> prices;
   std::vector<UpstreamConfig> upstreams;
   std::vector<ModelConfig> models;
 
+  // Nobody is asked for a key.
+  bool is_open() const { return keys.empty() && !require_key; }
   const UpstreamConfig* find_upstream(std::string_view name) const;
   const ModelConfig* find_model(std::string_view name) const;
 };

@@ -80,6 +80,7 @@ class Checker {
   void otlp();
   void store();
   void key(const KeyConfig& key, std::size_t index);
+  void price(const PriceConfig& price, std::size_t index);
   void upstream(const UpstreamConfig& upstream, std::size_t index);
   void wire(const UpstreamConfig& upstream, const Table& table);
   void address(const UpstreamConfig& upstream, const Table& table);
@@ -111,6 +112,7 @@ std::vector<Mistake> Checker::run() {
   hooks();
   names(config_.keys, "key");
   for (std::size_t i = 0; i < config_.keys.size(); ++i) key(config_.keys[i], i);
+  for (std::size_t i = 0; i < config_.prices.size(); ++i) price(config_.prices[i], i);
   names(config_.upstreams, "upstream");
   for (std::size_t i = 0; i < config_.upstreams.size(); ++i) upstream(config_.upstreams[i], i);
   names(config_.models, "model");
@@ -147,16 +149,18 @@ void Checker::listeners() {
     const auto endpoint = net::parse_endpoint(text.starts_with(':') ? "0.0.0.0" + text : text);
     if (!endpoint) {
       wrong("listen", "listen " + endpoint.error().message);
-    } else if (config_.keys.empty() && !config_.allow_open && !address->is_loopback()) {
-      wrong(
-          "listen",
-          "listen \"" + text +
-              "\": an open gateway is allowed on loopback only; add a [[key]], or set allow_open");
+    } else if (config_.is_open() && !config_.allow_open && !address->is_loopback()) {
+      wrong("listen", "listen \"" + text +
+                          "\": an open gateway is allowed on loopback only; add a [[key]], or set "
+                          "require_key or allow_open");
     }
   }
 }
 
 void Checker::store() {
+  if (config_.require_key && config_.keys.empty() && config_.store.url == "none") {
+    wrong("require_key", "require_key: there is neither a [[key]] nor a store that could have one");
+  }
   word("store.synchronous", config_.store.synchronous, {"normal", "full"});
   word("store.when_down", config_.store.when_down, {"open", "closed"});
   word("store.overflow", config_.store.overflow, {"shed", "block"});
@@ -186,11 +190,25 @@ void Checker::otlp() {
 void Checker::key(const KeyConfig& key, std::size_t index) {
   const Table table{"key", index, key.name};
   if (key.secret.empty()) return wrong(table, "secret", "secret is missing or empty");
+  if (key.cost_per_day < 0 || key.cost_per_month < 0) {
+    return wrong(table, "cost_per_day", "a budget must not be less than 0");
+  }
+  if (key.has_budget() && config_.store.url == "none") {
+    return wrong(table, "tokens_per_day",
+                 "a budget needs a store that remembers what was used, and [store] url is none");
+  }
   for (std::size_t i = 0; i < index; ++i) {
     if (config_.keys[i].secret != key.secret) continue;
     return wrong(table, "secret",
                  "it has the same secret as key " + in_quotes(config_.keys[i].name));
   }
+}
+
+void Checker::price(const PriceConfig& price, std::size_t index) {
+  const Table table{"price", index, price.model};
+  if (price.model.empty()) wrong(table, "model", "model is missing");
+  if (price.input < 0) wrong(table, "input", "input must not be less than 0");
+  if (price.output < 0) wrong(table, "output", "output must not be less than 0");
 }
 
 void Checker::wire(const UpstreamConfig& upstream, const Table& table) {

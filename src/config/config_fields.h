@@ -37,6 +37,8 @@ struct Section<Config> {
             "answer model requests with 503 and a retry-after header"},
       Field{"allow_open", &Config::allow_open,
             "allow a gateway without keys on a non-loopback address"},
+      Field{"require_key", &Config::require_key,
+            "ask for a key although the file has none: those of the store, see keys.md"},
       Field{"hosts", &Config::hosts,
             "without keys: further names, or patterns of names, that the Host header may have; `*` "
             "for any; see security.md"},
@@ -365,7 +367,10 @@ struct Section<HookTable> {
   static constexpr auto fields = std::tuple{
       Field{"name", &HookTable::name, "name in logs and metrics"},
       Field{"url", &HookTable::url, "where the question is sent"},
-      Field{"when", &HookTable::when, "before, after or both: at what time of a call it is asked"},
+      Field{"when", &HookTable::when,
+            "a list: before or after a call it is asked; approval, loop_start, round, loop_end: it "
+            "is "
+            "told"},
       Field{"tools", &HookTable::tools, "glob patterns of tools that it is asked about"},
       Field{"keys", &HookTable::keys, "glob patterns of keys that it is asked about"},
       Field{"headers", &HookTable::headers, "request headers, a table of name and value"},
@@ -388,6 +393,17 @@ struct Section<KeyConfig> {
             "rate limit with bursts up to it; 0 means no limit"},
       Field{"max_streams", &KeyConfig::max_streams,
             "model requests of this key at a time; 0 means no limit"},
+      Field{"tokens_per_minute", &KeyConfig::tokens_per_minute,
+            "tokens of this key's requests and answers, with bursts up to it; 0 means no limit, "
+            "see keys.md"},
+      Field{"tokens_per_day", &KeyConfig::tokens_per_day,
+            "budget of tokens in a day of UTC; 0 means none, see keys.md"},
+      Field{"tokens_per_month", &KeyConfig::tokens_per_month,
+            "budget of tokens in a month of UTC; 0 means none"},
+      Field{"cost_per_day", &KeyConfig::cost_per_day,
+            "budget of money in a day of UTC, in the currency of [[price]]; 0 means none"},
+      Field{"cost_per_month", &KeyConfig::cost_per_month,
+            "budget of money in a month of UTC; 0 means none"},
       Field{"models", &KeyConfig::models, "glob patterns of models that this key may use"},
       Field{"admin", &KeyConfig::admin,
             "may read the request log, see log.md, and capture requests with the header "
@@ -396,6 +412,19 @@ struct Section<KeyConfig> {
             "false: the request log keeps no content of this key's requests"},
       Field{"tools", &KeyConfig::tools, "glob patterns of tools that loops of this key may use"},
       Field{"deny_tools", &KeyConfig::deny_tools, "glob patterns of tools that they may not"},
+  };
+};
+template <>
+struct Section<PriceConfig> {
+  static constexpr std::string_view name = "price";
+  static constexpr auto fields = std::tuple{
+      Field{"model", &PriceConfig::model,
+            "glob pattern of the models that it is for; the first price that fits is taken"},
+      Field{"upstream", &PriceConfig::upstream, "glob pattern of the upstreams that it is for"},
+      Field{"input", &PriceConfig::input, "of a million prompt tokens, in any one currency"},
+      Field{"cached", &PriceConfig::cached,
+            "of a million prompt tokens that were cached; less than 0 means the same as input"},
+      Field{"output", &PriceConfig::output, "of a million completion tokens"},
   };
 };
 template <>

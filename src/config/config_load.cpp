@@ -346,9 +346,9 @@ class Loader {
     }
   }
 
-  static constexpr std::array<std::string_view, 15> kSections{
-      "tls",   "limits",    "log",  "cors", "store", "capture",  "otlp", "loop",
-      "rooms", "responses", "tool", "hook", "key",   "upstream", "model"};
+  static constexpr std::array<std::string_view, 16> kSections{
+      "tls",   "limits",    "log",  "cors", "store", "capture", "otlp",     "loop",
+      "rooms", "responses", "tool", "hook", "key",   "price",   "upstream", "model"};
   SourceLines& lines_;
   std::vector<Mistake>& mistakes_;
   std::string place_;  // the table that is read: `upstream[1]`
@@ -454,6 +454,7 @@ void read_all(Loader& loader, Config& config, const toml::table& root) {
   loader.read_list(config.tools, root);
   loader.read_list(config.hooks, root);
   loader.read_list(config.keys, root);
+  loader.read_list(config.prices, root);
   loader.read_list(config.upstreams, root);
   loader.read_list(config.models, root);
   for (ModelConfig& model : config.models) loader.join_pool(model, root);

@@ -138,6 +138,7 @@ std::string print_all(const Config& config, Shown shown) {
   print_list(out, config.tools, shown);
   print_list(out, config.hooks, shown);
   print_list(out, config.keys, shown);
+  print_list(out, config.prices, shown);
   print_list(out, config.upstreams, shown);
   print_list(out, config.models, shown);
   if (out.starts_with('\n')) out.erase(0, 1);
@@ -226,6 +227,7 @@ std::string print_schema() {
   add_list<ToolTable>(out);
   add_list<HookTable>(out);
   add_list<KeyConfig>(out);
+  add_list<PriceConfig>(out);
   add_list<UpstreamConfig>(out);
   add_list<ModelConfig>(out);
   return out + "}}\n";

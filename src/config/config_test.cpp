@@ -75,7 +75,7 @@ parameters = { type = "object" }
   const std::string hook = "[[hook]]\nname = \"a\"\nurl = \"http://h/\"\n";
   EXPECT_EQ(error_of(hook + "when = [\"before\", \"after\"]\non_failure = \"allow\"\n"),
             "no error");
-  EXPECT_THAT(error_of(hook + "when = [\"during\"]\n"), HasSubstr("when must be before or after"));
+  EXPECT_THAT(error_of(hook + "when = [\"during\"]\n"), HasSubstr("when must be before, after, approval"));
   EXPECT_THAT(error_of(hook + "on_failure = \"ask\"\n"), HasSubstr("must be deny or allow"));
   EXPECT_THAT(error_of("[[hook]]\nname = \"a\"\n"), HasSubstr("url is missing"));
 }
@@ -204,6 +204,9 @@ TEST(Config, applies_overrides_by_path_and_by_name) {
 TEST(Config, refuses_an_open_gateway_off_loopback) {
   EXPECT_THAT(error_of("listen = \"0.0.0.0:80\"\n"), HasSubstr("add a [[key]]"));
   EXPECT_EQ(error_of("listen = \"0.0.0.0:80\"\nallow_open = true\n"), "no error");
+  EXPECT_EQ(error_of("listen = \"0.0.0.0:80\"\nrequire_key = true\n"), "no error");
+  EXPECT_THAT(error_of("require_key = true\n[store]\nurl = \"none\"\n"),
+              HasSubstr("neither a [[key]] nor a store"));
   EXPECT_EQ(error_of("listen = \"0.0.0.0:80\"\n[[key]]\nname = \"a\"\nsecret = \"b\"\n"),
             "no error");
   EXPECT_EQ(error_of("listen = [\"[::1]:80\", \"unix:/tmp/x\", \"localhost:1\"]\n"), "no error");
@@ -409,6 +412,7 @@ TEST(Config, every_key_has_its_row_in_the_docs) {
   expect_documented<ToolTable>(docs);
   expect_documented<HookTable>(docs);
   expect_documented<KeyConfig>(docs);
+  expect_documented<PriceConfig>(docs);
   expect_documented<UpstreamConfig>(docs);
   expect_documented<ModelConfig>(docs);
 }

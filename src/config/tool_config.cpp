@@ -5,6 +5,7 @@
 
 #include "base/glob.h"
 #include "json/writer.h"
+#include "tool/hook_chain.h"
 #include "tool/url_template.h"
 
 namespace callgate::server {
@@ -127,6 +128,16 @@ const ToolTable* find_table(const Config& config, std::string_view name) {
   return found == config.tools.end() ? nullptr : &*found;
 }
 
+std::optional<tool::HookMoment> to_hook_moment(std::string_view word) {
+  using tool::HookMoment;
+  for (const HookMoment moment :
+       {HookMoment::before, HookMoment::after, HookMoment::approval, HookMoment::loop_start,
+        HookMoment::round, HookMoment::loop_end}) {
+    if (tool::to_string(moment) == word) return moment;
+  }
+  return std::nullopt;
+}
+
 Result<tool::HookConfig> to_hook_config(const HookTable& table) {
   const auto wrong_hook = [&table](std::string_view message) {
     return fail(ErrorCode::invalid_request, "hook \"" + table.name + "\": " + std::string(message));
@@ -138,8 +149,17 @@ Result<tool::HookConfig> to_hook_config(const HookTable& table) {
   if (auto url = tool::UrlTemplate::parse(hook.url); !url) return wrong_hook(url.error().message);
   hook.before = false;
   for (const std::string& when : table.when) {
-    if (when != "before" && when != "after") return wrong_hook("when must be before or after");
-    (when == "before" ? hook.before : hook.after) = true;
+    const auto moment = to_hook_moment(when);
+    if (!moment) {
+      return wrong_hook("when must be before, after, approval, loop_start, round or loop_end");
+    }
+    if (*moment == tool::HookMoment::before) {
+      hook.before = true;
+    } else if (*moment == tool::HookMoment::after) {
+      hook.after = true;
+    } else {
+      hook.told.push_back(*moment);
+    }
   }
   if (table.on_failure != "deny" && table.on_failure != "allow") {
     return wrong_hook("on_failure must be deny or allow");

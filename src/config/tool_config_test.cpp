@@ -165,6 +165,16 @@ TEST(ToolSet, has_hooks_with_all_that_they_need) {
   EXPECT_EQ(hook.answer_bytes, 2u);
   EXPECT_EQ(hook.network.addresses, table.addresses);
   EXPECT_EQ(hook.network.ca_file, "/ca.pem");
+  config.hooks[0].when = {"approval", "loop_start", "round", "loop_end"};
+  using tool::HookMoment;
+  const auto told = to_tool_set(config);
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_FALSE(told->hooks.at(0).before || told->hooks.at(0).after);
+  EXPECT_EQ(told->hooks.at(0).told, (std::vector{HookMoment::approval, HookMoment::loop_start,
+                                                 HookMoment::round, HookMoment::loop_end}));
+  config.hooks[0].when = {"later"};
+  EXPECT_NE(to_tool_set(config).error().message.find("loop_start, round or loop_end"),
+            std::string::npos);
   config.hooks[0].when = {"before"};
   config.hooks[0].on_failure = "deny";
   const auto other = to_tool_set(config);

@@ -13,6 +13,7 @@ void AutoParser::push(std::string_view text, Channel channel, EventSink& sink) {
   if (channel != channel_) [[unlikely]] {
     change_channel(channel);
   }
+  if (state_ == State::block && block_.put_off(text, options_.max_held_back)) return;
   consume(text);
 }
 

@@ -1,16 +1,18 @@
 #include "dialect/code_context.h"
 
-#include <array>
-
-#include "base/find_any.h"
+#include "base/byte_class.h"
 
 namespace callgate::dialect {
 
 void CodeContext::push(std::string_view bytes) {
-  constexpr std::array kStops = {'\n', '`', '~', '\\'};
+  static const ByteClass kStops = [] {
+    ByteClass stops;
+    for (const char c : {'\n', '`', '~', '\\'}) stops.add(c);
+    return stops;
+  }();
   std::size_t at = 0;
   while (at < bytes.size()) {
-    if (in_plain_text()) at = find_any(bytes, at, kStops);
+    if (in_plain_text()) at = kStops.find(bytes, at);
     if (at < bytes.size()) push_byte(bytes[at++]);
   }
 }

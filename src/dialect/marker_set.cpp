@@ -40,7 +40,7 @@ MarkerSet::NodeIndex MarkerSet::add_child(NodeIndex node, char byte, std::size_t
   nodes_[node].child = child;
   if (node == 0) {
     root_[static_cast<unsigned char>(byte)] = child;
-    begins_[static_cast<unsigned char>(byte)] = true;
+    first_bytes_.add(byte);
   }
   return child;
 }
@@ -86,28 +86,12 @@ MarkerScan::Result MarkerScan::found(std::string_view live, std::string_view byt
   return result;
 }
 
-// The offset of the next byte that begins a marker.
-std::size_t MarkerScan::skip_dead(std::string_view bytes, std::size_t at) const {
-  const bool* const table = set_->begins_.data();
-  const char* const data = bytes.data();
-  const auto begins = [=](std::size_t i) -> unsigned {
-    return table[static_cast<unsigned char>(data[i])];
-  };
-  for (; bytes.size() - at >= 8; at += 8) {
-    const unsigned some = begins(at) | begins(at + 1) | begins(at + 2) | begins(at + 3) |
-                          begins(at + 4) | begins(at + 5) | begins(at + 6) | begins(at + 7);
-    if (some != 0) break;
-  }
-  while (at < bytes.size() && begins(at) == 0) ++at;
-  return at;
-}
-
 MarkerScan::Result MarkerScan::push(std::string_view bytes) {
   const std::string_view live = this->live();
   std::size_t at = 0;
   while (at < bytes.size()) {
     if (node_ == 0) {
-      at = skip_dead(bytes, at);
+      at = set_->first_bytes_.find(bytes, at);
       if (at == bytes.size()) break;
     }
     const MarkerSet::NodeIndex child = set_->child_of(node_, bytes[at]);

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_class.h"
+
 namespace callgate::dialect {
 
 class MarkerSet {
@@ -46,7 +48,7 @@ class MarkerSet {
   std::vector<std::string_view> markers_;
   std::vector<Node> nodes_;
   std::array<NodeIndex, 256> root_{};
-  std::array<bool, 256> begins_{};  // where root_ is not 0
+  ByteClass first_bytes_;  // where root_ is not 0
 };
 
 // One search through one stream.
@@ -73,7 +75,6 @@ class MarkerScan {
   bool idle() const { return node_ == 0; }
 
  private:
-  std::size_t skip_dead(std::string_view bytes, std::size_t at) const;
   static Result passed(std::string_view live, std::string_view bytes, std::size_t used,
                        std::size_t kept);
   Result found(std::string_view live, std::string_view bytes, std::size_t used, std::size_t marker,

@@ -11,9 +11,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/ascii.h"
 #include "callgate/dialect.h"
+#include "dialect/plain_run.h"
 #include "json/string_run.h"
 
 namespace callgate::dialect {
@@ -105,12 +107,19 @@ class Output {
   void unread_arguments(std::size_t count);
   // ... and the JSON that they are. Before start_call() it is held back too.
   void arguments(std::string_view json);
-  // If the next push holds only ASCII that JSON strings need not escape, it is arguments as it is written: the parser need
-  // not look at it. Said at the end of a push.
-  void expect_plain();
-  void expect_anything() { plain_ = false; }
+  // A push that is arguments as it is written, so that the parser need not look at it:
+  enum class Plain : std::uint8_t {
+    none,
+    json_string,  // ASCII that JSON strings need not escape
+    value,  // the same without bytes that may begin a marker or end a literal: is_plain_push()
+  };
+  // The next push may be of that kind. Said at the end of a push.
+  void expect_plain(Plain kind);
+  void expect_anything() { plain_ = Plain::none; }
   // True: the push was of that kind and has left. Called first in each push.
   bool pass_plain(std::string_view bytes);
+  // The last byte that passed since this was asked, 0 when none did.
+  char take_last_plain() { return std::exchange(last_plain_, '\0'); }
   // False: the call was not well-formed in whole_call mode and left as prose.
   bool finish_call(CallOutcome outcome);
   bool call_open() const { return call_open_; }
@@ -169,7 +178,8 @@ class Output {
   bool newline_held_ = false;  // may be the one before a closer
   std::string white_;          // white space of a fresh stretch
 
-  bool plain_ = false;      // expect_plain()
+  Plain plain_ = Plain::none;  // expect_plain()
+  char last_plain_ = 0;
   bool call_open_ = false;  // between start_call and finish_call
   bool committed_ = false;  // CallStarted has left
   CallIndex next_call_ = 0;
@@ -208,16 +218,26 @@ inline void Output::arguments(std::string_view json) {
   if (call_open_ && held_.size() > max_held_back_) commit_call();
 }
 
-inline void Output::expect_plain() { plain_ = committed_ && carry_.empty(); }
+inline void Output::expect_plain(Plain kind) {
+  plain_ = call_open_ && carry_.empty() ? kind : Plain::none;
+}
 
 inline bool Output::pass_plain(std::string_view bytes) {
-  if (!plain_) return false;
-  const char* const end = bytes.data() + bytes.size();
-  const json::StringRun run = json::string_run(bytes.data(), end);
-  plain_ = run.end == end && run.ascii && !bytes.empty();
-  if (!plain_) return false;
-  audit_.arguments += bytes.size();
-  accept(Kind::arguments, bytes);
+  if (plain_ == Plain::none) return false;
+  const bool passes = !bytes.empty() &&
+                      (plain_ == Plain::value ? is_plain_push(bytes)
+                                              : json::is_plain_string(bytes.data(), bytes.size()));
+  if (!passes) {
+    plain_ = Plain::none;
+    return false;
+  }
+  last_plain_ = bytes.back();
+  argument_bytes(bytes);
+  if (committed_) [[likely]] {
+    accept(Kind::arguments, bytes);
+  } else {
+    arguments(bytes);
+  }
   return true;
 }
 

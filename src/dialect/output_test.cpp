@@ -106,15 +106,39 @@ TEST_F(WholeCallOutputTest, streams_a_call_that_is_too_long_to_hold) {
 TEST_F(OutputTest, passes_plain_pushes_only_while_they_are_expected) {
   EXPECT_FALSE(out_.pass_plain("abc"));
   out_.start_call("f");
-  out_.expect_plain();
+  out_.expect_plain(Output::Plain::json_string);
   EXPECT_TRUE(out_.pass_plain("abc"));
   for (const std::string_view other : {"", "ab\"", "ab\\", "a\nb", "ab\xC3\xA9"}) {
     EXPECT_FALSE(out_.pass_plain(other)) << other;
     EXPECT_FALSE(out_.pass_plain("abc")) << other;
-    out_.expect_plain();
+    out_.expect_plain(Output::Plain::json_string);
   }
   out_.finish_call(CallOutcome::truncated);
   EXPECT_EQ(printed(), "call 0 f\nargs 0 abc\nend 0 truncated\n");
+}
+
+TEST_F(OutputTest, passes_plain_pushes_of_a_value_without_bytes_of_markers) {
+  out_.start_call("f");
+  for (const std::string_view other : {"a<", "it's", "]", "}", "ab\"", "a\nb"}) {
+    out_.expect_plain(Output::Plain::value);
+    EXPECT_FALSE(out_.pass_plain(other)) << other;
+  }
+  EXPECT_EQ(out_.take_last_plain(), '\0');
+  out_.expect_plain(Output::Plain::value);
+  EXPECT_TRUE(out_.pass_plain("a > b"));
+  EXPECT_EQ(out_.take_last_plain(), 'b');
+  EXPECT_EQ(out_.take_last_plain(), '\0');
+  out_.finish_call(CallOutcome::truncated);
+  EXPECT_EQ(printed(), "call 0 f\nargs 0 a > b\nend 0 truncated\n");
+}
+
+TEST_F(WholeCallOutputTest, holds_plain_pushes_back) {
+  out_.start_call("f");
+  out_.expect_plain(Output::Plain::value);
+  EXPECT_TRUE(out_.pass_plain("abc"));
+  EXPECT_EQ(printed(), "");
+  EXPECT_TRUE(out_.finish_call(CallOutcome::complete));
+  EXPECT_EQ(printed(), "call 0 f\nargs 0 abc\nend 0 complete\n");
 }
 
 }  // namespace

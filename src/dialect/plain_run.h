@@ -9,20 +9,28 @@ namespace callgate::dialect {
 
 inline constexpr std::size_t kShortPush = 32;  // beyond it the searches for single bytes are faster
 
-// Not to be escaped in JSON, of ASCII, and of no use to begin a marker or to end a literal.
-inline constexpr std::array<bool, 256> kPlainBytes = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t c = 0x20; c < 0x7F; ++c) {
-    plain[c] = std::string_view("\"'\\<]}").find(static_cast<char>(c)) == std::string_view::npos;
-  }
-  return plain;
-}();
+using ByteTable = std::array<bool, 256>;
 
-inline bool is_plain_push(std::string_view bytes) {
-  if (bytes.size() > kShortPush) return false;
-  bool plain = true;
-  for (const char c : bytes) plain &= kPlainBytes[static_cast<unsigned char>(c)];
-  return plain;
+consteval ByteTable printable_without(std::string_view others) {
+  ByteTable table{};
+  for (std::size_t c = 0x20; c < 0x7F; ++c) {
+    table[c] = others.find(static_cast<char>(c)) == std::string_view::npos;
+  }
+  return table;
 }
+
+// Not to be escaped in JSON, of ASCII, and of no use to begin a marker or to end a literal ...
+inline constexpr ByteTable kPlainBytes = printable_without("\"'\\<]}");
+// ... nor to end a marker or a list of arguments.
+inline constexpr ByteTable kInnerBytes = printable_without("\"'\\<]}>|)");
+
+inline bool is_short_push_of(const ByteTable& table, std::string_view bytes) {
+  if (bytes.size() > kShortPush) return false;
+  bool all = true;
+  for (const char c : bytes) all &= table[static_cast<unsigned char>(c)];
+  return all;
+}
+
+inline bool is_plain_push(std::string_view bytes) { return is_short_push_of(kPlainBytes, bytes); }
 
 }  // namespace callgate::dialect

@@ -5,24 +5,18 @@
 namespace callgate::engine {
 
 ChoiceChain::ChoiceChain(std::vector<std::unique_ptr<Stage>> stages, EventSink& last)
-    : stages_(std::move(stages)), first_(&last), behind_(stages_.size()) {
-  sinks_.reserve(2 * stages_.size() + 1);
+    : stages_(std::move(stages)), first_(&last) {
+  sinks_.reserve(stages_.size());
   add_check();
   for (std::size_t i = stages_.size(); i-- > 0;) {
-    behind_[i] = first_;
-    add(std::make_unique<StageSink>(*stages_[i], *first_));
+    first_ = &sinks_.emplace_back(*stages_[i], *first_);
     add_check();
   }
 }
 
-void ChoiceChain::add(std::unique_ptr<EventSink> sink) {
-  first_ = sink.get();
-  sinks_.push_back(std::move(sink));
-}
-
 void ChoiceChain::add_check() {
 #ifndef NDEBUG
-  add(std::make_unique<CheckedSink>(*first_));
+  first_ = checks_.emplace_back(std::make_unique<CheckedSink>(*first_)).get();
 #endif
 }
 

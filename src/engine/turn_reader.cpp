@@ -51,7 +51,9 @@ TurnReader::TurnReader(const Request& request, const WireFormat& wire,
 // The order of stages is code, not configuration. Stages that are off are left out. What follows them is in ClientChoices.
 TurnReader::Stages TurnReader::make_stages(const WireFormat& wire, const PipelineOptions& options,
                                            Watched& watched) {
+  constexpr std::size_t kMostStages = 9;
   Stages stages;
+  stages.reserve(kMostStages);
   const auto add = [&](auto stage) {
     auto* added = stage.get();
     stages.push_back(std::move(stage));

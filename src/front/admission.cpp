@@ -1,9 +1,13 @@
 #include "front/admission.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "access/page_rules.h"
 #include "access/shared_limits.h"
+#include "chat/token_estimate.h"
+#include "config/price.h"
+#include "net/unix_time.h"
 #include "turn/observe.h"
 
 namespace callgate::server {
@@ -22,10 +26,12 @@ std::string reset_text(std::chrono::nanoseconds value) {
   return std::to_string(seconds / 60) + "m" + std::to_string(seconds % 60) + "s";
 }
 
-void add_rate_headers(net::Headers& headers, const RateLimit::Verdict& verdict) {
-  headers.add("x-ratelimit-limit-requests", std::to_string(verdict.limit));
-  headers.add("x-ratelimit-remaining-requests", std::to_string(verdict.remaining));
-  headers.add("x-ratelimit-reset-requests", reset_text(verdict.reset));
+// `what` is requests or tokens.
+void add_rate_headers(net::Headers& headers, const std::string& what,
+                      const RateLimit::Verdict& verdict) {
+  headers.add("x-ratelimit-limit-" + what, std::to_string(verdict.limit));
+  headers.add("x-ratelimit-remaining-" + what, std::to_string(verdict.remaining));
+  headers.add("x-ratelimit-reset-" + what, reset_text(verdict.reset));
   if (verdict.allowed) return;
   const auto ms = std::chrono::ceil<Milliseconds>(verdict.retry_after).count();
   headers.add("retry-after", std::to_string((ms + 999) / 1000));
@@ -66,10 +72,12 @@ Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
     if (!known) ask.key->addresses.add(address);
     return {};
   }
+  if (!key && key.error().code == ErrorCode::unavailable) return tl::unexpected(key.error());
   observe_auth_failure(world);
   // A right key has to wait as well: else the answer would say that it is right.
   if (wait.count() > 0) return tl::unexpected(too_many_keys(wait));
-  if (!authorization.empty() || !x_api_key.empty()) world.wrong_keys.count(address, now);
+  const bool guessed = !authorization.empty() || !x_api_key.empty();
+  if (guessed && key.error().upstream_code.empty()) world.wrong_keys.count(address, now);
   return tl::unexpected(key.error());
 }
 
@@ -98,6 +106,69 @@ std::optional<Error> BodyPlace::refusal() const {
                .retry_after = "1"};
 }
 
+// What is left to other gateways may still come; only what is used up for all is refused here.
+static Result<void> check_budgets(World& world, const KeyState& key) {
+  if (key.budgets.empty()) return {};
+  const std::int64_t now = net::unix_ms();
+  for (const auto& budget : key.budgets) {
+    if (budget->state(now) != Budget::State::used_up) continue;
+    observe_budget(world, key.config.name, "refused");
+    return tl::unexpected(budget->error(key.config.name, now));
+  }
+  return {};
+}
+
+// Money cannot be counted where something has no price.
+static Result<void> check_prices(const TurnToAdmit& turn) {
+  const auto& budgets = turn.key->budgets;
+  const bool in_money = std::any_of(budgets.begin(), budgets.end(),
+                                    [](const auto& budget) { return budget->in_money(); });
+  if (!in_money) return {};
+  for (const std::string& upstream : turn.model.upstream) {
+    if (find_price(turn.snapshot->config.prices, turn.model.name, upstream) != nullptr) continue;
+    return fail(ErrorCode::forbidden, "key \"" + turn.key->config.name +
+                                          "\" has a budget in money, and there is no [[price]] of "
+                                          "model \"" +
+                                          turn.model.name + "\" at upstream \"" + upstream + "\"");
+  }
+  return {};
+}
+
+static Result<void> take_tokens(World& world, KeyState& key, std::int64_t tokens,
+                                net::Headers& headers) {
+  const std::int64_t limit = key.tokens.per_minute();
+  RateLimit::Verdict verdict{.allowed = false, .limit = limit};
+  const bool fits = tokens <= limit;
+  if (fits) verdict = key.tokens.take(monotonic_now(), tokens);
+  if (verdict.low && world.limits != nullptr) world.limits->want_more();
+  if (fits) add_rate_headers(headers, "tokens", verdict);
+  if (verdict.allowed) return {};
+  observe_rate_limited(world, key.config.name);
+  return tl::unexpected(Error{.code = ErrorCode::rate_limited,
+                              .message = "rate limit of " + std::to_string(limit) +
+                                         " tokens per minute reached for key \"" + key.config.name +
+                                         "\"; the request has about " + std::to_string(tokens),
+                              .type = "tokens",
+                              .upstream_code = fits ? "rate_limit_exceeded" : "request_too_large"});
+}
+
+Result<std::shared_ptr<TokenMeter>> admit_tokens(World& world, const TurnToAdmit& turn,
+                                                 net::Headers& headers) {
+  if (turn.key == nullptr || !turn.key->counts_tokens()) return nullptr;
+  if (auto priced = check_prices(turn); !priced) return tl::unexpected(priced.error());
+  std::int64_t reserved = 0;
+  if (turn.key->tokens.limited()) {
+    reserved = estimate_tokens(turn.request);
+    auto taken = take_tokens(world, *turn.key.operator->(), reserved, headers);
+    if (!taken) return tl::unexpected(taken.error());
+  }
+  return std::make_shared<TokenMeter>(TokenMeter::Subject{.key = turn.key,
+                                                          .snapshot = turn.snapshot,
+                                                          .model = turn.model.name,
+                                                          .limits = world.limits,
+                                                          .reserved = reserved});
+}
+
 Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
                         net::Headers& headers) {
   if (snapshot.config.maintenance || world.draining.load(std::memory_order_relaxed)) {
@@ -109,10 +180,12 @@ Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
     headers.add("retry-after", "5");
     return fail(ErrorCode::unavailable, "the store is down");
   }
-  if (key == nullptr || !key->rate.limited()) return {};
+  if (key == nullptr) return {};
+  if (auto open = check_budgets(world, *key); !open) return open;
+  if (!key->rate.limited()) return {};
   const RateLimit::Verdict verdict = key->rate.take(monotonic_now());
   if (verdict.low && world.limits != nullptr) world.limits->want_more();
-  add_rate_headers(headers, verdict);
+  add_rate_headers(headers, "requests", verdict);
   if (verdict.allowed) return {};
   observe_rate_limited(world, key->config.name);
   return tl::unexpected(Error{.code = ErrorCode::rate_limited,
@@ -122,10 +195,10 @@ Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
                               .upstream_code = "rate_limit_exceeded"});
 }
 
-TurnSlots::TurnSlots(World& world, KeyState* key) : slot_(world.streams) {
-  if (key == nullptr) return;
-  key_slot_.emplace(key->streams);
-  if (world.limits != nullptr && key->streams.full()) world.limits->want_more();
+TurnSlots::TurnSlots(World& world, KeyRef key) : key_(std::move(key)), slot_(world.streams) {
+  if (key_ == nullptr) return;
+  key_slot_.emplace(key_->streams);
+  if (world.limits != nullptr && key_->streams.full()) world.limits->want_more();
 }
 
 std::optional<Error> TurnSlots::refusal() const {

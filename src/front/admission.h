@@ -9,6 +9,7 @@
 #include "net/task.h"
 #include "turn/ask.h"
 #include "turn/snapshot.h"
+#include "turn/token_meter.h"
 #include "turn/world.h"
 
 namespace callgate::server {
@@ -28,6 +29,17 @@ Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
 // an open gateway.
 Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
                         net::Headers& headers);
+
+// Counts the tokens of a turn, if its key has limits on them: takes the estimate of the prompt from tokens_per_minute. Adds to
+// the headers of the answer. nullptr: there is nothing to count.
+struct TurnToAdmit {
+  const std::shared_ptr<const Snapshot>& snapshot;
+  const KeyRef& key;
+  const ModelConfig& model;
+  const Request& request;
+};
+Result<std::shared_ptr<TokenMeter>> admit_tokens(World& world, const TurnToAdmit& turn,
+                                                 net::Headers& headers);
 
 // The body of the request, within what `limits` allow of bodies on their way.
 net::Task<Result<std::string_view>> read_body(World& world, Ask& ask);
@@ -51,11 +63,12 @@ class BodyPlace {
 class TurnSlots {
  public:
   // `key` is nullptr on an open gateway.
-  TurnSlots(World& world, KeyState* key);
+  TurnSlots(World& world, KeyRef key);
   // Why the turn is refused; nothing if it has its places.
   std::optional<Error> refusal() const;
 
  private:
+  const KeyRef key_;  // goes after its places
   ConcurrencySlot slot_;
   std::optional<ConcurrencySlot> key_slot_;
 };

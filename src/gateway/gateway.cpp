@@ -106,6 +106,7 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add_loop_routes(routes_, desk_);
   add_conversation_routes(routes_, desk_);
   add_upstream_routes(routes_, desk_);
+  add_key_routes(routes_, desk_);
   add_room_routes(routes_, desk_, rooms_);
   add_mcp_routes(routes_, desk_);
   add_inspector_routes(routes_, desk_);
@@ -276,6 +277,9 @@ Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view 
                           catalogue.get());
   if (!loop) return tl::unexpected(loop.error());
   loop->apply_to(options->policy);
+  auto meter = admit_tokens(world_, {ask.snapshot, ask.key, *model->config, *request}, ask.headers);
+  if (!meter) return tl::unexpected(meter.error());
+  job.meter = std::move(*meter);
   const bool logged = logs_content(ask.snapshot->config, key, *model->config);
   const auto captured = begin_capture(ask, request->model, body, logged, loop->on);
   if (!captured) return tl::unexpected(captured.error());

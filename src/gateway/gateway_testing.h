@@ -65,8 +65,7 @@ class RecordingRequestLog final : public store::RequestLog {
   Result<store::RequestContent> content(store::RequestName) override {
     return store::RequestContent{};
   }
-  Result<std::vector<store::UsageRow>> usage(store::UsageGroup, std::int64_t,
-                                             std::int64_t) override {
+  Result<std::vector<store::UsageRow>> usage(const store::UsageQuestion&) override {
     return std::vector<store::UsageRow>{};
   }
   Result<store::StoreStats> stats() override { return store::StoreStats{.engine = "none"}; }

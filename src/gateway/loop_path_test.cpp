@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gateway/gateway_testing.h"
+#include "json/member.h"
 
 namespace callgate::server::loop_path_test {
 namespace {
@@ -129,6 +130,85 @@ TEST_F(LoopPathTest, keeps_the_rounds_in_the_log_and_their_texts_apart) {
       HasSubstr(R"({"type":"result","id":"call_0","name":"look","is_error":false,"duration_ms":)"));
   EXPECT_THAT(events, HasSubstr(R"("bytes":5,"text":"sunny"},{"type":"round","round":1,)"));
   EXPECT_THAT(events, HasSubstr(R"({"type":"text","text":"It is sunny."})"));
+}
+
+std::vector<std::string> types_of(const std::vector<FakeServer::Asked>& told) {
+  std::vector<std::string> types;
+  for (const FakeServer::Asked& event : told) {
+    types.emplace_back(json::member_text(event.body, "type"));
+  }
+  return types;
+}
+
+// Nothing but the head and the announcement has left when the person decides.
+TEST_F(LoopPathTest, announces_a_call_that_waits_for_approval) {
+  FakeServer hook(loop_);
+  TestGateway gateway(loop_,
+                      config("approval = true\n[[hook]]\nname = \"pager\"\nwhen = [\"loop_start\", "
+                             "\"approval\", \"round\", \"loop_end\"]\nurl = \"" +
+                             hook.url() + "/told\"\naddresses = [\"127.0.0.0/8\"]\n"));
+  for (int i = 0; i < 5; ++i) hook.then({.status = 204, .headers = {}, .pieces = {}});
+  server_.then({.pieces = {call(0), kCalls}});
+  tool_server_.then(kSunny);
+  server_.then({.pieces = {text("Sunny."), kStop}});
+  std::string id;
+  std::string before;
+  std::string body;
+  gateway.run([](TestGateway& on, std::string& loop_id, std::string& first,
+                 std::string& all) -> net::Task<> {
+    net::ClientExchange exchange(on.client(), on.target());
+    const std::string asked = question(true);
+    const net::ClientRequest request = TestGateway::request(asked, kLoop);
+    const auto sent = co_await exchange.send(request);
+    EXPECT_TRUE(sent.has_value());
+    loop_id = exchange.headers().find("x-callgate-loop").value_or("");
+    while (first.find("approval_required") == std::string::npos) {
+      const auto bytes = co_await exchange.read();
+      if (!bytes || bytes->empty()) co_return;
+      first += *bytes;
+    }
+    const auto run = on.world().loops.list().at(0).approvals.at(0).run;
+    (void)on.world().loops.steer(loop_id, nullptr,
+                                 {.kind = LoopCommand::Kind::approve, .text = {}, .run = run});
+    const auto rest = co_await exchange.read_all(1 << 20);
+    if (rest) all = *rest;
+  }(gateway, id, before, body));
+  EXPECT_THAT(before, HasSubstr(R"("callgate":{"type":"callgate.approval_required","loop":")" + id +
+                                R"(","run":)"));
+  EXPECT_THAT(before, HasSubstr(R"("name":"look","arguments":"{\"n\":0}"})"));
+  EXPECT_THAT(body, HasSubstr("Sunny."));
+  gateway.run([](net::Loop& loop, FakeServer& told) -> net::Task<> {
+    for (int i = 0; i < 5'000 && told.asked().size() < 5; ++i) co_await loop.sleep(net::Millis(2));
+  }(loop_, hook));
+  EXPECT_THAT(types_of(hook.asked()),
+              testing::UnorderedElementsAre("loop_start", "approval_required", "round", "round",
+                                            "loop_end"));
+  for (const FakeServer::Asked& event : hook.asked()) {
+    EXPECT_THAT(event.body, HasSubstr("\"loop\":\"" + id + "\""));
+    EXPECT_THAT(event.body, HasSubstr(R"("context":{"request":"req_)"));
+    const std::string type = json::member_text(event.body, "type");
+    if (type == "approval_required") EXPECT_THAT(event.body, HasSubstr(R"("arguments":{"n":0})"));
+    if (type == "loop_end") {
+      EXPECT_THAT(event.body, HasSubstr(R"("end_reason":"completed","rounds":1,"calls":1)"));
+    }
+  }
+}
+
+// A hook that does not answer holds nothing up.
+TEST_F(LoopPathTest, does_not_wait_for_hooks_that_are_told) {
+  FakeServer hook(loop_);
+  net::Signal first(loop_);
+  net::Signal second(loop_);
+  net::Signal third(loop_);
+  for (net::Signal* never : {&first, &second, &third}) {
+    hook.then({.pieces = {"x"}, .before = never});
+  }
+  TestGateway gateway(loop_, config("[[hook]]\nname = \"slow\"\nwhen = [\"loop_start\", \"round\", "
+                                    "\"loop_end\"]\ntimeout = \"60s\"\nurl = \"" +
+                                    hook.url() + "/\"\naddresses = [\"127.0.0.0/8\"]\n"));
+  server_.then({.pieces = {text("Hi."), kStop}});
+  EXPECT_THAT(gateway.ask(question(false), kLoop).body, HasSubstr("Hi."));
+  for (net::Signal* never : {&first, &second, &third}) never->notify();
 }
 
 // The calls that are passed over cost nothing: neither rows, nor results, nor memory.

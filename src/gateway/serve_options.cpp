@@ -71,6 +71,7 @@ store::SessionsOptions sessions_options(const Config& config, telemetry::Logger&
   options.database.connect_timeout = config.store.connect_timeout;
   options.database.statement_timeout = config.store.statement_timeout;
   options.keep = config.limits.conversation_ttl;
+  options.tick_alone = true;
   options.on_problem = store_problems(log);
   return options;
 }

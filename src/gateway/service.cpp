@@ -66,14 +66,20 @@ void Service::use_sessions(store::Sessions* sessions, const Config& config) {
   world_.conversations.answers.set_store(sessions, closed);
   world_.memories.set_store(sessions);
   world_.responses.set_store(sessions);
-  if (sessions == nullptr || !sessions->shared()) return;
-  world_.conversations.claims.set_leases(sessions, closed);
-  shared_limits_ = std::make_unique<SharedLimits>(*sessions);
+  if (sessions == nullptr) return;
+  if (sessions->shared()) world_.conversations.claims.set_leases(sessions, closed);
+  stored_keys_ = std::make_unique<KeyBook>([this](std::string_view what) { log_.warning(what); });
+  world_.stored_keys = stored_keys_.get();
+  shared_limits_ = std::make_unique<SharedLimits>(*sessions, stored_keys_.get());
   world_.limits = shared_limits_.get();
 }
 
+Access Service::make_access(const Config& config, const Access* before) const {
+  return Access(config.keys, before, {.book = stored_keys_.get(), .required = config.require_key});
+}
+
 Result<void> Service::start() {
-  auto first = std::make_shared<const Snapshot>(started_with_, Access(started_with_.keys, nullptr),
+  auto first = std::make_shared<const Snapshot>(started_with_, make_access(started_with_, nullptr),
                                                 world_.catalogue);
   auto parts = load_parts(world_, first->config, nullptr);
   if (!parts) return tl::unexpected(parts.error());
@@ -120,6 +126,7 @@ void Service::use_limits(const Snapshot& snapshot) {
   if (store::Sessions* sessions = world_.conversations.answers.store()) {
     sessions->set_keep(limits.conversation_ttl);
   }
+  if (stored_keys_ != nullptr) stored_keys_->set_file_keys(snapshot.config.keys);
   if (shared_limits_ != nullptr) shared_limits_->set_keys(snapshot.access.keys());
 }
 
@@ -182,7 +189,7 @@ Result<Service::Next> Service::load_next() {
   auto parts = load_parts(world_, *config, parts_.get());
   if (!parts) return tl::unexpected(parts.error());
   next.parts = std::move(*parts);
-  Access access(config->keys, &snapshot()->access);
+  Access access = make_access(*config, &snapshot()->access);
   next.snapshot =
       std::make_shared<const Snapshot>(std::move(*config), std::move(access), world_.catalogue);
   return next;

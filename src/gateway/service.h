@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "access/key_book.h"
 #include "access/shared_limits.h"
 #include "admin/query_pool.h"
 #include "callgate/result.h"
@@ -85,6 +86,7 @@ class Service {
   // Where the store and the limits are shared with other gateways.
   void use_sessions(store::Sessions* sessions, const Config& config);
   void use_limits(const Snapshot& snapshot);
+  Access make_access(const Config& config, const Access* before) const;
 
   void reload_now();
   Result<Next> load_next();
@@ -103,7 +105,8 @@ class Service {
   telemetry::Logger& log_;
   World world_;
   Rooms rooms_;
-  std::unique_ptr<SharedLimits> shared_limits_;  // nullptr: the store is this gateway's own
+  std::unique_ptr<KeyBook> stored_keys_;         // nullptr: there is no store
+  std::unique_ptr<SharedLimits> shared_limits_;  // nullptr: there is no store
   net::LoopGroup loops_;
   QueryPool queries_;  // goes before the loops that it posts to
   std::vector<std::unique_ptr<Worker>> workers_;

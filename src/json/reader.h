@@ -40,7 +40,7 @@ class Reader {
   Kind peek();
 
   // Call where a value is expected to be an object: on the first call it enters it. True: `key` is the next
-  // member's name (unescaped, valid until the next call on this reader) and its value must be consumed before the
+  // member's name (unescaped, valid until the next call of string() or next_member()) and its value must be consumed before the
   // next call. False: the object is over, or something is wrong (a value that is not an object is a fault).
   bool next_member(std::string_view& key);
   // The same for arrays.

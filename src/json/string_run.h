@@ -78,11 +78,61 @@ inline StringRun run_to(const char* at, Marks found, bool ascii) {
   return {at + std::countr_zero(found.special) / kStep, ascii && (found.high & below) == 0};
 }
 
+// Not 0: one of the bytes is special or is not ASCII.
+inline std::uint64_t not_plain(std::uint64_t word) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+  const auto zero = [](std::uint64_t w) { return (w - kOnes) & ~w; };
+  const std::uint64_t control = word - kOnes * 0x20;
+  return (word | control | zero(word ^ (kOnes * '"')) | zero(word ^ (kOnes * '\\'))) &
+         (kOnes * 0x80);
+}
+
+template <typename Word>
+std::uint64_t load(const char* at) {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
 }  // namespace detail
+
+#if defined(__SSE2__)
+namespace detail {
+
+// Past blocks of 64 bytes without anything special. `ascii` becomes false with the first byte that is not ASCII.
+inline const char* skip_plain_blocks(const char* at, const char* end, bool& ascii) {
+  const auto load = [](const char* from) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  };
+  const auto special = [](__m128i bytes) {
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
+    const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+    const __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    return _mm_or_si128(control, _mm_or_si128(quote, slash));
+  };
+  __m128i all = _mm_setzero_si128();
+  for (; end - at >= 64; at += 64) {
+    const __m128i a = load(at), b = load(at + 16), c = load(at + 32), d = load(at + 48);
+    const __m128i found =
+        _mm_or_si128(_mm_or_si128(special(a), special(b)), _mm_or_si128(special(c), special(d)));
+    if (_mm_movemask_epi8(found) != 0) break;
+    all = _mm_or_si128(all, _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d)));
+  }
+  ascii = _mm_movemask_epi8(all) == 0;
+  return at;
+}
+
+}  // namespace detail
+#endif
 
 inline StringRun string_run(const char* at, const char* end) {
   bool ascii = true;
 #if defined(__SSE2__)
+  // Most strings are short: the first block says whether it is worth the while.
+  if (end - at >= 128 &&
+      detail::marks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))).special == 0) {
+    at = detail::skip_plain_blocks(at, end, ascii);
+  }
   for (; end - at >= 16; at += 16) {
     const detail::Marks found =
         detail::marks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
@@ -101,6 +151,28 @@ inline StringRun string_run(const char* at, const char* end) {
   // The zero byte after the last one counts as a control character and ends the run.
   const std::uint64_t word = detail::load_short(at, static_cast<std::size_t>(end - at));
   return detail::run_to(at, detail::marks(word), ascii);
+}
+
+// Whether all bytes are ASCII that a JSON string need not escape. Made for a few bytes: words may overlap.
+inline bool is_plain_string(const char* at, std::size_t size) {
+  using detail::load;
+  const char* const end = at + size;
+  if (size > 16) {
+    const StringRun run = string_run(at, end);
+    return run.end == end && run.ascii;
+  }
+  if (size >= 8) {
+    return (detail::not_plain(load<std::uint64_t>(at)) |
+            detail::not_plain(load<std::uint64_t>(end - 8))) == 0;
+  }
+  if (size >= 4) {
+    const std::uint64_t last = load<std::uint32_t>(end - 4);
+    return detail::not_plain(load<std::uint32_t>(at) | last << 32) == 0;
+  }
+  if (size == 0) return true;
+  constexpr std::uint64_t kSpaces = 0x2020202020000000ULL;
+  const auto byte = [&](std::size_t i) { return load<std::uint8_t>(at + i); };
+  return detail::not_plain(kSpaces | byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16) == 0;
 }
 
 }  // namespace callgate::json

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -36,6 +37,17 @@ Result<void> check_request(const ClientRequest& request) {
   return {};
 }
 
+constexpr std::string_view kRequestLineEnd = "\r\n";
+constexpr std::string_view kColon = ": ";
+constexpr std::string_view kAcceptPlain = "accept-encoding: identity\r\n";
+
+bool is_written_by_client(std::string_view name) {
+  static constexpr std::array<std::string_view, 4> kOwn = {"host", "content-length",
+                                                           "transfer-encoding", "connection"};
+  return std::any_of(kOwn.begin(), kOwn.end(),
+                     [&](std::string_view own) { return equals_ignoring_case(name, own); });
+}
+
 std::string request_head(const Target& target, const ClientRequest& request) {
   std::string head;
   head.reserve(512);
@@ -49,16 +61,11 @@ std::string request_head(const Target& target, const ClientRequest& request) {
   } else {
     head.append(to_text(target));
   }
-  head.append("\r\n");
-  if (request.headers.count("accept-encoding") == 0) head.append("accept-encoding: identity\r\n");
+  head.append(kRequestLineEnd);
+  if (!request.headers.find("accept-encoding")) head.append(kAcceptPlain);
   for (const Header header : request.headers) {
-    if (equals_ignoring_case(header.name, "host") ||
-        equals_ignoring_case(header.name, "content-length") ||
-        equals_ignoring_case(header.name, "transfer-encoding") ||
-        equals_ignoring_case(header.name, "connection")) {
-      continue;
-    }
-    head.append(header.name).append(": ").append(header.value).append("\r\n");
+    if (is_written_by_client(header.name)) continue;
+    head.append(header.name).append(kColon).append(header.value).append(kRequestLineEnd);
   }
   if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
     head.append("content-length: ").append(std::to_string(request.body.size())).append("\r\n");

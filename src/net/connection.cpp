@@ -1,5 +1,7 @@
 #include "net/connection.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -13,17 +15,38 @@ namespace {
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kLastChunk = "0\r\n\r\n";
 constexpr std::string_view kLineEnd = "\r\n";
+constexpr std::string_view kHeadEnd = "\r\n\r\n";
+constexpr std::string_view kStatusOk = "HTTP/1.1 200 OK";
+constexpr std::string_view kServerAndDate = "\r\nserver: callgate\r\ndate: ";
+constexpr std::string_view kContentLength = "\r\ncontent-length: ";
 
 tl::unexpected<Error> client_left() {
   return fail(ErrorCode::unavailable, "the client closed the connection");
 }
 
 bool is_written_by_server(std::string_view name) {
-  for (const std::string_view own :
-       {"content-length", "transfer-encoding", "connection", "date", "server"}) {
-    if (equals_ignoring_case(name, own)) return true;
+  static constexpr std::array<std::string_view, 5> kOwn = {"content-length", "transfer-encoding",
+                                                           "connection", "date", "server"};
+  return std::any_of(kOwn.begin(), kOwn.end(),
+                     [&](std::string_view own) { return equals_ignoring_case(name, own); });
+}
+
+// A line end, the name and the value. Short ones are joined first: appending once is what counts.
+void append_header(std::string& out, const Header& header) {
+  std::array<char, 128> line;
+  const std::size_t size = header.name.size() + header.value.size() + 4;
+  if (size > line.size()) {
+    out.append(kLineEnd).append(header.name).append(": ").append(header.value);
+    return;
   }
-  return false;
+  char* at = line.data();
+  *at++ = '\r';
+  *at++ = '\n';
+  at = std::copy(header.name.begin(), header.name.end(), at);
+  *at++ = ':';
+  *at++ = ' ';
+  std::copy(header.value.begin(), header.value.end(), at);
+  out.append(line.data(), size);
 }
 
 }  // namespace
@@ -58,11 +81,11 @@ struct Connection::Run::promise_type {
 
 Connection::Connection(HttpServer& server, int fd, const Address& peer, const TlsContext& tls)
     : server_(server),
+      peer_(to_text(peer)),
       stream_(server.loop_, fd),
       parser_(server.options_.limits),
       exchange_(*this),
       body_memory_(server.options_.memory, MemoryUse::need) {
-  std::memcpy(&peer_, &peer.storage, sizeof(peer_));
   if (tls) {
     TlsSession session = make_server_session(tls, fd);
     // Without memory for TLS there is no connection, least of all a plain one.
@@ -273,12 +296,16 @@ void Connection::begin_head(int status, const Headers& headers, std::size_t body
     framing_ = Framing::until_close;
     keep_alive_ = false;
   }
-  out_.append("HTTP/1.1 ");
-  append_number(out_, static_cast<std::size_t>(status));
-  out_.append(" ").append(reason_phrase(status)).append("\r\nserver: callgate\r\ndate: ");
-  out_.append(server_.date());
+  if (status == 200) {
+    out_.append(kStatusOk);
+  } else {
+    out_.append("HTTP/1.1 ");
+    append_number(out_, static_cast<std::size_t>(status));
+    out_.append(" ").append(reason_phrase(status));
+  }
+  out_.append(kServerAndDate).append(server_.date());
   if (has_body && framing_ == Framing::counted) {
-    out_.append("\r\ncontent-length: ");
+    out_.append(kContentLength);
     append_number(out_, body_size);
   } else if (has_body && framing_ == Framing::chunked) {
     out_.append("\r\ntransfer-encoding: chunked");
@@ -289,10 +316,9 @@ void Connection::begin_head(int status, const Headers& headers, std::size_t body
     out_.append("\r\nconnection: keep-alive");
   }
   for (const Header header : headers) {
-    if (is_written_by_server(header.name) || !is_sendable(header)) continue;
-    out_.append(kLineEnd).append(header.name).append(": ").append(header.value);
+    if (!is_written_by_server(header.name) && is_sendable(header)) append_header(out_, header);
   }
-  out_.append("\r\n\r\n");
+  out_.append(kHeadEnd);
   const bool to_head = parser_.state() != RequestParser::State::failed && head().method == "HEAD";
   if (!has_body || to_head) framing_ = Framing::bodiless;
 }
@@ -321,10 +347,9 @@ Task<Result<void>> Connection::upgrade(const Headers& headers) {
   phase_ = Phase::streaming;
   out_.append("HTTP/1.1 101 Switching Protocols\r\nserver: callgate\r\nconnection: upgrade");
   for (const Header header : headers) {
-    if (is_written_by_server(header.name) || !is_sendable(header)) continue;
-    out_.append(kLineEnd).append(header.name).append(": ").append(header.value);
+    if (!is_written_by_server(header.name) && is_sendable(header)) append_header(out_, header);
   }
-  out_.append("\r\n\r\n");
+  out_.append(kHeadEnd);
   return write({});
 }
 
@@ -457,12 +482,6 @@ void Connection::went() {
 void Connection::on_gone(std::function<void()> callback) {
   gone_callback_ = std::move(callback);
   if (gone_) went();
-}
-
-std::string Connection::peer() const {
-  Address address;
-  std::memcpy(&address.storage, &peer_, sizeof(peer_));
-  return to_text(address);
 }
 
 }  // namespace callgate::net

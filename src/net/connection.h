@@ -32,7 +32,7 @@ class Connection {
 
   // What Exchange offers; see there.
   const RequestHead& head() const { return parser_.head(); }
-  std::string peer() const;
+  const std::string& peer() const { return peer_; }
   bool secure() const { return stream_.tls(); }
   Loop& loop() const { return server_.loop_; }
   Task<Result<std::string_view>> body(std::size_t limit);
@@ -76,7 +76,7 @@ class Connection {
   void went();
 
   HttpServer& server_;
-  sockaddr_in6 peer_{};  // or one of the shorter kinds
+  const std::string peer_;  // its address
   Connection* next_ = nullptr;
   Connection* previous_ = nullptr;
   Stream stream_;

@@ -6,6 +6,10 @@
 
 #include "base/text.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace callgate::net {
 
 namespace {
@@ -40,6 +44,20 @@ constexpr std::array<bool, 256> kValueBytes = [] {
   return table;
 }();
 
+bool is_header_value(std::string_view text) {
+#if defined(__SSE2__)
+  while (text.size() >= 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data()));
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+    const __m128i tab = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t'));
+    const __m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
+    if (_mm_movemask_epi8(_mm_or_si128(_mm_andnot_si128(tab, control), del)) != 0) return false;
+    text.remove_prefix(16);
+  }
+#endif
+  return are_all(text, kValueBytes);
+}
+
 }  // namespace
 
 Headers::Headers(std::initializer_list<Header> headers) {
@@ -48,18 +66,22 @@ Headers::Headers(std::initializer_list<Header> headers) {
 
 void Headers::add(std::string_view name, std::string_view value) {
   if (entries_.capacity() == 0) {
-    entries_.reserve(kUsualHeaders);
+    reserve_entries();
     text_.reserve(kUsualText);
   }
+  mark(name);
   const auto at = static_cast<std::uint32_t>(text_.size());
   const auto name_size = static_cast<std::uint32_t>(name.size());
   entries_.push_back({at, name_size, at + name_size, static_cast<std::uint32_t>(value.size())});
   text_.append(name).append(value);
 }
 
+void Headers::reserve_entries() { entries_.reserve(kUsualHeaders); }
+
 void Headers::clear() {
   text_.clear();
   entries_.clear();
+  marks_ = 0;
 }
 
 Header Headers::operator[](std::size_t index) const {
@@ -69,6 +91,7 @@ Header Headers::operator[](std::size_t index) const {
 }
 
 std::optional<std::string_view> Headers::find(std::string_view name) const {
+  if ((marks_ & mark_of(name)) == 0) return std::nullopt;
   for (const Entry& entry : entries_) {
     if (has_name(entry, name)) return {{text_.data() + entry.value, entry.value_size}};
   }
@@ -76,6 +99,7 @@ std::optional<std::string_view> Headers::find(std::string_view name) const {
 }
 
 std::size_t Headers::count(std::string_view name) const {
+  if ((marks_ & mark_of(name)) == 0) return 0;
   std::size_t found = 0;
   for (const Entry& entry : entries_) found += has_name(entry, name);
   return found;
@@ -91,6 +115,7 @@ bool Headers::has_name(const Entry& entry, std::string_view name) const {
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
+  if (a == b) return true;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (lower(a[i]) != lower(b[i])) return false;
   }
@@ -108,8 +133,7 @@ bool has_token(std::string_view list, std::string_view token) {
 }
 
 bool is_sendable(const Header& header) {
-  return !header.name.empty() && are_all(header.name, kTokenBytes) &&
-         are_all(header.value, kValueBytes);
+  return !header.name.empty() && are_all(header.name, kTokenBytes) && is_header_value(header.value);
 }
 
 std::string_view reason_phrase(int status) {

@@ -59,9 +59,20 @@ class Headers {
     std::uint32_t value_size;
   };
   bool has_name(const Entry& entry, std::string_view name) const;
+  // Room for what most heads hold.
+  void reserve_entries();
+  // Notes that a header of that name is there. Whoever adds entries calls it.
+  void mark(std::string_view name) { marks_ |= mark_of(name); }
+  // A bit for the length and the last letter of a name: nearly all names that are asked for are not there.
+  static std::uint64_t mark_of(std::string_view name) {
+    if (name.empty()) return 1;
+    const auto last = static_cast<unsigned char>(name.back());
+    return std::uint64_t{1} << ((name.size() * 7 + (last & 0x1fu)) & 63u);
+  }
 
   std::string text_;
   std::vector<Entry> entries_;
+  std::uint64_t marks_ = 0;
 };
 
 // What a request says before its body. Sample:

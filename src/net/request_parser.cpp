@@ -1,6 +1,7 @@
 #include "net/request_parser.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -17,10 +18,16 @@ constexpr std::size_t kRequestLineRest = 32;
 constexpr std::size_t kChunkSizeDigits = 16;
 constexpr std::size_t kKeptHeadBytes = 1024;
 
-bool is_host_byte(char c) {
-  return static_cast<unsigned char>(c) > 0x20 && c != 0x7f &&
-         std::string_view("/@,\\\"<>?#").find(c) == npos;
-}
+constexpr std::array<bool, 256> kHostBytes = [] {
+  std::array<bool, 256> table{};
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    table[i] =
+        i > 0x20 && i != 0x7f && std::string_view("/@,\\\"<>?#").find(static_cast<char>(i)) == npos;
+  }
+  return table;
+}();
+
+bool is_host_byte(char c) { return kHostBytes[static_cast<unsigned char>(c)]; }
 
 }  // namespace
 
@@ -41,6 +48,7 @@ struct RequestCallbacks {
   static int on_header_field(llhttp_t* llhttp, const char* at, std::size_t size) {
     RequestParser& parser = self(llhttp);
     if (parser.state_ == RequestParser::State::body) return trailer(parser, size);
+    parser.head_.headers.mark({at, size});
     parser.head_.headers.entries_.push_back(
         {offset(parser, at), static_cast<std::uint32_t>(size), 0, 0});
     return 0;
@@ -240,6 +248,17 @@ void RequestParser::check_head() {
     if (!is_sendable(header)) return refuse(400, "a header name or value holds forbidden bytes");
   }
   head_.keep_alive = head_.minor_version >= 1;
+  check_connection();
+  check_host();
+  if (state_ != State::failed) check_lengths();
+  if (state_ != State::failed) check_expect();
+  if (state_ == State::failed) return;
+  const bool empty = !head_.chunked && head_.content_length.value_or(0) == 0;
+  state_ = empty ? State::complete : State::body;
+}
+
+void RequestParser::check_connection() {
+  if (!head_.headers.find("connection")) return;
   for (const Header header : head_.headers) {
     if (!equals_ignoring_case(header.name, "connection")) continue;
     if (has_token(header.value, "close")) {
@@ -248,12 +267,6 @@ void RequestParser::check_head() {
     }
     if (has_token(header.value, "keep-alive")) head_.keep_alive = true;
   }
-  check_host();
-  if (state_ != State::failed) check_lengths();
-  if (state_ != State::failed) check_expect();
-  if (state_ == State::failed) return;
-  const bool empty = !head_.chunked && head_.content_length.value_or(0) == 0;
-  state_ = empty ? State::complete : State::body;
 }
 
 void RequestParser::check_host() {

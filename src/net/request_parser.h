@@ -62,6 +62,7 @@ class RequestParser {
   void parse_head();
   void check_head();
   void check_lengths();
+  void check_connection();
   void check_host();
   void check_expect();
   std::size_t push_counted(std::string_view bytes);

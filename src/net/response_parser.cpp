@@ -20,6 +20,8 @@ struct ResponseCallbacks {
   static int on_header_field(llhttp_t* llhttp, const char* at, std::size_t size) {
     ResponseParser& parser = self(llhttp);
     if (parser.state_ == ResponseParser::State::body) return trailer(parser, size);
+    if (parser.headers_.entries_.empty()) parser.headers_.reserve_entries();
+    parser.headers_.mark({at, size});
     const auto name = static_cast<std::uint32_t>(at - parser.headers_.text_.data());
     parser.headers_.entries_.push_back({name, static_cast<std::uint32_t>(size), 0, 0});
     return 0;
@@ -159,6 +161,7 @@ void ResponseParser::parse_head() {
 void ResponseParser::check_head() {
   keep_alive_ = llhttp_should_keep_alive(&parser_) != 0 || parser_.http_minor >= 1;
   for (const Header header : headers_) {
+    if (!headers_.find("connection")) break;
     if (!equals_ignoring_case(header.name, "connection")) continue;
     if (has_token(header.value, "close")) keep_alive_ = false;
     if (has_token(header.value, "keep-alive") && parser_.http_minor == 0) keep_alive_ = true;

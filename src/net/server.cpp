@@ -12,12 +12,12 @@
 namespace callgate::net {
 
 const RequestHead& Exchange::head() const { return connection_.head(); }
-std::string Exchange::peer() const { return connection_.peer(); }
-std::string Exchange::peer_host() const {
-  const std::string peer = connection_.peer();
-  const std::string_view host = std::string_view(peer).substr(0, peer.rfind(':'));
+const std::string& Exchange::peer() const { return connection_.peer(); }
+std::string_view Exchange::peer_host() const {
+  const std::string_view peer = connection_.peer();
+  const std::string_view host = peer.substr(0, peer.rfind(':'));
   const bool bracketed = host.starts_with('[') && host.ends_with(']');
-  return std::string(bracketed ? host.substr(1, host.size() - 2) : host);
+  return bracketed ? host.substr(1, host.size() - 2) : host;
 }
 bool Exchange::secure() const { return connection_.secure(); }
 Loop& Exchange::loop() const { return connection_.loop(); }

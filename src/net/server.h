@@ -69,9 +69,9 @@ class Exchange {
 
   const RequestHead& head() const;
   // `127.0.0.1:51234`, or `unix`.
-  std::string peer() const;
+  const std::string& peer() const;
   // Without the port: `127.0.0.1`, `2001:db8::1`, or `unix`.
-  std::string peer_host() const;
+  std::string_view peer_host() const;
   // Over TLS.
   bool secure() const;
   Loop& loop() const;

@@ -296,7 +296,8 @@ TEST(HttpServer, throws_away_only_so_much_of_a_refused_body) {
 
 TEST(HttpServer, knows_the_address_of_the_client) {
   ServerThread server([](Exchange& exchange) -> Task<> {
-    const std::string answer = exchange.peer_host() + (exchange.secure() ? " tls" : " plain");
+    const std::string answer =
+        std::string(exchange.peer_host()) + (exchange.secure() ? " tls" : " plain");
     (void)co_await exchange.respond(200, "text/plain", answer);
   });
   RawSocket client = RawSocket::connect(server.port());

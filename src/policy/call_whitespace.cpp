@@ -31,8 +31,8 @@ void CallWhitespace::text(std::string_view text, EventSink& next) {
   if (const char byte = std::exchange(dropped_, '\0'); byte != 0 && !is_space(text.front())) {
     held_back_.push_back(byte);
   }
-  const std::size_t last = text.find_last_not_of(kSpace);
-  const std::size_t certain = last == std::string_view::npos ? 0 : last + 1;
+  std::size_t certain = text.size();
+  while (certain > 0 && is_space(text[certain - 1])) --certain;
   if (certain > 0 && held_back_.empty()) {
     next.accept(TextDelta{text.substr(0, certain)});
     after_word_ = true;

@@ -280,7 +280,7 @@ class ResponseSocket {
               .protocol = ask_.protocol,
               .id = desk_.desk.mint.mint_timed("req_", net::unix_ms()),
               .started_ms = loop_.now()};
-    const auto key = key_now(*asked.snapshot);
+    const auto key = asked.snapshot->access.find(key_name_);
     if (!key) co_return tl::unexpected(key.error());
     asked.key = *key;
     const auto admitted = admit_turn(desk_.desk.world, *asked.snapshot, asked.key, asked.headers);
@@ -296,14 +296,6 @@ class ResponseSocket {
     prepared->before = std::move(expanded->before);
     prepared->items = std::move(expanded->items);
     co_return std::move(prepared);
-  }
-
-  Result<KeyState*> key_now(const Snapshot& snapshot) const {
-    if (snapshot.access.open() && key_name_.empty()) return nullptr;
-    for (const std::shared_ptr<KeyState>& key : snapshot.access.keys()) {
-      if (key->config.name == key_name_) return key.get();
-    }
-    return fail(ErrorCode::unauthenticated, "the key of this connection is not known any more");
   }
 
   // Nothing is generated: what was sent can be gone on from.

@@ -190,21 +190,12 @@ Result<void> RoomSocket::perform(RoomInput input) {
   return {};
 }
 
-Result<KeyState*> RoomSocket::key_now() const {
-  const Access& access = desk_.snapshot->access;
-  if (access.open() && key_name_.empty()) return nullptr;
-  for (const std::shared_ptr<KeyState>& key : access.keys()) {
-    if (key->config.name == key_name_) return key.get();
-  }
-  return fail(ErrorCode::unauthenticated, "the key of this connection is not known any more");
-}
-
 Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body) {
   auto work = std::make_unique<LoopWork>();
   TurnJob& job = work->job;
   if (!job.reserve(host_.world.memory, body.size())) return tl::unexpected(out_of_memory());
   job.snapshot = desk_.snapshot;
-  const auto key = key_now();
+  const auto key = job.snapshot->access.find(key_name_);
   if (!key) return tl::unexpected(key.error());
   job.key = *key;
   net::Headers unused;
@@ -225,6 +216,9 @@ Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body)
     return fail(ErrorCode::invalid_request, "callgate.loop: a room always runs the loop",
                 "callgate.loop");
   }
+  auto meter = admit_tokens(host_.world, {job.snapshot, job.key, *model->config, *request}, unused);
+  if (!meter) return tl::unexpected(meter.error());
+  job.meter = std::move(*meter);
   const bool logged = logs_content(job.snapshot->config, config, *model->config);
   if (logged && job.copies.grow_to(body.size())) job.received = body;
   job.dialect = model->dialect;

@@ -63,7 +63,6 @@ class RoomSocket {
   Result<std::unique_ptr<LoopWork>> make_work(const std::string& body);
   Result<void> steer(const RoomInput& input);
   // The key as it is configured now; a reload may have taken it away.
-  Result<KeyState*> key_now() const;
   void tell_error(const Error& given, std::string_view reply_to);
 
   const Desk& desk_;

@@ -53,7 +53,7 @@ class RoomTurn final : Audience {
   const std::string request_id_;
   const bool hides_reasoning_;
   const std::shared_ptr<const Snapshot> snapshot_;  // the key lives there
-  KeyState* const key_;
+  const KeyRef key_;
   LoopRun run_;
   net::Headers headers_;  // nobody reads them
   const std::uint64_t bytes_before_;

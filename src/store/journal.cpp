@@ -146,11 +146,17 @@ constexpr std::array kCounts = {&Usage::prompt_tokens,      &Usage::completion_t
 constexpr std::int64_t kNotes = -1;
 // ...and of whose request it was.
 constexpr std::int64_t kWhose = -2;
+// ...and of what it cost.
+constexpr std::int64_t kCost = -3;
 
 void write_notes(PayloadWriter& out, const RequestOutcome& outcome) {
   if (!outcome.key_name.empty()) {
     out.number(kWhose);
     out.text(outcome.key_name);
+  }
+  if (outcome.cost) {
+    out.number(kCost);
+    out.number(*outcome.cost);
   }
   if (outcome.repair_names.empty() && outcome.missed_call.empty()) return;
   out.number(kNotes);
@@ -182,6 +188,10 @@ void read_results(PayloadReader& in, RequestOutcome& outcome) {
     }
     if (number == static_cast<std::uint64_t>(kWhose)) {
       in.text(outcome.key_name);
+      continue;
+    }
+    if (number == static_cast<std::uint64_t>(kCost)) {
+      in.number(outcome.cost.emplace());
       continue;
     }
     CallResult result;

@@ -73,8 +73,7 @@ Attempt<std::vector<KeyShare>> NodeTable::share(std::span<const KeyUse> uses) {
   if (!living) return tl::unexpected(living.error());
   const std::int64_t nodes = std::max<std::int64_t>(1, *living);
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    Attempt<void> shared;
-    if (uses[i].per_minute > 0) shared = share_rate(uses[i], nodes, shares[i]);
+    Attempt<void> shared = share_rates(uses[i], nodes, shares[i]);
     if (shared && uses[i].max_streams > 0) shared = share_streams(uses[i], nodes, shares[i]);
     if (!shared) return tl::unexpected(shared.error());
   }
@@ -84,27 +83,50 @@ Attempt<std::vector<KeyShare>> NodeTable::share(std::span<const KeyUse> uses) {
   return shares;
 }
 
+Attempt<void> NodeTable::share_rates(const KeyUse& use, std::int64_t nodes, KeyShare& share) {
+  if (use.per_minute > 0) {
+    const auto rate = share_rate("rate_limit", use.key_name, use.per_minute, use.held, nodes);
+    if (!rate) return tl::unexpected(rate.error());
+    share.requests = rate->given;
+    share.left = rate->left;
+    share.full_in_us = rate->full_in_us;
+  }
+  if (use.tokens_per_minute > 0) {
+    const auto rate =
+        share_rate("token_limit", use.key_name, use.tokens_per_minute, use.tokens_held, nodes);
+    if (!rate) return tl::unexpected(rate.error());
+    share.tokens = *rate;
+  }
+  return {};
+}
+
 // What the node holds is given back first: so it never counts twice, however long it was held. The row is changed before
 // it is read, which locks it until the end of the transaction.
-Attempt<void> NodeTable::share_rate(const KeyUse& use, std::int64_t nodes, KeyShare& share) {
-  const std::int64_t cost = std::max<std::int64_t>(1, kMinute / use.per_minute);
-  const std::array back = {as_text(use.key_name), Value(use.held * cost)};
+Attempt<RateShare> NodeTable::share_rate(std::string_view table, std::string_view key_name,
+                                         std::int64_t per_minute, std::int64_t held,
+                                         std::int64_t nodes) {
+  const auto time_of = [&](std::int64_t count) { return count * kMinute / per_minute; };
+  const std::string name(table);
+  const std::array back = {as_text(key_name), Value(time_of(held))};
   const Attempt<Rows> rows = database_.query(
-      sql("INSERT INTO rate_limit (key_name, full_at) VALUES ($1, {now} * 1000) "
-          "ON CONFLICT (key_name) DO UPDATE SET full_at = rate_limit.full_at - CAST($2 AS bigint) "
-          "RETURNING full_at, {now} * 1000"),
+      sql("INSERT INTO " + name + " (key_name, full_at) VALUES ($1, {now} * 1000) " +
+          "ON CONFLICT (key_name) DO UPDATE SET full_at = " + name +
+          ".full_at - CAST($2 AS bigint) RETURNING full_at, {now} * 1000"),
       back);
   if (!rows) return tl::unexpected(rows.error());
   const std::int64_t now = (*rows)[0].integer(1);
   const std::int64_t full_at = std::max((*rows)[0].integer(0), now);
-  const std::int64_t left = std::max<std::int64_t>(0, (kMinute - (full_at - now)) / cost);
-  share.requests = (left + nodes - 1) / nodes;
-  share.left = left - share.requests;
-  const std::int64_t next = full_at + share.requests * cost;
+  const std::int64_t free = std::max<std::int64_t>(0, kMinute - (full_at - now));
+  const std::int64_t left = free * per_minute / kMinute;
+  RateShare share{.given = (left + nodes - 1) / nodes};
+  share.left = left - share.given;
+  const std::int64_t next = full_at + time_of(share.given);
   share.full_in_us = next - now;
-  const std::array taken = {as_text(use.key_name), Value(next)};
-  return no_count(
-      database_.change("UPDATE rate_limit SET full_at = $2 WHERE key_name = $1", taken));
+  const std::array taken = {as_text(key_name), Value(next)};
+  const auto changed =
+      database_.change("UPDATE " + name + " SET full_at = $2 WHERE key_name = $1", taken);
+  if (!changed) return tl::unexpected(changed.error());
+  return share;
 }
 
 Attempt<void> NodeTable::share_streams(const KeyUse& use, std::int64_t nodes, KeyShare& share) {

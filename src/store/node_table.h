@@ -18,8 +18,17 @@ struct KeyUse {
   std::string key_name;
   std::int64_t per_minute = 0;  // requests of all nodes, with bursts up to it
   std::int64_t held = 0;        // what is left of the requests that this node may let in
+  std::int64_t tokens_per_minute = 0;
+  std::int64_t tokens_held = 0;  // likewise; less than 0: more were used than were given
   std::int64_t max_streams = 0;
   std::int64_t running = 0;
+};
+
+// Of a limit that refills with time.
+struct RateShare {
+  std::int64_t given = 0;
+  std::int64_t left = 0;        // given to no node
+  std::int64_t full_in_us = 0;  // until the whole burst is there again
 };
 
 // What it may use from now on.
@@ -28,6 +37,7 @@ struct KeyShare {
   std::int64_t left = 0;        // requests that no node was given
   std::int64_t full_in_us = 0;  // until the whole burst is there again
   std::int64_t streams = 0;     // at a time; never fewer than are running
+  RateShare tokens;             // instead of `tokens_held`
 };
 
 class NodeTable {
@@ -55,7 +65,10 @@ class NodeTable {
   Attempt<void> sweep();
 
  private:
-  Attempt<void> share_rate(const KeyUse& use, std::int64_t nodes, KeyShare& share);
+  // `table` is rate_limit or token_limit.
+  Attempt<RateShare> share_rate(std::string_view table, std::string_view key_name,
+                                std::int64_t per_minute, std::int64_t held, std::int64_t nodes);
+  Attempt<void> share_rates(const KeyUse& use, std::int64_t nodes, KeyShare& share);
   Attempt<void> share_streams(const KeyUse& use, std::int64_t nodes, KeyShare& share);
   std::string sql(std::string_view text) const;
 

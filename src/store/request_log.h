@@ -122,6 +122,8 @@ struct RequestOutcome {
   std::string cut;           // the policy that ended or thinned the turn; empty: none
   std::string repair_names;  // as `finish_reason_missing, id_missing x2`
   std::string missed_call;   // the dialect whose call the text looks like; empty: none
+  // Billionths of the currency that prices are in; nothing: not all that it used has a price.
+  std::optional<std::int64_t> cost;
   std::vector<CallRow> call_rows;
   // Content. Empty: not kept, or not known.
   std::string sent;      // the body of the last request to an upstream
@@ -175,10 +177,19 @@ struct RequestPage {
   std::string cursor;  // empty: there are no more
 };
 
-enum class UsageGroup : std::uint8_t { hour, day, model, key };
+enum class UsageGroup : std::uint8_t { hour, day, model, key, upstream, tool };
+
+// Sums by one or two of these. By tool: of the requests that called it, so one that called two counts for both.
+struct UsageQuestion {
+  std::vector<UsageGroup> groups{UsageGroup::day};
+  std::int64_t since = 0;
+  std::int64_t until = 0;
+  std::optional<std::string> key_name = {};  // of this key alone
+};
 
 struct UsageRow {
-  std::string group;  // the name, or the time when it begins as 2026-11-16T03:00:00Z
+  std::string group;        // the name, or the time when it begins as 2026-11-16T03:00:00Z
+  std::string second = {};  // likewise, where there are two
   std::int64_t requests = 0;
   std::int64_t failed = 0;
   std::int64_t calls = 0;
@@ -186,6 +197,8 @@ struct UsageRow {
   std::int64_t completion_tokens = 0;
   std::int64_t cached_tokens = 0;
   std::int64_t reasoning_tokens = 0;
+  std::int64_t cost = 0;      // billionths of the currency, of what has a price
+  std::int64_t unpriced = 0;  // requests that used tokens without a price
 };
 
 struct StoreStats {
@@ -220,6 +233,9 @@ class RequestLog {
   virtual void begin(RequestRecord record) = 0;
   virtual void complete(RequestOutcome outcome) = 0;
 
+  // False: nothing is kept, and whoever has nothing to say to the log alone need not make a row.
+  virtual bool keeps_rows() const { return true; }
+
   // From any thread; cheap enough for every scrape.
   virtual Health health() const = 0;
   virtual std::uint64_t recorded() const = 0;
@@ -235,8 +251,10 @@ class RequestLog {
   virtual Result<RequestPage> search(const RequestFilter& filter) = 0;
   virtual Result<std::vector<CallRow>> calls(RequestName name) = 0;
   virtual Result<RequestContent> content(RequestName name) = 0;
-  virtual Result<std::vector<UsageRow>> usage(UsageGroup group, std::int64_t since,
-                                              std::int64_t until) = 0;
+  virtual Result<std::vector<UsageRow>> usage(const UsageQuestion& question) = 0;
+  Result<std::vector<UsageRow>> usage(UsageGroup group, std::int64_t since, std::int64_t until) {
+    return usage(UsageQuestion{.groups = {group}, .since = since, .until = until});
+  }
   virtual Result<StoreStats> stats() = 0;
 };
 
@@ -245,6 +263,7 @@ class NullRequestLog final : public RequestLog {
  public:
   void begin(RequestRecord) override {}
   void complete(RequestOutcome) override {}
+  bool keeps_rows() const override { return false; }
   Health health() const override { return {}; }
   std::uint64_t recorded() const override { return 0; }
   bool flush(std::chrono::milliseconds) override { return true; }
@@ -253,7 +272,8 @@ class NullRequestLog final : public RequestLog {
   Result<RequestPage> search(const RequestFilter&) override { return RequestPage{}; }
   Result<std::vector<CallRow>> calls(RequestName) override { return std::vector<CallRow>{}; }
   Result<RequestContent> content(RequestName) override { return RequestContent{}; }
-  Result<std::vector<UsageRow>> usage(UsageGroup, std::int64_t, std::int64_t) override {
+  using RequestLog::usage;
+  Result<std::vector<UsageRow>> usage(const UsageQuestion&) override {
     return std::vector<UsageRow>{};
   }
   Result<StoreStats> stats() override { return StoreStats{.engine = "none"}; }

@@ -217,6 +217,59 @@ TEST_P(RequestQueryContract, sums_usage_by_time_model_and_key) {
   EXPECT_EQ(sum(UsageGroup::key), "dev:9/1/3/900/180 ");
 }
 
+TEST_P(RequestQueryContract, sums_usage_by_any_two_with_cost) {
+  constexpr std::int64_t kHour = 3'600'000;
+  const auto add = [&](int number, const char* key, const char* upstream,
+                       std::optional<std::int64_t> cost, std::vector<CallRow> calls) {
+    const std::string id = "r" + std::to_string(number);
+    RequestRecord record = sample_record(id, kNoon + number);
+    record.key_name = key;
+    record.upstream = upstream;
+    RequestOutcome outcome = sample_outcome(id);
+    outcome.key_name = key;
+    outcome.upstream = {};
+    outcome.cost = cost;
+    outcome.calls = static_cast<std::int64_t>(calls.size());
+    outcome.call_rows = std::move(calls);
+    log_->begin(std::move(record));
+    log_->complete(std::move(outcome));
+  };
+  const CallRow read{.id = "c1", .name = "read"};
+  const CallRow write{.id = "c2", .name = "write"};
+  add(0, "ann", "one", 100, {read, read, write});
+  add(1, "ann", "two", std::nullopt, {write});
+  add(2, "bob", "one", 7, {});
+  ASSERT_TRUE(log_->flush(kLong));
+  const auto sum = [&](std::vector<UsageGroup> groups, std::optional<std::string> key = {}) {
+    std::string text;
+    const auto rows = log_->usage(
+        UsageQuestion{.groups = groups, .since = 0, .until = kNoon + 90 * kHour, .key_name = key});
+    EXPECT_TRUE(rows) << rows.error().message;
+    for (const UsageRow& row : *rows) {
+      text += row.group + "+" + row.second + ":" + std::to_string(row.requests) + "/" +
+              std::to_string(row.calls) + "/" + std::to_string(row.cost) + "/" +
+              std::to_string(row.unpriced) + " ";
+    }
+    return text;
+  };
+  using enum UsageGroup;
+  const auto expect_sums = [&] {
+    EXPECT_EQ(sum({upstream}), "one+:2/3/107/0 two+:1/1/0/1 ");
+    EXPECT_EQ(sum({key, upstream}), "ann+one:1/3/100/0 ann+two:1/1/0/1 bob+one:1/0/7/0 ");
+    EXPECT_EQ(sum({tool}), "read+:1/2/100/0 write+:2/2/100/1 ");
+    EXPECT_EQ(sum({tool, upstream}), "read+one:1/2/100/0 write+one:1/1/100/0 write+two:1/1/0/1 ");
+    EXPECT_EQ(sum({day, tool}),
+              "2025-10-09T00:00:00Z+read:1/2/100/0 2025-10-09T00:00:00Z+write:2/2/100/1 ");
+    EXPECT_EQ(sum({upstream}, "bob"), "one+:1/0/7/0 ");
+    EXPECT_EQ(sum({tool, key}, "bob"), "");
+    EXPECT_EQ(sum({key, tool}, "ann"), "ann+read:1/2/100/0 ann+write:2/2/100/1 ");
+  };
+  expect_sums();
+  const auto database = open_migrated(url(), {}).value();
+  EXPECT_TRUE(sum_hour(*database, kNoon + 90 * kHour).value());
+  expect_sums();
+}
+
 TEST_P(RequestQueryContract, sums_every_count_before_and_after_hours_are_summed) {
   for (int i = 0; i < 2; ++i) {
     const std::string id = "r" + std::to_string(i);

@@ -13,11 +13,11 @@ namespace {
 constexpr std::array<std::string_view, 13> kRecordColumns = {
     "seq", "id", "run", "received_at", "key_name", "protocol", "model", "upstream", "dialect",
     "stream", "client_address", "session", "trace_id"};
-constexpr std::array<std::string_view, 23> kOutcomeColumns = {
+constexpr std::array<std::string_view, 24> kOutcomeColumns = {
     "state", "http_status", "finish_reason", "error_code", "error_message", "calls",
     "prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "cache_write_tokens",
     "reasoning_tokens", "bytes_in", "bytes_out", "frames", "repairs", "attempts",
-    "first_byte_ms", "first_token_ms", "total_ms", "cut", "repair_names", "missed_call"};
+    "first_byte_ms", "first_token_ms", "total_ms", "cut", "repair_names", "missed_call", "cost"};
 // clang-format on
 // What an outcome may correct of its record.
 constexpr std::array<std::string_view, 3> kCorrected = {"upstream", "dialect", "session"};
@@ -102,6 +102,7 @@ void append_outcome(std::vector<Value>& values, const RequestOutcome& outcome) {
   values.push_back(text_or_null(outcome.cut));
   values.push_back(text_or_null(outcome.repair_names));
   values.push_back(text_or_null(outcome.missed_call));
+  values.push_back(integer_or_null(outcome.cost));
 }
 
 RequestOutcome read_outcome(const Rows::Row& row) {
@@ -133,6 +134,7 @@ RequestOutcome read_outcome(const Rows::Row& row) {
   outcome.cut = row.text(column++);
   outcome.repair_names = row.text(column++);
   outcome.missed_call = row.text(column++);
+  outcome.cost = row.maybe_integer(column++);
   return outcome;
 }
 

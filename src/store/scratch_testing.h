@@ -126,6 +126,7 @@ inline RequestOutcome full_outcome(std::string id) {
           .cut = "cut",
           .repair_names = "repairs",
           .missed_call = "missed",
+          .cost = 77,
           .call_rows = {{.id = "call 1", .name = "name 1", .outcome = CallOutcome::truncated},
                         {.id = "call 2",
                          .name = "name 2",

@@ -53,6 +53,7 @@ Sessions::Sessions(std::string url, std::string node, SessionsOptions options)
       node_(std::move(node)),
       options_(std::move(options)),
       shared_(is_shared(url_)),
+      ticks_(shared_ || options_.tick_alone),
       keep_(options_.keep) {
   const std::size_t lanes = shared_ ? options_.connections + 1 : 1;
   for (std::size_t i = 0; i < lanes; ++i) lanes_.push_back(std::make_unique<Lane>());
@@ -117,6 +118,7 @@ void Sessions::set_tick(std::function<void(Tables*)> tick) {
 }
 
 void Sessions::tick_soon() {
+  if (!ticks_) return;
   Lane& keeper = *lanes_.back();
   {
     const std::lock_guard lock(keeper.mutex);
@@ -136,7 +138,8 @@ void Sessions::work(Lane& lane, bool keeper) {
     const auto ready = [&] { return lane.stop || !lane.jobs.empty() || lane.tick; };
     auto until = steady_clock::time_point::max();
     if (keeper) until = lane.next_sweep;
-    if (keeper && shared_) until = std::min({until, lane.next_beat, lane.next_tick});
+    if (keeper && shared_) until = std::min(until, lane.next_beat);
+    if (keeper && ticks_) until = std::min(until, lane.next_tick);
     if (!lane.later.empty()) until = std::min(until, lane.retry_at + options_.first_retry);
     if (until == steady_clock::time_point::max()) {
       lane.wake.wait(lock, ready);
@@ -173,7 +176,8 @@ Attempt<Sessions::Tables*> Sessions::open(Lane& lane) {
   }
   lane.database = std::move(*database);
   lane.tables.reset(new Tables{SessionTable(*lane.database), NodeTable(*lane.database, node_),
-                               MemoryTable(*lane.database), ResponseTable(*lane.database)});
+                               MemoryTable(*lane.database), ResponseTable(*lane.database),
+                               KeyTable(*lane.database), BudgetTable(*lane.database, node_)});
   lane.lost_file = false;
   lane.trouble.reset();
   lane.pause = std::chrono::milliseconds(0);
@@ -262,13 +266,15 @@ void Sessions::sweep(Lane& lane) {
       break;
     }
   }
+  const auto budgets = (*tables)->budgets.sweep();
+  if (!budgets) return after_fault(lane, budgets.error());
   if (!shared_) return;
   const auto swept = (*tables)->nodes.sweep();
   if (!swept) after_fault(lane, swept.error());
 }
 
 void Sessions::run_tick(Lane& lane) {
-  if (!shared_) return;
+  if (!ticks_) return;
   {
     const std::lock_guard lock(lane.mutex);
     if (!std::exchange(lane.tick, false) && steady_clock::now() < lane.next_tick) return;
@@ -277,7 +283,10 @@ void Sessions::run_tick(Lane& lane) {
   const std::lock_guard lock(tick_mutex_);
   if (!tick_) return;
   const Attempt<Tables*> tables = open(lane);
-  tick_(tables ? *tables : nullptr);
+  Attempt<void> usable;
+  if (tables) usable = lane.database->verify();
+  if (!usable) after_fault(lane, usable.error());
+  tick_(tables && usable ? *tables : nullptr);
 }
 
 // Others need not wait for the leases of a node that ends in peace.

@@ -24,7 +24,9 @@
 #include "callgate/result.h"
 #include "net/loop.h"
 #include "net/task.h"
+#include "store/budget_table.h"
 #include "store/database.h"
+#include "store/key_table.h"
 #include "store/memory_table.h"
 #include "store/node_table.h"
 #include "store/response_table.h"
@@ -40,6 +42,7 @@ struct SessionsOptions {
   std::chrono::milliseconds keep{24 * 3'600'000};  // sessions and answers after their last use
   std::chrono::milliseconds lease_ttl{5'000};
   std::chrono::milliseconds tick{250};
+  bool tick_alone = false;  // also where the store is not shared
   std::chrono::milliseconds sweep_every{30'000};
   std::chrono::milliseconds first_retry{100};
   std::chrono::milliseconds last_retry{2'000};
@@ -54,6 +57,8 @@ class Sessions {
     NodeTable nodes;
     MemoryTable memory;
     ResponseTable responses;
+    KeyTable keys;
+    BudgetTable budgets;
   };
   struct Health {
     bool healthy = true;
@@ -96,7 +101,7 @@ class Sessions {
       -> net::Task<Result<typename std::invoke_result_t<Query&, Tables&>::value_type>>;
 
   // Called each `tick`, and soon after tick_soon(), on a thread of the store; with nullptr while the
-  // store is away. For a shared store only. Nothing is called any more when set_tick({}) returns.
+  // store is away. For a shared store, or with `tick_alone`. Nothing is called any more when set_tick({}) returns.
   void set_tick(std::function<void(Tables*)> tick);
   void tick_soon();
 
@@ -123,6 +128,7 @@ class Sessions {
   const std::string node_;
   const SessionsOptions options_;
   const bool shared_;
+  const bool ticks_;
   std::atomic<std::chrono::milliseconds> keep_;
 
   mutable std::mutex health_mutex_;

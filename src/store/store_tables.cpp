@@ -11,10 +11,13 @@ constexpr StoreTable kTables[] = {
     {"request_search", "seq"},
     {"session", "id"},
     {"session_answer", "upstream,chat,answer"},
-    {"usage_hour", "hour,model,key_name"},
+    {"usage_hour", "hour,model,key_name,upstream"},
+    {"usage_tool_hour", "hour,model,key_name,upstream,tool"},
     {"memory", "key_name,conversation"},
     {"memory_message", "key_name,conversation,number"},
     {"response", "key_name,id"},
+    {"api_key", "name"},
+    {"budget", "key_name,kind,begins"},
 };
 
 }  // namespace

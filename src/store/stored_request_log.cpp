@@ -470,9 +470,8 @@ Result<RequestContent> StoredRequestLog::content(RequestName name) {
   return ask([&](Database& database) { return store::content(database, name); });
 }
 
-Result<std::vector<UsageRow>> StoredRequestLog::usage(UsageGroup group, std::int64_t since,
-                                                      std::int64_t until) {
-  return ask([&](Database& database) { return store::usage(database, group, since, until); });
+Result<std::vector<UsageRow>> StoredRequestLog::usage(const UsageQuestion& question) {
+  return ask([&](Database& database) { return store::usage(database, question); });
 }
 
 Result<StoreStats> StoredRequestLog::stats() {

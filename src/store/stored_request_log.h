@@ -40,8 +40,8 @@ class StoredRequestLog final : public RequestLog {
   Result<RequestPage> search(const RequestFilter& filter) override;
   Result<std::vector<CallRow>> calls(RequestName name) override;
   Result<RequestContent> content(RequestName name) override;
-  Result<std::vector<UsageRow>> usage(UsageGroup group, std::int64_t since,
-                                      std::int64_t until) override;
+  using RequestLog::usage;
+  Result<std::vector<UsageRow>> usage(const UsageQuestion& question) override;
   Result<StoreStats> stats() override;
 
  private:

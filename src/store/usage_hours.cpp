@@ -13,17 +13,53 @@ constexpr std::int64_t kHour = 3'600'000;
 
 std::int64_t hour_of(std::int64_t time) { return time / kHour * kHour; }
 
-// The sums of requests, in the order of usage_hour's columns.
-constexpr std::string_view kSums =
-    "count(*) AS requests, sum(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS failed, "
-    "sum(coalesce(calls, 0)) AS calls, sum(coalesce(prompt_tokens, 0)) AS prompt_tokens, "
-    "sum(coalesce(completion_tokens, 0)) AS completion_tokens, "
-    "sum(coalesce(cached_tokens, 0)) AS cached_tokens, "
-    "sum(coalesce(reasoning_tokens, 0)) AS reasoning_tokens";
-constexpr std::string_view kColumns =
-    "requests, failed, calls, prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens";
+// What is summed, and how of the rows of `request`.
+struct UsageSum {
+  std::string_view column;
+  std::string_view of_requests;
+};
+constexpr UsageSum kSums[] = {
+    {"requests", "count(*)"},
+    {"failed", "sum(CASE WHEN state = 'failed' THEN 1 ELSE 0 END)"},
+    {"calls", "sum(coalesce(calls, 0))"},
+    {"prompt_tokens", "sum(coalesce(prompt_tokens, 0))"},
+    {"completion_tokens", "sum(coalesce(completion_tokens, 0))"},
+    {"cached_tokens", "sum(coalesce(cached_tokens, 0))"},
+    {"reasoning_tokens", "sum(coalesce(reasoning_tokens, 0))"},
+    {"cost", "sum(coalesce(cost, 0))"},
+    {"unpriced",
+     "sum(CASE WHEN cost IS NULL AND coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) > "
+     "0 THEN 1 ELSE 0 END)"},
+};
 
-// Of a row of `request` or, where the time is that of an hour, of `usage_hour`.
+// Requests of a span of time; by tool, once for each tool that they called, with the calls of that one.
+std::string requests_sql(bool by_tool, std::string_view from, std::string_view to) {
+  const std::string range =
+      " WHERE received_at >= " + std::string(from) + " AND received_at < " + std::string(to);
+  if (!by_tool) return "request" + range;
+  return "(SELECT r.received_at, r.model, r.key_name, r.upstream, r.state, r.prompt_tokens, "
+         "r.completion_tokens, r.cached_tokens, r.reasoning_tokens, r.cost, c.tool, c.calls FROM "
+         "request r JOIN (SELECT seq, name AS tool, count(*) AS calls FROM call" +
+         range +
+         " GROUP BY seq, name) c ON c.seq = r.seq WHERE r.received_at >= " + std::string(from) +
+         " AND r.received_at < " + std::string(to) + ") AS called";
+}
+
+std::string sums_sql() {
+  std::string sql;
+  for (const UsageSum& sum : kSums) {
+    sql.append(", ").append(sum.of_requests).append(" AS ").append(sum.column);
+  }
+  return sql;
+}
+
+std::string columns_sql() {
+  std::string sql;
+  for (const UsageSum& sum : kSums) sql.append(", ").append(sum.column);
+  return sql;
+}
+
+// Of a row of `request` or, where the time is that of an hour, of the sums.
 std::string group_sql(UsageGroup group, std::string_view time) {
   switch (group) {
     case UsageGroup::hour:
@@ -34,6 +70,10 @@ std::string group_sql(UsageGroup group, std::string_view time) {
       return "coalesce(model, '')";
     case UsageGroup::key:
       return "coalesce(key_name, '')";
+    case UsageGroup::upstream:
+      return "coalesce(upstream, '')";
+    case UsageGroup::tool:
+      return "tool";
   }
   return {};
 }
@@ -55,19 +95,28 @@ std::string to_time(std::int64_t unix_ms) {
 
 bool is_time(UsageGroup group) { return group == UsageGroup::hour || group == UsageGroup::day; }
 
-Attempt<void> sum_up(Database& database, std::int64_t hour) {
+Attempt<void> sum_table(Database& database, std::int64_t hour, bool by_tool) {
+  const std::string table = by_tool ? "usage_tool_hour" : "usage_hour";
   const Value values[] = {hour, hour + kHour};
   const Attempt<std::int64_t> removed =
-      database.change("DELETE FROM usage_hour WHERE hour = $1", std::span(values).first(1));
+      database.change("DELETE FROM " + table + " WHERE hour = $1", std::span(values).first(1));
   if (!removed) return tl::unexpected(removed.error());
+  const std::string tool = by_tool ? ", tool" : "";
   const Attempt<std::int64_t> added = database.change(
-      "INSERT INTO usage_hour (hour, model, key_name, " + std::string(kColumns) +
+      "INSERT INTO " + table + " (hour, model, key_name, upstream" + tool + columns_sql() +
           ") SELECT received_at / 3600000 * 3600000 AS hour, coalesce(model, '') AS name, "
-          "coalesce(key_name, '') AS key, " +
-          std::string(kSums) +
-          " FROM request WHERE received_at >= $1 AND received_at < $2 GROUP BY 1, 2, 3",
+          "coalesce(key_name, '') AS key, coalesce(upstream, '') AS server" +
+          tool + sums_sql() + " FROM " + requests_sql(by_tool, "$1", "$2") +
+          " GROUP BY 1, 2, 3, 4" + (by_tool ? ", 5" : ""),
       values);
   if (!added) return tl::unexpected(added.error());
+  return {};
+}
+
+Attempt<void> sum_up(Database& database, std::int64_t hour) {
+  for (const bool by_tool : {false, true}) {
+    if (auto summed = sum_table(database, hour, by_tool); !summed) return summed;
+  }
   const Attempt<std::int64_t> before = database.change("DELETE FROM usage_until", {});
   if (!before) return tl::unexpected(before.error());
   const Value next[] = {hour + kHour};
@@ -75,6 +124,31 @@ Attempt<void> sum_up(Database& database, std::int64_t hour) {
       database.change("INSERT INTO usage_until (up_to) VALUES ($1)", next);
   if (!moved) return tl::unexpected(moved.error());
   return {};
+}
+
+// The sums of whole hours, of what comes before them, and of what comes behind: $1 to $6 are the three spans, $7 the key.
+std::string usage_sql(const UsageQuestion& question) {
+  const auto& groups = question.groups;
+  const bool by_tool = std::find(groups.begin(), groups.end(), UsageGroup::tool) != groups.end();
+  const auto parts = [&](std::string_view time) {
+    const std::string second = groups.size() > 1 ? group_sql(groups.back(), time) : "''";
+    return group_sql(groups.front(), time) + " AS part, " + second + " AS second";
+  };
+  const std::string whose = question.key_name ? " AND coalesce(key_name, '') = $7" : "";
+  const auto requests = [&](std::string_view from, std::string_view to) {
+    const std::string rows = requests_sql(by_tool, from, to);
+    const std::string only = by_tool && question.key_name ? " WHERE" + whose.substr(4) : whose;
+    return " UNION ALL SELECT " + parts("received_at") + sums_sql() + " FROM " + rows + only +
+           " GROUP BY 1, 2";
+  };
+  std::string sums;
+  for (const UsageSum& sum : kSums) {
+    sums += ", CAST(sum(" + std::string(sum.column) + ") AS bigint)";
+  }
+  const std::string table = by_tool ? "usage_tool_hour" : "usage_hour";
+  return "SELECT part, second" + sums + " FROM (SELECT " + parts("hour") + columns_sql() +
+         " FROM " + table + " WHERE hour >= $1 AND hour < $2" + whose + requests("$3", "$4") +
+         requests("$5", "$6") + ") AS parts GROUP BY part, second ORDER BY part, second";
 }
 
 }  // namespace
@@ -107,44 +181,39 @@ Attempt<bool> sum_hour(Database& database, std::int64_t now) {
   return true;
 }
 
-Attempt<std::vector<UsageRow>> usage(Database& database, UsageGroup group, std::int64_t since,
-                                     std::int64_t until) {
+Attempt<std::vector<UsageRow>> usage(Database& database, const UsageQuestion& question) {
   const Attempt<std::int64_t> up_to = database.integer("SELECT up_to FROM usage_until");
   if (!up_to) return tl::unexpected(up_to.error());
   // Whole hours that are summed, and what is before and behind them.
-  const std::int64_t from = hour_of(since + kHour - 1);
-  const std::int64_t to = std::max(from, std::min(hour_of(until), *up_to));
-  const std::int64_t head = std::min(from, until);
-  const Value values[] = {from, to, since, head, std::max(to, head), until};
-  const std::string of_request = group_sql(group, "received_at");
-  const auto requests = [&](std::string_view range) {
-    return " UNION ALL SELECT " + of_request + " AS part, " + std::string(kSums) +
-           " FROM request WHERE " + std::string(range) + " GROUP BY part";
-  };
-  std::string sums;
-  for (const std::string_view column : {"requests", "failed", "calls", "prompt_tokens",
-                                        "completion_tokens", "cached_tokens", "reasoning_tokens"}) {
-    sums += ", CAST(sum(" + std::string(column) + ") AS bigint)";
-  }
-  const Attempt<Rows> rows = database.query(
-      "SELECT part" + sums + " FROM (SELECT " + group_sql(group, "hour") + " AS part, " +
-          std::string(kColumns) + " FROM usage_hour WHERE hour >= $1 AND hour < $2" +
-          requests("received_at >= $3 AND received_at < $4") +
-          requests("received_at >= $5 AND received_at < $6") +
-          ") AS parts GROUP BY part ORDER BY part",
-      values);
+  const std::int64_t from = hour_of(question.since + kHour - 1);
+  const std::int64_t to = std::max(from, std::min(hour_of(question.until), *up_to));
+  const std::int64_t head = std::min(from, question.until);
+  const std::string_view key = question.key_name ? *question.key_name : std::string_view();
+  const Value values[] = {from, to, question.since, head, std::max(to, head), question.until, key};
+  const auto all = std::span(values);
+  const Attempt<Rows> rows =
+      database.query(usage_sql(question), question.key_name ? all : all.first(all.size() - 1));
   if (!rows) return tl::unexpected(rows.error());
+  const UsageGroup first = question.groups.front();
+  const UsageGroup second = question.groups.back();
+  const bool both = question.groups.size() > 1;
   std::vector<UsageRow> usage;
   for (std::size_t i = 0; i < rows->size(); ++i) {
     const Rows::Row row = (*rows)[i];
-    usage.push_back({.group = is_time(group) ? to_time(row.integer(0)) : row.text(0),
-                     .requests = row.integer(1),
-                     .failed = row.integer(2),
-                     .calls = row.integer(3),
-                     .prompt_tokens = row.integer(4),
-                     .completion_tokens = row.integer(5),
-                     .cached_tokens = row.integer(6),
-                     .reasoning_tokens = row.integer(7)});
+    const auto part = [&row](UsageGroup group, std::size_t column) {
+      return is_time(group) ? to_time(row.integer(column)) : row.text(column);
+    };
+    usage.push_back({.group = part(first, 0),
+                     .second = both ? part(second, 1) : std::string(),
+                     .requests = row.integer(2),
+                     .failed = row.integer(3),
+                     .calls = row.integer(4),
+                     .prompt_tokens = row.integer(5),
+                     .completion_tokens = row.integer(6),
+                     .cached_tokens = row.integer(7),
+                     .reasoning_tokens = row.integer(8),
+                     .cost = row.integer(9),
+                     .unpriced = row.integer(10)});
   }
   return usage;
 }

@@ -14,8 +14,7 @@ namespace callgate::store {
 // `now` is in Unix milliseconds.
 Attempt<bool> sum_hour(Database& database, std::int64_t now);
 
-Attempt<std::vector<UsageRow>> usage(Database& database, UsageGroup group, std::int64_t since,
-                                     std::int64_t until);
+Attempt<std::vector<UsageRow>> usage(Database& database, const UsageQuestion& question);
 
 // Requests of hours that were summed have come late: those hours are summed again. The parameter is the time of the
 // earliest.

@@ -55,7 +55,7 @@ class Metrics {
   Gauges<0>     loops_active{registry_, "callgate_loops_active", "Tool loops that run now."};
   Counters<2>   tool_runs{registry_, "callgate_tool_runs_total", "Runs of tools by the gateway, by outcome: ok, error, cancelled.", {"tool", "outcome"}};
   Histograms<1> tool_duration{registry_, "callgate_tool_duration_seconds", "Time that runs of tools took.", {"tool"}};
-  Counters<3>   hook_questions{registry_, "callgate_hook_questions_total", "Questions to hooks of tools, by time (before, after) and outcome: allow, rewrite, replace, deny, failed, cancelled.", {"hook", "when", "outcome"}};
+  Counters<3>   hook_questions{registry_, "callgate_hook_questions_total", "Questions to hooks of tools, and what hooks were told, by time (before, after, approval, loop_start, round, loop_end) and outcome: allow, rewrite, replace, deny, failed, cancelled, told, dropped.", {"hook", "when", "outcome"}};
   Gauges<0>     rooms{registry_, "callgate_rooms", "Rooms that are kept, with or without subscribers."};
   Gauges<0>     room_subscribers{registry_, "callgate_room_subscribers", "Connections that are in a room."};
   Counters<0>   room_subscribers_dropped{registry_, "callgate_room_subscribers_dropped_total", "Subscribers of rooms that were dropped since they were too slow."};
@@ -73,6 +73,7 @@ class Metrics {
   Gauges<1>     codex_child_up{registry_, "callgate_codex_child_up", "1 while the codex program of the upstream runs.", {"upstream"}};
   Counters<1>   codex_child_restarts{registry_, "callgate_codex_child_restarts_total", "Codex programs that were started again.", {"upstream"}};
   Counters<0>   client_disconnects{registry_, "callgate_client_disconnects_total", "Clients that left before their answer ended."};
+  Counters<2>   budget_stops{registry_, "callgate_budget_stops_total", "Requests that a budget refused, and streams that it stopped.", {"key", "when"}};
   Counters<1>   rate_limited{registry_, "callgate_rate_limited_total", "Requests refused because a key used up its rate.", {"key"}};
   Counters<0>   auth_failures{registry_, "callgate_auth_failures_total", "Requests without a valid key."};
   Gauges<0>     store_queue_depth{registry_, "callgate_store_queue_depth", "Entries of the request log that wait to be written."};

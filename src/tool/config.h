@@ -107,12 +107,16 @@ struct ToolConfig {
   bool operator==(const ToolConfig&) const = default;
 };
 
+// Before and after a call a hook is asked, and may change what becomes of it. Of the rest it is told, and nothing waits for it.
+enum class HookMoment : std::uint8_t { before, after, approval, loop_start, round, loop_end };
+
 // A server of the owner's that is asked before or after calls, and may change what becomes of them.
 struct HookConfig {
   std::string name;
   std::string url;
   bool before = true;
   bool after = false;
+  std::vector<HookMoment> told;         // approval, loop_start, round, loop_end
   std::vector<std::string> tools{"*"};  // patterns of the tools that it is asked about
   std::vector<std::string> keys{"*"};   // and of the keys
   NamedValues headers;                  // sent as they are

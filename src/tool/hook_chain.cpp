@@ -8,10 +8,6 @@
 namespace callgate::tool {
 namespace {
 
-std::string_view word(HookMoment moment) {
-  return moment == HookMoment::before ? "before" : "after";
-}
-
 std::string_view outcome_word(const HookVerdict& verdict) {
   switch (verdict.action) {
     case HookVerdict::Action::allow:
@@ -44,6 +40,24 @@ constexpr std::string_view kDenied = "the call was denied";
 constexpr std::string_view kWithheld = "the result was withheld";
 
 }  // namespace
+
+std::string_view to_string(HookMoment moment) {
+  switch (moment) {
+    case HookMoment::before:
+      return "before";
+    case HookMoment::after:
+      return "after";
+    case HookMoment::approval:
+      return "approval";
+    case HookMoment::loop_start:
+      return "loop_start";
+    case HookMoment::round:
+      return "round";
+    case HookMoment::loop_end:
+      return "loop_end";
+  }
+  return "";
+}
 
 struct HookChain::Asked {
   const net::Loop& loop;
@@ -126,7 +140,7 @@ net::Task<Result<HookVerdict>> HookChain::ask(Webhook& hook, Asked& asked,
     if (!fits) verdict = tl::unexpected(fits.error());
   }
   HookNotice notice{.hook = hook.config().name,
-                    .when = word(moment),
+                    .when = to_string(moment),
                     .outcome = "failed",
                     .tool = asked.call.name};
   if (verdict) {
@@ -140,6 +154,24 @@ net::Task<Result<HookVerdict>> HookChain::ask(Webhook& hook, Asked& asked,
   const bool forgiven = !verdict && !asked.cancel.cancelled() && hook.config().allow_on_failure;
   if (forgiven) verdict = HookVerdict();
   co_return verdict;
+}
+
+std::vector<Webhook*> HookChain::told_of(const HookEvent& event) const {
+  std::vector<Webhook*> told;
+  for (const auto& hook : hooks_) {
+    if (hook->is_told(event)) told.push_back(hook.get());
+  }
+  return told;
+}
+
+net::Task<> HookChain::tell(Webhook& hook, const HookEvent& event) {
+  const Result<void> told = co_await hook.tell(event.json);
+  HookNotice notice{.hook = hook.config().name,
+                    .when = to_string(event.moment),
+                    .outcome = told ? "told" : "failed",
+                    .tool = event.tool};
+  if (!told) notice.fault = told.error().message;
+  observe_(notice);
 }
 
 net::Task<std::optional<ToolResult>> HookChain::before(Asked& asked) {

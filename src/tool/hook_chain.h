@@ -15,11 +15,15 @@
 
 namespace callgate::tool {
 
-// A question that a hook was asked.
+// The word for it in configurations and metrics.
+std::string_view to_string(HookMoment moment);
+
+// A question that a hook was asked, or something that it was told.
 struct HookNotice {
-  std::string_view hook;     // its name
-  std::string_view when;     // before or after
-  std::string_view outcome;  // allow, rewrite, replace, deny, failed or cancelled
+  std::string_view hook;  // its name; `*` when something was dropped before any hook was told
+  std::string_view when;  // to_string() of a HookMoment
+  std::string_view
+      outcome;  // allow, rewrite, replace, deny, failed or cancelled; told, failed or dropped
   std::string_view tool;
   std::string_view fault;  // of failed
 };
@@ -36,6 +40,11 @@ class HookChain {
   // changed. REQUIRES: everything given outlives the run, and the chain does, too.
   net::Task<ToolResult> run(Tool& tool, const ArgumentSchema* schema, ToolCall& call,
                             net::Millis timeout, CancelToken& cancel);
+
+  // The hooks that want to know of it.
+  std::vector<Webhook*> told_of(const HookEvent& event) const;
+  // REQUIRES: the hook is one of these; everything given outlives the wait, and the chain does, too.
+  net::Task<> tell(Webhook& hook, const HookEvent& event);
 
  private:
   struct Asked;

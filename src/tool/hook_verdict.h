@@ -8,10 +8,9 @@
 #include <string_view>
 
 #include "callgate/result.h"
+#include "tool/config.h"
 
 namespace callgate::tool {
-
-enum class HookMoment : std::uint8_t { before, after };
 
 struct HookVerdict {
   enum class Action : std::uint8_t { allow, deny, replace };

@@ -1,6 +1,7 @@
 #include "tool/host.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <future>
 #include <map>
@@ -39,6 +40,18 @@ struct Errand {
   std::function<void(std::string_view)> on_progress;
   std::optional<ToolResult> result;
 };
+
+// An event on its way to hooks, one of kMostTold.
+struct Told {
+  Told(HookEvent what, std::atomic<std::size_t>& all) : event(std::move(what)), count(all) {}
+  ~Told() { --count; }
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+  const HookEvent event;
+  std::atomic<std::size_t>& count;  // of all of them, this one included
+};
+
+unsigned bit_of(HookMoment moment) { return 1U << static_cast<unsigned>(moment); }
 
 }  // namespace
 
@@ -87,6 +100,9 @@ struct ToolHost::Core : std::enable_shared_from_this<Core> {
   std::shared_ptr<const Catalogue> catalogue =
       std::make_shared<Catalogue>(std::vector<CatalogueEntry>());
   bool listed = false;
+  // Any thread:
+  std::atomic<unsigned> told_moments{0};
+  std::atomic<std::size_t> being_told{0};
 
   // Any thread; nothing happens once the loop is gone.
   void post(std::function<void()> work) {
@@ -101,6 +117,9 @@ struct ToolHost::Core : std::enable_shared_from_this<Core> {
   std::shared_ptr<const ArgumentSchema> compile(const ToolSpec& spec);
   net::Task<> keep_fresh(std::shared_ptr<Core> self, std::weak_ptr<Place> place);
   net::Task<> perform(std::shared_ptr<Core> self, std::shared_ptr<Errand> errand);
+  void tell_hooks(const std::shared_ptr<const Told>& told);
+  net::Task<> tell_hook(std::shared_ptr<Core> self, std::shared_ptr<HookChain> chain, Webhook& hook,
+                        std::shared_ptr<const Told> told);
   net::Task<> shut_down(std::shared_ptr<Core> self);
 };
 
@@ -126,6 +145,11 @@ Result<void> ToolHost::Core::use(const ToolSet& set) {
     if (!chain) return tl::unexpected(chain.error());
     hooks = std::move(*chain);
     hook_configs = set.hooks;
+    unsigned moments = 0;
+    for (const HookConfig& hook : set.hooks) {
+      for (const HookMoment moment : hook.told) moments |= bit_of(moment);
+    }
+    told_moments = moments;
   }
   std::swap(places, next);
   std::erase_if(retired, [](const auto& place) { return place.expired(); });
@@ -237,6 +261,19 @@ net::Task<> ToolHost::Core::perform([[maybe_unused]] std::shared_ptr<Core> self,
   });
 }
 
+void ToolHost::Core::tell_hooks(const std::shared_ptr<const Told>& told) {
+  if (hooks == nullptr) return;
+  for (Webhook* hook : hooks->told_of(told->event)) {
+    loop->spawn(tell_hook(shared_from_this(), hooks, *hook, told));
+  }
+}
+
+net::Task<> ToolHost::Core::tell_hook([[maybe_unused]] std::shared_ptr<Core> self,
+                                      std::shared_ptr<HookChain> chain, Webhook& hook,
+                                      std::shared_ptr<const Told> told) {
+  co_await chain->tell(hook, told->event);
+}
+
 net::Task<> ToolHost::Core::shut_down([[maybe_unused]] std::shared_ptr<Core> self) {
   const std::vector<Errand*> all(running.begin(), running.end());
   for (Errand* errand : all) {
@@ -293,6 +330,26 @@ std::shared_ptr<const Catalogue> ToolHost::catalogue() const {
 bool ToolHost::wait_until_listed(net::Millis timeout) const {
   std::unique_lock lock(core_->mutex);
   return core_->news.wait_for(lock, timeout, [this] { return core_->listed; });
+}
+
+bool ToolHost::has_hooks(HookMoment moment) const {
+  return (core_->told_moments.load(std::memory_order_relaxed) & bit_of(moment)) != 0;
+}
+
+void ToolHost::tell(HookEvent event) const {
+  if (!has_hooks(event.moment)) return;
+  const std::shared_ptr<Core> core = core_;
+  if (core->being_told.fetch_add(1) >= kMostTold) {
+    --core->being_told;
+    if (!core->observe) return;
+    return core->observe({.hook = "*",
+                          .when = to_string(event.moment),
+                          .outcome = "dropped",
+                          .tool = event.tool,
+                          .fault = "too many hooks are slow to answer"});
+  }
+  const auto told = std::make_shared<const Told>(std::move(event), core->being_told);
+  core->post([core, told] { core->tell_hooks(told); });
 }
 
 net::Task<ToolResult> ToolHost::run(net::Loop& loop, ToolCall call, net::Millis timeout,

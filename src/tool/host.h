@@ -50,7 +50,7 @@ class ToolHost {
   using Log = std::function<void(std::string_view)>;
 
   // Fails when a configuration makes no sense. Servers that cannot be reached are tried again, and logged.
-  // `log` and `observe` are called on the host's thread.
+  // `log` and `observe` are called on the host's thread, `observe` on any when something is dropped.
   static Result<std::unique_ptr<ToolHost>> start(const ToolSet& set, Log log,
                                                  HookObserver observe = {});
   // Cancels the runs and ends the children. REQUIRES: nobody asks for another run.
@@ -72,6 +72,13 @@ class ToolHost {
   // cancelled. `call.on_progress` is called on the caller's loop, never after the end.
   net::Task<ToolResult> run(net::Loop& loop, ToolCall call, net::Millis timeout,
                             CancelToken& cancel) const;
+
+  // Any thread: some hook is told at that moment.
+  bool has_hooks(HookMoment moment) const;
+  // Any thread. Hooks that want to know are told, on the host's thread; nobody waits for them. What comes while
+  // kMostTold others are on their way is dropped, and observed as such on the caller's thread.
+  void tell(HookEvent event) const;
+  static constexpr std::size_t kMostTold = 256;
 
  private:
   struct Core;

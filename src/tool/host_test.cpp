@@ -357,5 +357,38 @@ TEST(ToolHost, a_hook_has_time_to_connect_and_to_answer) {
   net::Loop loop;
   EXPECT_EQ(text_of(*host, loop, "shell", R"({"n":1})", net::Millis(60'000)), "late");
 }
+
+// Only so many events are on their way: what is more is dropped and said.
+TEST(ToolHost, bounds_what_hooks_are_told) {
+  std::atomic<bool> open = false;
+  net::ServerThread server([&open](net::Exchange& exchange) -> net::Task<> {
+    while (!open) co_await exchange.loop().sleep(net::Millis(2));
+    (void)co_await exchange.respond(200, "text/plain", "ok");
+  });
+  HookConfig hook;
+  hook.name = "h";
+  hook.before = false;
+  hook.told = {HookMoment::round};
+  hook.keys = {"a*"};
+  hook.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/";
+  hook.network.addresses = {"127.0.0.0/8"};
+  hook.timeout = net::Millis(60'000);
+  Lines lines;
+  auto host = std::move(
+      *ToolHost::start({.tools = {}, .hooks = {hook}}, nullptr, [&](const HookNotice& notice) {
+        lines.add(std::string(notice.hook) + " " + std::string(notice.outcome));
+      }));
+  EXPECT_TRUE(host->has_hooks(HookMoment::round));
+  EXPECT_FALSE(host->has_hooks(HookMoment::approval));
+  host->tell({.moment = HookMoment::approval, .tool = "t", .key = "ann", .json = "{}"});
+  host->tell({.moment = HookMoment::round, .tool = "", .key = "bob", .json = "{}"});
+  for (std::size_t i = 0; i < ToolHost::kMostTold + 2; ++i) {
+    host->tell({.moment = HookMoment::round, .tool = "", .key = "ann", .json = "{}"});
+  }
+  EXPECT_TRUE(lines.eventually_has("* dropped"));
+  EXPECT_EQ(lines.text().find("h told"), std::string::npos);
+  open = true;
+  EXPECT_TRUE(lines.eventually_has("h told"));
+}
 }  // namespace
 }  // namespace callgate::tool::host_test

@@ -1,5 +1,7 @@
 #include "tool/webhook.h"
 
+#include <algorithm>
+
 #include "base/glob.h"
 #include "json/writer.h"
 #include "tool/network_guard.h"
@@ -26,6 +28,13 @@ std::string question(const ToolCall& call, const ToolResult* result) {
   }
   object.close();
   return out;
+}
+
+net::Timeouts within(net::Millis timeout) {
+  net::Timeouts timeouts{
+      .connect = timeout, .tls = timeout, .first_byte = timeout, .idle = timeout};
+  timeouts.total = timeout;
+  return timeouts;
 }
 
 }  // namespace
@@ -58,9 +67,13 @@ bool Webhook::is_asked(HookMoment moment, const ToolCall& call) const {
          matches_any(config_.tools, call.name) && matches_any(config_.keys, call.context.key_name);
 }
 
-net::Task<Result<HookVerdict>> Webhook::ask(const ToolCall& call, const ToolResult* result,
-                                            net::Millis timeout, CancelToken& cancel) {
-  const std::string body = question(call, result);
+bool Webhook::is_told(const HookEvent& event) const {
+  return std::find(config_.told.begin(), config_.told.end(), event.moment) != config_.told.end() &&
+         (event.tool.empty() || matches_any(config_.tools, event.tool)) &&
+         matches_any(config_.keys, event.key);
+}
+
+net::ClientRequest Webhook::post(std::string_view body) const {
   net::ClientRequest request;
   request.path = place_.path;
   for (const auto& [name, value] : config_.headers) request.headers.add(name, value);
@@ -68,10 +81,14 @@ net::Task<Result<HookVerdict>> Webhook::ask(const ToolCall& call, const ToolResu
   request.headers.add("accept", "application/json");
   request.headers.add("user-agent", "callgate");
   request.body = body;
-  net::Timeouts timeouts{
-      .connect = timeout, .tls = timeout, .first_byte = timeout, .idle = timeout};
-  timeouts.total = timeout;
-  net::ClientExchange exchange(*client_, place_.target, timeouts);
+  return request;
+}
+
+net::Task<Result<HookVerdict>> Webhook::ask(const ToolCall& call, const ToolResult* result,
+                                            net::Millis timeout, CancelToken& cancel) {
+  const std::string body = question(call, result);
+  const net::ClientRequest request = post(body);
+  net::ClientExchange exchange(*client_, place_.target, within(timeout));
   const CancelToken::Hook hook(cancel, [&exchange] { exchange.cancel(); });
   const Result<void> sent = co_await exchange.send(request);
   if (!sent) co_return tl::unexpected(sent.error());
@@ -82,6 +99,19 @@ net::Task<Result<HookVerdict>> Webhook::ask(const ToolCall& call, const ToolResu
   const Result<std::string> answer = co_await exchange.read_all(config_.answer_bytes);
   if (!answer) co_return tl::unexpected(answer.error());
   co_return read_verdict(*answer, result == nullptr ? HookMoment::before : HookMoment::after);
+}
+
+net::Task<Result<void>> Webhook::tell(std::string_view json) {
+  const net::ClientRequest request = post(json);
+  net::ClientExchange exchange(*client_, place_.target, within(config_.timeout));
+  const Result<void> sent = co_await exchange.send(request);
+  if (!sent) co_return tl::unexpected(sent.error());
+  if (exchange.status() / 100 != 2) {
+    co_return fail(ErrorCode::upstream_failed, "HTTP " + std::to_string(exchange.status()));
+  }
+  // Only so that the connection can be used again.
+  (void)co_await exchange.read_all(config_.answer_bytes);
+  co_return Result<void>();
 }
 
 }  // namespace callgate::tool

@@ -4,9 +4,12 @@
 //   200  {"action":"allow","arguments":{"id":"8"}}
 // After the tool the question has `type` after_tool_call, `result` and `is_error`, too. Actions are `allow`, `deny` with
 // a `reason`, and `replace` with a `result` and perhaps `is_error`. A status of 204 allows.
+// Of other moments it is only told: what it answers does not count, as long as the status is 2xx.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "callgate/result.h"
 #include "net/client.h"
@@ -20,6 +23,14 @@
 
 namespace callgate::tool {
 
+// Something that hooks are told of.
+struct HookEvent {
+  HookMoment moment = HookMoment::loop_start;
+  std::string tool;  // approval: whose call waits; else empty
+  std::string key;   // the name of the caller's key
+  std::string json;  // what is sent
+};
+
 // Loop thread only.
 class Webhook {
  public:
@@ -28,13 +39,18 @@ class Webhook {
 
   const HookConfig& config() const { return config_; }
   bool is_asked(HookMoment moment, const ToolCall& call) const;
+  bool is_told(const HookEvent& event) const;
 
   // `result` is given after the tool. Fails when the hook cannot be reached, is late, or answers nonsense.
   // REQUIRES: everything given outlives the wait; `call.arguments` is a JSON object.
   net::Task<Result<HookVerdict>> ask(const ToolCall& call, const ToolResult* result,
                                      net::Millis timeout, CancelToken& cancel);
+  // Fails when the hook cannot be reached, is late, or answers with another status than 2xx.
+  // REQUIRES: `json` outlives the wait.
+  net::Task<Result<void>> tell(std::string_view json);
 
  private:
+  net::ClientRequest post(std::string_view body) const;
   Webhook(HookConfig config, UrlTemplate::Place place, std::unique_ptr<net::HttpClient> client);
 
   const HookConfig config_;

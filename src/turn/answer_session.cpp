@@ -135,6 +135,13 @@ void AnswerSession::end_frame() {
 
 void AnswerSession::open() { open_ = true; }
 
+// Whoever may decide is told, whether or not calls are shown; a whole answer comes when all is decided.
+void AnswerSession::announce(const loop::WaitForApproval& wait) {
+  open();
+  audience_.wait_for_approval(wait);
+  if (encoded_ && stream_) note(print_news(wait, loop_id_));
+}
+
 void AnswerSession::after_read() {
   if (stream_ && encoded_ && encoded_->tally.visible) log_.heard_token();
   if (is_committed()) {
@@ -269,7 +276,8 @@ net::Task<> AnswerSession::end(Round::End end, const Error& error) {
   } else if (end != Round::End::gone) {
     co_await deliver();
   }
-  const TurnSummary summary = encoded_ ? encoded_->tally.summary : TurnSummary();
+  static const TurnSummary kNothing;
+  const TurnSummary& summary = encoded_ ? encoded_->tally.summary : kNothing;
   record(error, summary, summary.cut_by);
 }
 

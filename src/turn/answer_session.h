@@ -42,6 +42,8 @@ class AnswerSession final : public loop::ClientSink, public RoundListener {
   void end_frame();
   // The client should know that its answer is under way, though there is nothing to say yet.
   void open();
+  // A call of the loop waits for a person: the client hears of it at once.
+  void announce(const loop::WaitForApproval& wait);
 
   // The listener of one round.
   std::shared_ptr<engine::TurnOutlet> begin_answer(const Request& request,

@@ -18,8 +18,8 @@ struct Ask {
   const Protocol* protocol =
       nullptr;  // what it speaks, by its path; every answer to it does as well
   std::string id;
-  KeyState* key = nullptr;  // nullptr on an open gateway
-  net::Headers headers;     // of the answer, whatever it will be
+  KeyRef key;            // nullptr on an open gateway
+  net::Headers headers;  // of the answer, whatever it will be
   std::uint64_t started_ms = 0;
   std::unique_ptr<Capture> capture;  // nullptr: it is not captured
 };

@@ -47,6 +47,7 @@ store::RequestOutcome without_content(const store::RequestOutcome& outcome) {
   copy.cut = outcome.cut;
   copy.repair_names = outcome.repair_names;
   copy.missed_call = outcome.missed_call;
+  copy.cost = outcome.cost;
   return copy;
 }
 

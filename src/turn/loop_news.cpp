@@ -31,6 +31,19 @@ std::string print_news(const loop::ToolResultNotice& result) {
   return json;
 }
 
+std::string print_news(const loop::WaitForApproval& wait, std::string_view loop_id) {
+  std::string json;
+  json::ObjectWriter object(json);
+  object.string("type", "callgate.approval_required");
+  object.string("loop", loop_id);
+  object.integer("run", wait.run);
+  object.string("id", wait.call_id);
+  object.string("name", wait.name);
+  object.string("arguments", wait.arguments);
+  object.close();
+  return json;
+}
+
 std::string print_news(const loop::LoopEnded& ended, std::string_view loop_id,
                        std::string_view events) {
   std::string json;

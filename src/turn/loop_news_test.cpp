@@ -21,6 +21,17 @@ TEST(LoopNews, tells_a_call_and_its_result_by_the_same_id) {
             R"("preview":"no\nsuch","is_error":true,"bytes":12,"duration_ms":34})");
 }
 
+TEST(LoopNews, tells_what_has_to_be_known_to_approve_a_call) {
+  EXPECT_EQ(print_news(loop::WaitForApproval{.run = 3,
+                                             .call_id = "call_1",
+                                             .name = "refund",
+                                             .arguments = "{\"a\":1}",
+                                             .deadline = 9},
+                       "loop_1"),
+            R"({"type":"callgate.approval_required","loop":"loop_1","run":3,"id":"call_1",)"
+            R"("name":"refund","arguments":"{\"a\":1}"})");
+}
+
 TEST(LoopNews, tells_how_a_loop_ended_with_what_happened_in_it) {
   EXPECT_EQ(
       print_news(loop::LoopEnded{.end = loop::End::completed, .rounds = 1, .calls_made = 2},

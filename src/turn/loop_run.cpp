@@ -43,6 +43,7 @@ LoopRun::LoopRun(const TurnHost& host, LoopWork work, const net::Headers& asked,
       log_(host, job_, asked),
       session_(host, job_, log_, audience, wants),
       round_log_(log_.record().max_answer()),
+      hooks_(host.world.tools, tool_context(), id_),
       news_(host.loop),
       held_end_(session_) {
   if (choice_.conversation.empty()) return;
@@ -129,6 +130,7 @@ net::Task<bool> LoopRun::drive() {
   entry_.emplace(host_.world.loops, host_.loop, std::move(sight),
                  [this](const LoopCommand& command) { steer(command); });
   audience_.begin_loop();
+  hooks_.loop_started();
   tool_loop_->start(now());
   for (const LoopCommand& command : std::exchange(early_, {})) steer(command);
   for (;;) {
@@ -186,8 +188,8 @@ void LoopRun::perform(loop::Action& action) {
                  },
                  [&](const loop::CancelTool& cancel) { cancel_tool(cancel.run); },
                  [&](const loop::WaitForApproval& wait) {
-                   session_.open();
-                   audience_.wait_for_approval(wait);
+                   session_.announce(wait);
+                   hooks_.waits(wait);
                  },
                  [&](const loop::ReturnToClient& back) {
                    returned_ = true;
@@ -258,6 +260,13 @@ void LoopRun::show() {
                tool_loop_->approvals());
 }
 
+tool::ToolContext LoopRun::tool_context() const {
+  return {.request_id = job_.request_id,
+          .key_name = std::string(job_.key_name()),
+          .model = model().name,
+          .session = session()};
+}
+
 std::string LoopRun::session() const {
   return job_.session.empty() ? choice_.conversation : job_.session;
 }
@@ -269,6 +278,9 @@ net::Task<> LoopRun::end(bool stayed) {
   if (!reason.empty()) {
     const std::string_view end = std::string_view(reason).substr(kReasonPrefix.size());
     observe_loop(host_.world, model().name, end);
+    hooks_.round_ended(round_);
+    hooks_.loop_ended(
+        {.reason = end, .rounds = tool_loop_->rounds(), .calls = tool_loop_->calls_made()});
   }
   if (round_log_.has_rounds()) log_.record().rounds(round_log_.print());
   // How a stream ends can only be in its last frame, unless nothing of it has left.

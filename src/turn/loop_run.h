@@ -18,6 +18,7 @@
 #include "turn/answer_session.h"
 #include "turn/audience.h"
 #include "turn/held_end.h"
+#include "turn/hook/loop_hooks.h"
 #include "turn/loop_memory.h"
 #include "turn/round.h"
 #include "turn/round_log.h"
@@ -115,6 +116,7 @@ class LoopRun final : RoundListener {
   loop::Millis now() const { return static_cast<loop::Millis>(host_.loop.now()); }
   const ModelConfig& model() const { return job_.config(); }
   std::string session() const;
+  tool::ToolContext tool_context() const;
 
   const TurnHost host_;
   TurnJob job_;
@@ -126,6 +128,7 @@ class LoopRun final : RoundListener {
   AnswerSession session_;
   Observer observer_{log_};
   RoundLog round_log_;
+  LoopHooks hooks_;
 
   net::Signal news_;
   std::unique_ptr<LoopMemory> memory_;  // nullptr: the loop remembers nothing
@@ -135,6 +138,7 @@ class LoopRun final : RoundListener {
   std::optional<loop::ToolLoop> tool_loop_;
   std::optional<RunningLoops::Entry> entry_;
   std::shared_ptr<Turn> turn_;  // of the model; nullptr: none runs
+  std::uint32_t round_ = 0;     // of the turn of the model that was asked for last
   bool heard_ = false;          // an event of it went to the loop
   bool said_ = false;           // and it was words
   std::unordered_map<loop::RunId, std::shared_ptr<ToolRun>> runs_;

@@ -49,6 +49,12 @@ Error internal_error(std::string message) {
 
 void LoopRun::call_model(loop::CallModel& call) {
   if (memory_ != nullptr) memory_->take(call);
+  if (call.round > round_) {
+    hooks_.round_ended(round_);
+    // The model is asked again: the answer is under way, whatever the round before it did.
+    session_.open();
+  }
+  round_ = call.round;
   if (call.retry && given_up_) return tool_loop_->fail_turn(call.turn, *given_up_, now());
   drop_turn();
   if (memory_ == nullptr || !memory_->unsaved()) return start_turn(std::move(call));
@@ -173,10 +179,7 @@ void LoopRun::run_tool(loop::RunTool& asked) {
   call.id = std::move(asked.call_id);
   call.name = std::move(asked.name);
   call.arguments = std::move(asked.arguments);
-  call.context = {.request_id = job_.request_id,
-                  .key_name = std::string(job_.key_name()),
-                  .model = model().name,
-                  .session = session()};
+  call.context = tool_context();
   const auto run = std::make_shared<ToolRun>();
   run->run = this;
   run->id = asked.run;
@@ -230,6 +233,10 @@ void LoopRun::finish_tool(ToolRun& run, tool::ToolResult result) {
                          .duration_ms = result.duration.count(),
                          .bytes = result.text.size(),
                          .text = log_.record().beginning_of(result.text)});
+  hooks_.call_ended({.id = run.call,
+                     .name = run.name,
+                     .is_error = result.is_error,
+                     .duration_ms = result.duration.count()});
   loop::ToolResult given{
       .text = std::move(result.text), .is_error = result.is_error, .truncated = result.truncated};
   const loop::RunId id = run.id;

@@ -78,7 +78,7 @@ void observe_begin(World& world, store::RequestRecord record) {
   world.requests.begin(std::move(record));
 }
 
-void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome outcome,
+void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome&& outcome,
                  const TurnSummary& summary) {
   const std::string_view model = turn.model;
   telemetry::Metrics& metrics = world.metrics;
@@ -101,7 +101,7 @@ void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome out
                        {"code", outcome.error_code},
                        {"error", outcome.error_message}});
   }
-  world.requests.complete(std::move(outcome));
+  if (world.requests.keeps_rows()) world.requests.complete(std::move(outcome));
 }
 
 void observe_retry(World& world, const TurnLabels& turn, std::string_view upstream,
@@ -161,6 +161,10 @@ void observe_dropped(World& world, std::string_view protocol, std::string_view n
 }
 
 void observe_auth_failure(World& world) { world.metrics.auth_failures.with().add(); }
+
+void observe_budget(World& world, std::string_view key, std::string_view when) {
+  world.metrics.budget_stops.with(key, when).add();
+}
 
 void observe_rate_limited(World& world, std::string_view key) {
   world.metrics.rate_limited.with(key).add();

@@ -22,7 +22,7 @@ struct TurnLabels {
   std::string_view model;
   std::string_view dialect;
 };
-void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome outcome,
+void observe_end(World& world, const TurnLabels& turn, store::RequestOutcome&& outcome,
                  const TurnSummary& summary);
 void observe_retry(World& world, const TurnLabels& turn, std::string_view upstream,
                    const Error& error);
@@ -33,6 +33,8 @@ void observe_refusal(World& world, const Ask& ask, int status, const Error& erro
 void observe_dropped(World& world, std::string_view protocol, std::string_view names);
 void observe_auth_failure(World& world);
 void observe_rate_limited(World& world, std::string_view key);
+// `when`: refused, or stopped while it streamed.
+void observe_budget(World& world, std::string_view key, std::string_view when);
 // What the child program of an upstream tells of itself.
 ChildHealth observe_child(World& world, const std::string& upstream);
 // `duration` has no value where nobody waited for the end of the run.

@@ -3,15 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "chat/token_estimate.h"
 #include "dial/call_habits.h"
 #include "dial/text_tools.h"
 #include "turn/attempt.h"
+#include "turn/observe.h"
 #include "turn/pool_copy.h"
 #include "turn/pool_route.h"
+#include "turn/token_meter.h"
 
 // After every wait the round may have been dropped: then neither job, log nor listener is touched.
 namespace callgate::server {
 namespace {
+
+// So much of an upstream's bytes is read before it is counted: what streams say beyond a budget is less.
+constexpr std::size_t kMeteredBytes = 256;
+// What is left of a budget may be with other gateways for a moment.
+constexpr std::uint64_t kBudgetPatience = 2'000;  // ms
+constexpr net::Millis kBudgetPoll{10};
 
 bool is_due(const std::optional<net::Millis>& wait) { return wait && wait->count() == 0; }
 
@@ -61,6 +70,8 @@ Round::Round(const TurnHost& host, const TurnJob& job, TurnLog& log, const Reque
       listener_(&listener),
       snapshot_(job.snapshot),
       capture_(job.capture),
+      meter_(job.meter),
+      streams_(request.stream),
       own_model_(job.model.own),
       model_(job.config()),
       walk_(make_walk(job, request, host.loop.now(), skip_first)),
@@ -86,6 +97,7 @@ net::Task<Round::End> Round::run() {
     if (upstream == nullptr) co_return End::failed;
     const Step step = co_await attempt(*upstream);
     settle_ticket(step);
+    if (over_budget_ && step == Step::failed) co_return End::failed;
     switch (step) {
       case Step::ended:
         co_return End::ended;
@@ -206,7 +218,7 @@ void Round::settle_ticket(Step step) {
     return ticket_.succeeded(tokens, now);
   }
   // What the gateway itself could not do says nothing of the upstream.
-  if (!refused || !asked_ || target_ == nullptr) return ticket_.abandon();
+  if (!refused || !asked_ || target_ == nullptr || over_budget_) return ticket_.abandon();
   ticket_.failed(error_, now);
 }
 
@@ -221,7 +233,7 @@ net::Task<Round::Step> Round::attempt(const UpstreamConfig& upstream) {
   if (expired_ && step == Step::failed) error_ = deadline_error(model_);
   forget_encoded();
   if (std::string own = call_->take_sent(); !own.empty()) log_.record().sent(std::move(own));
-  const bool failed = step == Step::failed || step == Step::broken;
+  const bool failed = !over_budget_ && (step == Step::failed || step == Step::broken);
   log_.end_attempt(status_, failed ? &error_ : nullptr);
   if (step == Step::ended) {
     captured_.reset();
@@ -321,12 +333,15 @@ void Round::open_reader(const UpstreamConfig& upstream) {
   engine::TurnOutlet& to = hold_ ? static_cast<engine::TurnOutlet&>(*hold_) : *outlet_;
   reader_ = std::make_unique<engine::TurnReader>(request_, wire_of(upstream), options, to);
   gave_up_ = false;
+  if (meter_ != nullptr) meter_->begin_answer(upstream.name, estimate_tokens(request_));
 }
 
 net::Task<Round::Step> Round::read(const UpstreamConfig& upstream) {
   open_reader(upstream);
   const bool stayed = co_await pump(upstream);
+  if (meter_ != nullptr) meter_->end_answer(summary(), stayed && !reader_->error());
   if (listener_ == nullptr) co_return Step::gone;
+  log_.used(upstream.name, meter_ == nullptr ? summary().usage : meter_->answer());
   listener_->end_answer(summary());
   learn_calls(job_.dialect.dialect, summary(), upstream.name, model_.name, snapshot_->habits,
               host_.world.log);
@@ -362,7 +377,12 @@ net::Task<bool> Round::pump(const UpstreamConfig& upstream) {
       const auto piece = co_await wire().read(patience);
       if (is_gone()) co_return false;
       silence.add(host_.loop.now() - now, piece && !piece->bytes.empty());
-      take(piece);
+      if (meter_ != nullptr && piece && !piece->waiting && !piece->bytes.empty()) {
+        co_await take_metered(piece->bytes);
+        if (is_gone()) co_return false;
+      } else {
+        take(piece);
+      }
     }
     // Nothing is read that cannot leave yet.
     if (reader_->finished() || !listener_->waits()) continue;
@@ -389,6 +409,41 @@ void Round::take(const Result<UpstreamCall::Piece>& piece) {
   }
   announce();
   if (!reader_->finished()) check_limits();
+}
+
+net::Task<> Round::take_metered(std::string_view bytes) {
+  log_.heard_byte();
+  while (!bytes.empty() && !reader_->finished()) {
+    const std::string_view step = bytes.substr(0, kMeteredBytes);
+    bytes.remove_prefix(step.size());
+    reader_->push(step);
+    meter_->add(summary());
+    if (!streams_ || reader_->finished() || meter_->state() == Budget::State::free) continue;
+    const bool goes_on = co_await wait_for_budget();
+    if (!goes_on) co_return;
+  }
+  if (!ticket_.was_heard() && reader_->progress() > 0) ticket_.heard(host_.loop.now());
+  announce();
+  if (!reader_->finished()) check_limits();
+}
+
+net::Task<bool> Round::wait_for_budget() {
+  const std::uint64_t until = host_.loop.now() + kBudgetPatience;
+  for (;;) {
+    const Budget::State state = meter_->state();
+    if (state == Budget::State::free) co_return true;
+    const bool late = host_.loop.now() >= until;
+    if (state == Budget::State::used_up || late) {
+      over_budget_ = true;
+      const Error error = meter_->error();
+      observe_budget(host_.world, job_.key_name(), "stopped");
+      give_up(error);
+      co_return false;
+    }
+    meter_->want_more();
+    co_await host_.loop.sleep(kBudgetPoll);
+    if (is_gone()) co_return false;
+  }
 }
 
 void Round::check_limits() {

@@ -107,6 +107,10 @@ class Round {
   // Reads until the turn is over. False when nobody wants it any more.
   net::Task<bool> pump(const UpstreamConfig& upstream);
   void take(const Result<UpstreamCall::Piece>& piece);
+  // The same for a key whose tokens are counted: in small steps, and no further than its budgets reach.
+  net::Task<> take_metered(std::string_view bytes);
+  // False when there is nothing left, or nobody wants it any more.
+  net::Task<bool> wait_for_budget();
   void cut();
   void give_up(const Error& error);
   // The reader did something.
@@ -125,6 +129,8 @@ class Round {
   // Kept for as long as the call runs.
   const std::shared_ptr<const Snapshot> snapshot_;
   const std::shared_ptr<Capture> capture_;
+  const std::shared_ptr<TokenMeter> meter_;  // nullptr: nothing is counted
+  const bool streams_;
   const std::shared_ptr<const ModelConfig> own_model_;  // of a model without a table
   const ModelConfig& model_;
   PoolWalk walk_;
@@ -152,6 +158,7 @@ class Round {
   int status_ = 0;  // of the upstream's answer; 0: none came
   bool settling_ = false;
   bool gave_up_ = false;  // the upstream was silent for too long
+  bool over_budget_ = false;
   Error error_;
 };
 

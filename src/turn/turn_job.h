@@ -22,6 +22,8 @@
 
 namespace callgate::server {
 
+class TokenMeter;
+
 // All of it outlives the turn. On the event loop's thread only, but for the world.
 struct TurnHost {
   World& world;
@@ -33,10 +35,10 @@ struct TurnHost {
 // By value: the client may leave before the turn ends.
 struct TurnJob {
   std::shared_ptr<const Snapshot> snapshot;
-  KeyState* key = nullptr;  // lives in the snapshot; nullptr on an open gateway
+  KeyRef key;  // nullptr on an open gateway
   std::string request_id;
   std::string answer_id;  // what the answer is called; empty: a name is minted
-  std::string session;  // as the client names its conversation, may be empty
+  std::string session;    // as the client names its conversation, may be empty
   std::string peer;
   std::uint64_t started_ms = 0;  // of the event loop's clock
   std::string received;          // the body, where the log keeps it
@@ -49,7 +51,8 @@ struct TurnJob {
   Snapshot::Model model;  // of the snapshot
   DialectChoice dialect;
   RequestOptions options;
-  bool keepalive = true;             // a silent stream may have comments
+  bool keepalive = true;                   // a silent stream may have comments
+  std::shared_ptr<TokenMeter> meter = {};  // nullptr: its key has no limits on tokens
   std::shared_ptr<Capture> capture;  // rounds may outlive the turn; nullptr: it is not captured
 
   // Before the body is decoded: the request and its form for the upstream are each about as large. False: there is no memory.

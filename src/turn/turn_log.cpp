@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "config/price.h"
+#include "turn/token_meter.h"
+
 namespace callgate::server {
 
 TurnLog::TurnLog(const TurnHost& host, TurnJob& job, const net::Headers& asked)
@@ -16,9 +19,10 @@ TurnLog::TurnLog(const TurnHost& host, TurnJob& job, const net::Headers& asked)
 }
 
 void TurnLog::begin(std::string_view session) {
+  show("asking", nullptr);
+  if (!world_.requests.keeps_rows()) return;
   store::RequestRecord record = make_row();
   record.session = session;
-  show("asking", nullptr);
   record_.begin(record, std::move(job_.received), job_.request);
   observe_begin(world_, std::move(record));
 }
@@ -95,6 +99,18 @@ void TurnLog::heard_token() {
   if (!first_token_ms_) first_token_ms_ = elapsed_ms();
 }
 
+void TurnLog::used(std::string_view upstream, const std::optional<Usage>& usage) {
+  if (!usage) return;
+  const auto& prices = job_.snapshot->config.prices;
+  const PriceConfig* price = find_price(prices, job_.config().name, upstream);
+  if (price == nullptr) {
+    unpriced_ = true;
+    return;
+  }
+  priced_ = true;
+  cost_ += cost_of(*price, *usage);
+}
+
 void TurnLog::progress(const TurnSummary& summary) { show("streaming", &summary); }
 
 void TurnLog::end(const End& end, const TurnSummary& summary) {
@@ -114,6 +130,9 @@ void TurnLog::end(const End& end, const TurnSummary& summary) {
   told.total_ms = elapsed_ms();
   told.cut = end.cut;
   store::RequestOutcome outcome = make_outcome(told, summary);
+  if (priced_ && !unpriced_) outcome.cost = cost_;
+  // Of an answer that was cut its upstream says nothing; what was counted is an estimate.
+  if (job_.meter != nullptr && !outcome.usage) outcome.usage = job_.meter->total();
   if (job_.capture) {
     using Why = RecentCaptures::Why;
     const bool suspicious = is_suspicious(outcome, summary);

@@ -61,6 +61,8 @@ class TurnLog {
   void heard_token();
   // Some of the answer was read.
   void progress(const TurnSummary& summary);
+  // An answer was read to its end, good or bad: what the upstream says that it used is counted at its price.
+  void used(std::string_view upstream, const std::optional<Usage>& usage);
   bool has_token() const { return first_token_ms_.has_value(); }
 
   struct End {
@@ -90,6 +92,9 @@ class TurnLog {
   std::string_view shown_;  // the phase
   AttemptFacts facts_;
   std::uint32_t attempts_ = 0;
+  std::int64_t cost_ = 0;  // billionths
+  bool priced_ = false;    // something was used
+  bool unpriced_ = false;  // something that has no price
   std::optional<std::uint64_t> first_byte_ms_;
   std::optional<std::uint64_t> first_token_ms_;
 };

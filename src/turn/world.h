@@ -34,6 +34,7 @@ class ToolHost;
 
 namespace callgate::server {
 
+class KeyBook;
 class QueryPool;
 class SharedLimits;
 
@@ -72,7 +73,8 @@ struct World {
   std::atomic<std::int64_t> connections{0};
   std::atomic<bool> draining{false};
   ConversationMemory conversations;
-  SharedLimits* limits = nullptr;  // nullptr: limits are this gateway's own
+  SharedLimits* limits = nullptr;  // nullptr: there is no store, and limits are this gateway's own
+  KeyBook* stored_keys = nullptr;  // nullptr: there is no store
   ChildHosts children;
   QueryPool* queries = nullptr;     // nullptr: the request log cannot be queried
   tool::ToolHost* tools = nullptr;  // nullptr: there are none

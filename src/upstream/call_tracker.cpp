@@ -33,6 +33,7 @@ void CallTracker::next_document(bool unescaped) {
 }
 
 void CallTracker::push_prose(Prose kind, std::string_view text, EventSink& sink) {
+  if (text.empty()) return;
   say(kind, prose_halves_[static_cast<std::size_t>(kind)].push(text, joined_), sink);
 }
 
@@ -294,7 +295,7 @@ void CallTracker::finish(bool cut, EventSink& sink) {
 std::size_t CallTracker::replaced() const {
   std::size_t sum = 0;
   for (const SurrogateJoiner& halves : prose_halves_) sum += halves.replaced();
-  for (const Slot& slot : slots_) sum += slot.halves.replaced();
+  for (std::size_t i = 0; i < slots_.size(); ++i) sum += slots_[i].halves.replaced();
   return sum;
 }
 

@@ -12,7 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -91,6 +91,20 @@ class CallTracker {
 
     bool is_closed() const { return arguments.state() == CallArguments::State::closed; }
   };
+  // Slots stay where they are. Without any it takes no memory: most turns make no call.
+  class SlotList {
+   public:
+    std::size_t size() const { return slots_.size(); }
+    bool empty() const { return slots_.empty(); }
+    Slot& operator[](std::size_t index) { return *slots_[index]; }
+    const Slot& operator[](std::size_t index) const { return *slots_[index]; }
+    Slot& back() { return *slots_.back(); }
+    const Slot& back() const { return *slots_.back(); }
+    Slot& emplace_back() { return *slots_.emplace_back(std::make_unique<Slot>()); }
+
+   private:
+    std::vector<std::unique_ptr<Slot>> slots_;
+  };
 
   // How far back a piece may reach for its call. Keeps the search linear however many calls a turn has.
   static constexpr std::size_t kReach = 128;
@@ -126,7 +140,7 @@ class CallTracker {
 
   std::array<SurrogateJoiner, 3> prose_halves_;  // by Prose
   std::string joined_;
-  std::deque<Slot> slots_;
+  SlotList slots_;
   std::unordered_set<std::string> ids_;
   std::size_t live_ = 0;  // the first slot that has not left completely
   std::size_t held_back_ = 0;

@@ -38,6 +38,11 @@ class Envelope {
   std::string_view head() const { return head_; }
   // `]}` or `],"usage":null}`, and the end of the frame
   std::string_view tail() const { return with_usage_ ? "],\"usage\":null}\n\n" : "]}\n\n"; }
+  // The same after the end of a text.
+  std::string_view text_tail() const {
+    return with_usage_ ? std::string_view("\"},\"finish_reason\":null}],\"usage\":null}\n\n")
+                       : std::string_view("\"},\"finish_reason\":null}]}\n\n");
+  }
   bool with_usage() const { return with_usage_; }
   int version() const { return version_; }
 
@@ -82,8 +87,10 @@ class ChoiceStream final : public EventSink {
   void note(std::string_view name, std::string_view json);
 
  private:
+  void begin();
   std::string& begin_delta();
   void end_delta();
+  void content_delta(std::string_view text);
   void text_delta(std::string_view open, std::string_view text);
   void call_started(const CallStarted& event);
   void arguments(const ArgumentsDelta& event);
@@ -92,6 +99,7 @@ class ChoiceStream final : public EventSink {
   void call_field(const FieldReported& event);
   void choice_field(const FieldReported& event);
   void turn_finished(FinishReason reason);
+  void update_heads();
   void write_head(std::string& out);
   void write_beside(std::string& out);
   void write_waiting();
@@ -101,7 +109,8 @@ class ChoiceStream final : public EventSink {
   bool legacy_;
   bool began_ = false;
   bool finished_ = false;
-  std::string head_;  // the envelope's, with `{"index":0,"delta":`
+  std::string head_;       // the envelope's, with `{"index":0,"delta":`
+  std::string text_head_;  // ...and `{"content":"`
   int head_version_ = 0;
   // `,"logprobs":{...}` and other fields of the choice, which wait for the next delta; with their names.
   std::string beside_;
@@ -158,6 +167,8 @@ class OpenaiStream final : public ResponseEncoder {
   void set_turn_field(std::string_view name, std::string_view json);
   // Ends a frame of a choice.
   void end_frame();
+  // It ends as the one before it.
+  bool is_plain_frame() const { return once_.empty(); }
 
   // The frame that started a call, while it is the last one that was written and can still be changed.
   struct CallFrame {
@@ -210,7 +221,7 @@ bool OpenaiStream::add_to_call_frame(const ChoiceStream& choice, std::string_vie
 
 void ChoiceStream::accept(const Event& event) {
   std::visit(Overloaded{
-                 [&](const TextDelta& e) { text_delta("{\"content\":\"", e.text); },
+                 [&](const TextDelta& e) { content_delta(e.text); },
                  [&](const ReasoningDelta& e) { text_delta(stream_.reasoning_open(), e.text); },
                  [&](const RefusalDelta& e) { text_delta("{\"refusal\":\"", e.text); },
                  [&](const CallStarted& e) { call_started(e); },
@@ -223,14 +234,18 @@ void ChoiceStream::accept(const Event& event) {
              event);
 }
 
-void ChoiceStream::write_head(std::string& out) {
+void ChoiceStream::update_heads() {
   const Envelope& envelope = stream_.envelope();
-  if (head_version_ != envelope.version()) {
-    head_version_ = envelope.version();
-    head_.assign(envelope.head()).append("{\"index\":");
-    json::append_integer(head_, index_);
-    head_.append(",\"delta\":");
-  }
+  if (head_version_ == envelope.version()) return;
+  head_version_ = envelope.version();
+  head_.assign(envelope.head()).append("{\"index\":");
+  json::append_integer(head_, index_);
+  head_.append(",\"delta\":");
+  text_head_.assign(head_).append("{\"content\":\"");
+}
+
+void ChoiceStream::write_head(std::string& out) {
+  update_heads();
   out.append(head_);
 }
 
@@ -241,14 +256,18 @@ void ChoiceStream::write_beside(std::string& out) {
 }
 
 // The role comes first, in a frame of its own: some clients refuse a choice whose first frame has none.
-std::string& ChoiceStream::begin_delta() {
+void ChoiceStream::begin() {
+  if (std::exchange(began_, true)) return;
   std::string& out = stream_.out();
-  if (!std::exchange(began_, true)) {
-    write_head(out);
-    out.append("{\"role\":\"assistant\",\"content\":\"\"},\"finish_reason\":null}");
-    stream_.end_frame();
-    write_waiting();
-  }
+  write_head(out);
+  out.append("{\"role\":\"assistant\",\"content\":\"\"},\"finish_reason\":null}");
+  stream_.end_frame();
+  write_waiting();
+}
+
+std::string& ChoiceStream::begin_delta() {
+  begin();
+  std::string& out = stream_.out();
   write_head(out);
   return out;
 }
@@ -269,6 +288,21 @@ void ChoiceStream::end_delta() {
   write_beside(out);
   out.append(",\"finish_reason\":null}");
   stream_.end_frame();
+}
+
+// As text_delta(), in as few pieces as can be: nearly all frames come from here.
+void ChoiceStream::content_delta(std::string_view text) {
+  begin();
+  update_heads();
+  std::string& out = stream_.out();
+  out.append(text_head_);
+  json::append_escaped(out, text);
+  if (beside_.empty() && stream_.is_plain_frame()) {
+    out.append(stream_.envelope().text_tail());
+    return;
+  }
+  out.append("\"}");
+  end_delta();
 }
 
 void ChoiceStream::text_delta(std::string_view open, std::string_view text) {

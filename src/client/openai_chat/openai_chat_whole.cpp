@@ -122,9 +122,12 @@ class WholeChoice final : public EventSink {
 void append_message(std::string& out, const WholeChoice& said, bool legacy,
                     std::string_view reasoning_field) {
   const EventLog& log = said.log;
-  const std::string text = log.text();
-  const std::string reasoning = log.reasoning();
-  const std::string refusal = log.refusal();
+  std::string joined_text;
+  std::string joined_reasoning;
+  std::string joined_refusal;
+  const std::string_view text = log.joined(Kind::text, joined_text);
+  const std::string_view reasoning = log.joined(Kind::reasoning, joined_reasoning);
+  const std::string_view refusal = log.joined(Kind::refusal, joined_refusal);
   const std::vector<LoggedCall> calls = log.calls();
   json::ObjectWriter message(out);
   message.string("role", "assistant");

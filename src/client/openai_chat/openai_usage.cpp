@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "client/answer_parts.h"
-#include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -40,12 +39,31 @@ template <class OnMember>
 void for_each_member(std::string_view json, OnMember on_member) {
   json::Reader in(json);
   if (json.empty() || in.peek() != json::Kind::object) return;
-  std::string name;
   for (std::string_view key; in.next_member(key);) {
-    name = key;
     const std::string_view value = in.raw();
-    if (value != "null") on_member(name, value);
+    if (value != "null") on_member(key, value);
   }
+}
+
+// What the upstream's object has that the counts have not, found in one reading.
+struct Given {
+  std::string_view prompt_details;
+  std::string_view completion_details;
+  bool others = false;
+};
+
+Given read_given(std::string_view json) {
+  Given given;
+  for_each_member(json, [&](std::string_view name, std::string_view value) {
+    if (name == "prompt_tokens_details") {
+      given.prompt_details = value;
+    } else if (name == "completion_tokens_details") {
+      given.completion_details = value;
+    } else if (!is_own_member(name)) {
+      given.others = true;
+    }
+  });
+  return given;
 }
 
 void append_member(json::ObjectWriter& object, std::string_view name, std::string_view json) {
@@ -61,7 +79,7 @@ void append_details(json::ObjectWriter& usage, std::string_view name, std::strin
                                [](const Count& count) { return count.tokens != 0; });
   if (!any && !given.starts_with('{')) return;
   json::ObjectWriter details(usage.key(name));
-  for_each_member(given, [&](const std::string& member, std::string_view value) {
+  for_each_member(given, [&](std::string_view member, std::string_view value) {
     const auto known = std::find_if(counts.begin(), counts.end(),
                                     [&](const Count& count) { return count.name == member; });
     if (known == counts.end()) return append_member(details, member, value);
@@ -84,14 +102,15 @@ void append_openai_usage(std::string& out, const ToldUsage& told, const AnswerEn
   object.integer("total_tokens", usage.total_tokens);
   std::array<Count, 2> prompt = {
       {{"cached_tokens", usage.cached_tokens}, {"cache_write_tokens", usage.cache_write_tokens}}};
-  append_details(object, "prompt_tokens_details",
-                 json::given_member(told.json, "prompt_tokens_details"), prompt);
+  const Given given = read_given(told.json);
+  append_details(object, "prompt_tokens_details", given.prompt_details, prompt);
   std::array<Count, 1> completion = {{{"reasoning_tokens", usage.reasoning_tokens}}};
-  append_details(object, "completion_tokens_details",
-                 json::given_member(told.json, "completion_tokens_details"), completion);
-  for_each_member(told.json, [&](const std::string& name, std::string_view value) {
-    if (!is_own_member(name)) append_member(object, name, value);
-  });
+  append_details(object, "completion_tokens_details", given.completion_details, completion);
+  if (given.others) {
+    for_each_member(told.json, [&](std::string_view name, std::string_view value) {
+      if (!is_own_member(name)) append_member(object, name, value);
+    });
+  }
   if (end.estimate) object.boolean("estimated", true);
   if (end.timing) {
     object.integer("time_to_first_token_ms", end.timing->first_token_ms);

@@ -106,78 +106,75 @@ std::shared_ptr<Lane> Board::lane(const std::string& upstream, std::uint64_t now
 }
 
 // What its peers of the same priority that are well make of a first token. 0: they make nothing of it.
-std::uint64_t Board::slow_after(const std::vector<Seen>& all, const PoolWalk& walk,
-                                std::size_t place) {
+std::uint64_t Board::slow_after(const PoolWalk& walk, std::size_t place) const {
   std::optional<std::uint64_t> least;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Lane& peer = *all[i].lane;
+  for (std::size_t i = 0; i < seen_.size(); ++i) {
+    const Lane& peer = *seen_[i].lane;
     const bool counts = i != place && peer.first_tokens().least() && !peer.breaker().is_open() &&
                         walk.places()[i].priority == walk.places()[place].priority;
     if (!counts) continue;
     const std::uint64_t its = *peer.first_tokens().least();
     least = std::min(least.value_or(its), its);
   }
-  const std::int64_t factor = all[place].lane->config().slow_factor;
+  const std::int64_t factor = seen_[place].lane->config().slow_factor;
   return least && factor > 0 ? slow_limit(*least, factor) : 0;
 }
 
-std::vector<Board::Seen> Board::look(const PoolWalk& walk, std::uint64_t now) {
-  std::vector<Seen> all;
-  for (const PoolPlace& place : walk.places()) all.push_back({lane(place.upstream, now), 0});
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    Lane& lane = *all[i].lane;
-    const std::uint64_t limit = slow_after(all, walk, i);
-    all[i].slow_after = limit;
+void Board::look(const PoolWalk& walk, std::uint64_t now) {
+  seen_.clear();
+  for (const PoolPlace& place : walk.places()) seen_.push_back({lane(place.upstream, now), 0});
+  for (std::size_t i = 0; i < seen_.size(); ++i) {
+    Lane& lane = *seen_[i].lane;
+    const std::uint64_t limit = slow_after(walk, i);
+    seen_[i].slow_after = limit;
     note(lane, lane.look_at_waits(limit, now, mint_.next()), now);
     if (lane.is_slower_than(limit)) note(lane, lane.eject_slow(limit, now, mint_.next()), now);
   }
-  return all;
 }
 
-std::vector<PlaceView> Board::views(const std::vector<Seen>& all, const Question& question,
-                                    std::uint64_t now) {
-  std::vector<PlaceView> views;
-  for (const Seen& seen : all) {
+void Board::view(const Question& question, std::uint64_t now) {
+  views_.clear();
+  for (const Seen& seen : seen_) {
     Lane& lane = *seen.lane;
     const Breaker& breaker = lane.breaker();
     const std::uint64_t free_at = lane.free_at(question.tokens, now);
     const bool limited = free_at > now || lane.is_full();
-    views.push_back({.out = breaker.is_open(),
-                     .due = breaker.is_due(now) && lane.tries_in_earnest(),
-                     .trouble = breaker.trouble(),
-                     .free_at = free_at,
-                     .limit = limited ? lane.limit_reason(now) : std::string(),
-                     .full = lane.is_full(),
-                     .queue_full = lane.is_full() && lane.is_queue_full(),
-                     .in_flight = lane.in_flight(),
-                     .first_token = lane.first_tokens().average()});
+    views_.push_back({.out = breaker.is_open(),
+                      .due = breaker.is_due(now) && lane.tries_in_earnest(),
+                      .trouble = breaker.trouble(),
+                      .free_at = free_at,
+                      .limit = limited ? lane.limit_reason(now) : std::string(),
+                      .full = lane.is_full(),
+                      .queue_full = lane.is_full() && lane.is_queue_full(),
+                      .in_flight = lane.in_flight(),
+                      .first_token = lane.first_tokens().average()});
   }
-  return views;
 }
 
 Board::Answer Board::next(PoolWalk& walk, const Question& question, std::uint64_t now) {
   std::unique_lock lock(mutex_);
   const bool fresh = walk.tries() == 0;
   if (fresh) budget_.add_request();
-  const std::vector<Seen> all = look(walk, now);
+  look(walk, now);
+  view(question, now);
   Chance chance(*this, question.model, now);
-  Answer answer{walk.next(views(all, question, now), now, chance), {}, std::nullopt};
+  Answer answer{walk.next(views_, now, chance), {}, std::nullopt};
   if (const auto* ask = std::get_if<PoolWalk::Ask>(&answer.step)) {
-    const Seen& seen = all[ask->place];
+    const Seen& seen = seen_[ask->place];
     const bool trial = seen.lane->breaker().is_due(now);
     answer.ticket =
         PoolTicket(*this, seen.lane,
                    seen.lane->begin(question.stream, trial, question.tokens, seen.slow_after, now));
     const bool well = !seen.lane->breaker().is_open();
-    if (fresh && well && question.may_copy) answer.copy = copy_of(all, question, now);
+    if (fresh && well && question.may_copy) answer.copy = copy_of(question, now);
   }
+  seen_.clear();  // the lanes may go
   settle(lock);
   return answer;
 }
 
-std::optional<Board::Copy> Board::copy_of(const std::vector<Seen>& all, const Question& question,
-                                          std::uint64_t now) {
-  for (const Seen& seen : all) {
+std::optional<Board::Copy> Board::copy_of(const Question& question, std::uint64_t now) {
+  for (const Seen& seen : seen_) {
     Lane& lane = *seen.lane;
     if (!lane.breaker().is_due(now) || lane.tries_in_earnest() || lane.is_full()) continue;
     if (lane.free_at(question.tokens, now) > now) continue;

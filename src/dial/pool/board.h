@@ -146,12 +146,11 @@ class Board {
   };
 
   std::shared_ptr<Lane> lane(const std::string& upstream, std::uint64_t now);
-  std::vector<Seen> look(const PoolWalk& walk, std::uint64_t now);
-  std::uint64_t slow_after(const std::vector<Seen>& all, const PoolWalk& walk, std::size_t place);
-  std::vector<PlaceView> views(const std::vector<Seen>& all, const Question& question,
-                               std::uint64_t now);
-  std::optional<Copy> copy_of(const std::vector<Seen>& all, const Question& question,
-                              std::uint64_t now);
+  // Fill seen_ and views_.
+  void look(const PoolWalk& walk, std::uint64_t now);
+  void view(const Question& question, std::uint64_t now);
+  std::uint64_t slow_after(const PoolWalk& walk, std::size_t place) const;
+  std::optional<Copy> copy_of(const Question& question, std::uint64_t now);
   UpstreamStatus describe(const std::string& name, Lane& lane, std::uint64_t now) const;
   void note(const Lane& lane, Lane::News news, std::uint64_t now);
   void admit(Lane& lane, std::uint64_t now);
@@ -167,6 +166,9 @@ class Board {
   std::vector<PoolNews> news_;
   std::vector<std::shared_ptr<Lane::Waiting>> admitted_;
   std::uint64_t now_ = 0;  // the latest that was heard of
+  // The places of one walk, during next(): memory that is used again.
+  std::vector<Seen> seen_;
+  std::vector<PlaceView> views_;
 };
 
 }  // namespace callgate::server

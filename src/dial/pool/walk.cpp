@@ -26,9 +26,7 @@ std::string brief(const Error& error) {
 }  // namespace
 
 PoolWalk::PoolWalk(std::vector<PoolPlace> places, const Options& options)
-    : places_(std::move(places)), options_(options), records_(places_.size()) {
-  for (const PoolPlace& place : places_) names_.push_back(hash_of(place.upstream));
-}
+    : places_(std::move(places)), options_(options), records_(places_.size()) {}
 
 PoolWalk::Step PoolWalk::ask(std::size_t place) {
   current_ = place;
@@ -57,7 +55,8 @@ std::uint64_t PoolWalk::free_at(std::size_t place, std::span<const PlaceView> vi
 
 std::optional<std::size_t> PoolWalk::best_ready(std::span<const PlaceView> views, std::uint64_t now,
                                                 PoolChance& chance) {
-  std::vector<std::size_t> group;
+  std::optional<std::size_t> first;  // of the best priority
+  std::vector<std::size_t> group;    // all of them, where there are several
   std::optional<std::size_t> trial;
   const auto is_before = [&](std::size_t place, std::size_t other) {
     return places_[place].priority < places_[other].priority;
@@ -67,13 +66,18 @@ std::optional<std::size_t> PoolWalk::best_ready(std::span<const PlaceView> views
     if (!is_open(i) || view.full || free_at(i, views) > now) continue;
     if (view.out && view.due && (!trial || is_before(i, *trial))) trial = i;
     if (view.out || i == skipped_) continue;
-    if (!group.empty() && is_before(i, group.front())) group.clear();
-    if (group.empty() || places_[i].priority == places_[group.front()].priority) group.push_back(i);
+    if (!first || is_before(i, *first)) {
+      first = i;
+      group.clear();
+    } else if (places_[i].priority == places_[*first].priority) {
+      if (group.empty()) group.push_back(*first);
+      group.push_back(i);
+    }
   }
   // Somebody has to notice that it is well again. This request goes on elsewhere if it is not.
-  if (trial && (group.empty() || !is_before(group.front(), *trial))) return trial;
-  if (group.empty()) return std::exchange(skipped_, std::nullopt);
-  const std::size_t best = choose_among(group, views, chance);
+  if (trial && (!first || !is_before(*first, *trial))) return trial;
+  if (!first) return std::exchange(skipped_, std::nullopt);
+  const std::size_t best = group.empty() ? *first : choose_among(group, views, chance);
   if (options_.skip_first && tries_ == 0 && !skipped_) {
     skipped_ = best;
     return best_ready(views, now, chance);
@@ -83,14 +87,13 @@ std::optional<std::size_t> PoolWalk::best_ready(std::span<const PlaceView> views
 
 std::size_t PoolWalk::choose_among(const std::vector<std::size_t>& group,
                                    std::span<const PlaceView> views, PoolChance& chance) const {
-  if (group.size() == 1) return group.front();
   std::vector<Candidate> candidates;
   for (const std::size_t place : group) {
     candidates.push_back({.place = place,
                           .weight = places_[place].weight,
                           .in_flight = views[place].in_flight,
                           .first_token = views[place].first_token,
-                          .name = names_[place]});
+                          .name = hash_of(places_[place].upstream)});
   }
   return group[choose(options_.balance, candidates, options_.affinity, chance.rotation(),
                       places_.size(), chance.random())];

@@ -99,6 +99,7 @@ class PoolWalk {
 
   std::optional<std::size_t> best_ready(std::span<const PlaceView> views, std::uint64_t now,
                                         PoolChance& chance);
+  // REQUIRES: there are several.
   std::size_t choose_among(const std::vector<std::size_t>& group, std::span<const PlaceView> views,
                            PoolChance& chance) const;
   std::optional<std::size_t> best_queue(std::span<const PlaceView> views, std::uint64_t now) const;
@@ -111,7 +112,6 @@ class PoolWalk {
   Milliseconds backoff(std::uint64_t random) const;
 
   const std::vector<PoolPlace> places_;
-  std::vector<std::uint64_t> names_;  // hashes of them
   const Options options_;
   std::vector<Record> records_;
   std::size_t current_ = 0;

@@ -4,8 +4,14 @@
 
 #include "base/check.h"
 #include "dialect/family/call_object.h"
+#include "dialect/plain_run.h"
 
 namespace callgate::dialect {
+namespace {
+
+constexpr std::size_t kMaxPutOff = 1024;  // bytes that the parser has not read
+
+}  // namespace
 
 void CallBlock::begin(std::unique_ptr<AuditedParser> parser) {
   parser_ = std::move(parser);
@@ -14,6 +20,7 @@ void CallBlock::begin(std::unique_ptr<AuditedParser> parser) {
   refusing_ = false;
   call_open_ = false;
   bytes_.clear();
+  read_ = 0;
   dropped_ = 0;
   calls_end_ = 0;
   argument_bytes_ = 0;
@@ -25,16 +32,37 @@ void CallBlock::begin(std::unique_ptr<AuditedParser> parser) {
 
 void CallBlock::push(std::string_view bytes, EventSink& sink) {
   sink_ = &sink;
-  if (committed_ && call_open_ && !refusing_) {
-    dropped_ += bytes_.size();
-    bytes_.clear();
+  if (committed_ && call_open_ && !refusing_) forget_bytes();
+  bytes_.append(bytes);
+  feed();
+}
+
+bool CallBlock::put_off(std::string_view bytes, std::size_t limit) {
+  const bool waits = call_open_ && !committed_ && !refusing_ && verdict_ == Verdict::open;
+  if (!waits || bytes_.size() - read_ + bytes.size() > kMaxPutOff ||
+      bytes_.size() + bytes.size() > limit || !is_short_push_of(kInnerBytes, bytes)) {
+    return false;
   }
   bytes_.append(bytes);
-  parser_->push(bytes, Channel::text, *this);
+  return true;
+}
+
+void CallBlock::feed() {
+  const std::size_t from = std::exchange(read_, bytes_.size());
+  if (from < bytes_.size()) {
+    parser_->push(std::string_view(bytes_).substr(from), Channel::text, *this);
+  }
+}
+
+void CallBlock::forget_bytes() {
+  dropped_ += bytes_.size();
+  bytes_.clear();
+  read_ = 0;
 }
 
 void CallBlock::finish(EventSink& sink) {
   sink_ = &sink;
+  feed();
   parser_->finish(*this);
 }
 
@@ -109,8 +137,7 @@ std::string CallBlock::drop_refused() {
   const std::size_t from = committed_ && calls_end_ > dropped_ ? calls_end_ - dropped_ : 0;
   std::string text = bytes_.substr(from);
   refused_bytes_ += text.size();
-  dropped_ += bytes_.size();
-  bytes_.clear();
+  forget_bytes();
   return text;
 }
 

@@ -36,6 +36,9 @@ class CallBlock final : public EventSink {
   void begin(std::unique_ptr<AuditedParser> parser);
   // `sink` gets what the parser finds once the block is committed.
   void push(std::string_view bytes, EventSink& sink);
+  // True: bytes in the middle of a call that decide nothing are kept, and the parser reads them with the next ones. False:
+  // push() them; they may decide something, or the block would grow beyond `limit`.
+  bool put_off(std::string_view bytes, std::size_t limit);
   void cut_off() { parser_->cut_off(); }
   void finish(EventSink& sink);
   void accept(const Event& event) override;
@@ -68,6 +71,8 @@ class CallBlock final : public EventSink {
   Audit audit() const;
 
  private:
+  void feed();
+  void forget_bytes();
   void keep(const CallStarted& event);
   void keep(const ArgumentsDelta& event);
   void keep(const CallFinished& event);
@@ -82,6 +87,7 @@ class CallBlock final : public EventSink {
   bool call_open_ = false;
   std::string refused_name_;
   std::string bytes_;
+  std::size_t read_ = 0;              // of them, by the parser
   std::size_t dropped_ = 0;           // bytes ahead of bytes_ that belong to calls that left
   std::size_t calls_end_ = 0;         // of the last call that counts, from the start of the block
   std::uint64_t argument_bytes_ = 0;  // up to there

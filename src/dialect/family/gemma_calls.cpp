@@ -1,7 +1,6 @@
 #include "dialect/family/gemma_calls.h"
 
 #include "dialect/family/tagged_value.h"
-#include "dialect/plain_run.h"
 
 namespace callgate::dialect {
 namespace {
@@ -23,11 +22,6 @@ void GemmaCalls::open(std::size_t /*opener*/, Output& /*out*/) {
 }
 
 Step GemmaCalls::push(std::string_view bytes, Output& out) {
-  if (at_ == At::arguments && arguments_.streams() && is_plain_push(bytes)) [[likely]] {
-    out.argument_bytes(bytes);
-    out.arguments(bytes);
-    return {.used = bytes.size()};
-  }
   step_ = {};
   std::size_t i = 0;
   while (i < bytes.size() && step_.next == Step::Next::more) {
@@ -41,6 +35,7 @@ Step GemmaCalls::push(std::string_view bytes, Output& out) {
     out.arguments(json_);
     json_.clear();
   }
+  if (at_ == At::arguments && arguments_.streams()) out.expect_plain(Output::Plain::value);
   step_.used = i;
   return step_;
 }

@@ -58,7 +58,8 @@ JsonArguments::Result JsonArguments::push(std::string_view bytes, Output& out) {
     if (scan_.state() == ScanState::closed) return {.used = at, .state = State::complete};
   }
   if (!broken_) {
-    if (scan_.in_string() && tail_.empty() && !decoded_) out.expect_plain();
+    if (scan_.in_string() && tail_.empty() && !decoded_)
+      out.expect_plain(Output::Plain::json_string);
     return {.used = at};
   }
   Result result;

@@ -1,7 +1,6 @@
 #include "dialect/family/literal_calls.h"
 
 #include "dialect/family/call_object.h"
-#include "dialect/plain_run.h"
 #include "json/reader.h"
 
 namespace callgate::dialect {
@@ -26,11 +25,6 @@ void LiteralCalls::open(std::size_t opener, Output& out) {
 }
 
 Step LiteralCalls::push(std::string_view bytes, Output& out) {
-  if (at_ == At::arguments && started_ && arguments_.streams() && is_plain_push(bytes)) [[likely]] {
-    out.argument_bytes(bytes);
-    out.arguments(bytes);
-    return {.used = bytes.size()};
-  }
   next_ = Step::Next::more;
   std::size_t i = 0;
   while (i < bytes.size() && next_ == Step::Next::more &&
@@ -56,6 +50,8 @@ Step LiteralCalls::push(std::string_view bytes, Output& out) {
         break;
     }
   }
+  if (at_ == At::arguments && started_ && arguments_.streams())
+    out.expect_plain(Output::Plain::value);
   return {.used = i, .next = next_};
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "dialect/family/tag_attributes.h"
-#include "dialect/plain_run.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -31,11 +30,6 @@ void PrefixedTags::open(std::size_t opener, Output& out) {
 }
 
 Step PrefixedTags::push(std::string_view bytes, Output& out) {
-  if (at_ == At::value && marker_.empty() && value_.streams() && is_plain_push(bytes)) [[likely]] {
-    out.argument_bytes(bytes);
-    out.arguments(bytes);
-    return {.used = bytes.size()};
-  }
   step_ = {};
   std::size_t i = 0;
   while (i < bytes.size() && step_.next == Step::Next::more &&
@@ -52,6 +46,8 @@ Step PrefixedTags::push(std::string_view bytes, Output& out) {
     out.arguments(json_);
     json_.clear();
   }
+  if (at_ == At::value && marker_.empty() && value_.streams())
+    out.expect_plain(Output::Plain::value);
   step_.used = i;
   return step_;
 }

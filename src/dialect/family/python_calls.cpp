@@ -1,7 +1,5 @@
 #include "dialect/family/python_calls.h"
 
-#include "dialect/plain_run.h"
-
 namespace callgate::dialect {
 namespace {
 
@@ -25,11 +23,6 @@ void PythonCalls::open(std::size_t opener, Output& /*out*/) {
 }
 
 Step PythonCalls::push(std::string_view bytes, Output& out) {
-  if (at_ == At::arguments && arguments_.streams() && is_plain_push(bytes)) [[likely]] {
-    out.argument_bytes(bytes);
-    out.arguments(bytes);
-    return {.used = bytes.size()};
-  }
   next_ = Step::Next::more;
   replay_.clear();
   std::size_t i = 0;
@@ -48,6 +41,7 @@ Step PythonCalls::push(std::string_view bytes, Output& out) {
     out.arguments(json_);
     json_.clear();
   }
+  if (at_ == At::arguments && arguments_.streams()) out.expect_plain(Output::Plain::value);
   return {.used = i, .next = next_, .replay = replay_};
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "dialect/plain_run.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -82,13 +81,7 @@ void TaggedCalls::open(std::size_t opener, Output& out) {
 }
 
 Step TaggedCalls::push(std::string_view bytes, Output& out) {
-  if (at_ == At::value && partial_.empty() && !newline_ && !fresh_value_ && value_.streams() &&
-      !shown_.is_opening() && is_plain_push(bytes)) [[likely]] {
-    out.argument_bytes(bytes);
-    out.arguments(bytes);
-    last_ = bytes.back();
-    return {.used = bytes.size()};
-  }
+  if (const char last = out.take_last_plain(); last != 0) last_ = last;
   step_ = {};
   std::size_t i = 0;
   while (i < bytes.size() && step_.next == Step::Next::more &&
@@ -112,6 +105,10 @@ Step TaggedCalls::push(std::string_view bytes, Output& out) {
   if (!json_.empty()) {
     out.arguments(json_);
     json_.clear();
+  }
+  if (at_ == At::value && partial_.empty() && !newline_ && !fresh_value_ && value_.streams() &&
+      !shown_.is_opening()) {
+    out.expect_plain(Output::Plain::value);
   }
   step_.used = i;
   if (step_.next == Step::Next::rejected && !out.call_open()) {

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "base/utf8.h"
+#include "json/string_run.h"
 #include "upstream/openai_chat/openai_others.h"
 #include "upstream/openai_chat/openai_usage.h"
 #include "upstream/read_text.h"
@@ -9,6 +11,8 @@
 
 namespace callgate::upstream {
 namespace {
+
+constexpr int kMaxMisses = 8;  // in a row; then nothing is compared any more
 
 bool has_members(json::Kind kind) {
   return kind == json::Kind::array || kind == json::Kind::object;
@@ -44,6 +48,13 @@ void ChoicePiece::clear() {
   source = Source::none;
 }
 
+bool ChoicePiece::is_plain_text() const {
+  return source == Source::delta && !text.empty() && !text.is_copy() && plain.empty() &&
+         reasoning.empty() && other_reasoning.empty() && refusal.empty() && calls.empty() &&
+         finish.empty() && logprobs.empty() && error.empty() && others.empty() &&
+         message_others.empty();
+}
+
 void Answer::clear() {
   choices.clear();
   usage.reset();
@@ -57,13 +68,17 @@ void Answer::clear() {
 bool AnswerReader::read(std::string_view document) {
   document_ = document;
   mended_ = {};
-  if (read_like_last()) return true;
+  if (read_text_like_last()) return true;
   const auto read_text_of = [this](std::string_view text) {
     document_ = text;
     return read_document();
   };
-  if (read_repaired(document, sanitized_, mended_, read_text_of)) return true;
+  if (read_like_last() || read_repaired(document, sanitized_, mended_, read_text_of)) {
+    remember_text();
+    return true;
+  }
   answer_.clear();
+  before_text_.clear();
   return false;
 }
 
@@ -118,7 +133,6 @@ void AnswerReader::remember(std::size_t choices_begin, std::size_t choices_end) 
 
 // The fields around the choices were checked and reported with the document that they are equal to.
 bool AnswerReader::read_like_last() {
-  constexpr int kMaxMisses = 8;
   if (before_choices_.empty() || misses_ == kMaxMisses) return false;
   ++misses_;
   if (!document_.starts_with(before_choices_) || !document_.ends_with(after_choices_)) return false;
@@ -129,6 +143,34 @@ bool AnswerReader::read_like_last() {
   const std::size_t end = before_choices_.size() + in_.offset();
   if (in_.failed() || document_.substr(end) != after_choices_) return false;
   misses_ = 0;
+  return true;
+}
+
+void AnswerReader::remember_text() {
+  before_text_.clear();
+  const bool may_repeat = text_misses_ < kMaxMisses && answer_.choices.size() == 1 &&
+                          !answer_.usage && answer_.error.empty() && document_.data() != nullptr;
+  if (!may_repeat || !answer_.choices.front().is_plain_text()) return;
+  const std::string_view text = answer_.choices.front().text.view();
+  const auto begin = static_cast<std::size_t>(text.data() - document_.data());
+  before_text_.assign(document_.substr(0, begin));
+  after_text_.assign(document_.substr(begin + text.size()));
+}
+
+// The text has no quote and no escape, so all else of the document means what it meant in the last one.
+bool AnswerReader::read_text_like_last() {
+  const std::size_t around = before_text_.size() + after_text_.size();
+  if (before_text_.empty() || document_.size() <= around) return false;
+  ++text_misses_;
+  if (!document_.starts_with(before_text_) || !document_.ends_with(after_text_)) return false;
+  const std::string_view text = document_.substr(before_text_.size(), document_.size() - around);
+  const json::StringRun run = json::string_run(text.data(), text.data() + text.size());
+  if (run.end != text.data() + text.size()) return false;
+  if (!run.ascii && utf8::find_invalid(text) != std::string_view::npos) return false;
+  text_misses_ = 0;
+  answer_.service_tier = answer_.system_fingerprint = answer_.usage_json = {};
+  answer_.others.clear();
+  answer_.choices.front().text = text;
   return true;
 }
 

@@ -41,6 +41,7 @@ class Text {
     json::append_unescaped_halves(copy_, escaped);
   }
   std::string_view view() const { return copied_ ? std::string_view(copy_) : view_; }
+  bool is_copy() const { return copied_; }
   bool empty() const { return view().empty(); }
 
  private:
@@ -62,6 +63,7 @@ class ReusedList {
   }
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
+  T& front() { return items_.front(); }
   const T* begin() const { return items_.data(); }
   const T* end() const { return items_.data() + size_; }
 
@@ -110,6 +112,8 @@ struct ChoicePiece {
   enum class Source : std::uint8_t { none, delta, message } source = Source::none;
 
   void clear();
+  // It says nothing but its text, which is a view.
+  bool is_plain_text() const;
 };
 
 struct Answer {
@@ -138,6 +142,8 @@ class AnswerReader {
   void read_choices();
   void remember(std::size_t choices_begin, std::size_t choices_end);
   bool read_like_last();
+  void remember_text();
+  bool read_text_like_last();
   void read_choice(ChoicePiece& choice);
   void read_message(ChoicePiece& choice);
   void read_prose(ChoicePiece& choice, ChoicePiece::Source source);
@@ -182,6 +188,10 @@ class AnswerReader {
   std::string before_choices_;
   std::string after_choices_;
   int misses_ = 0;  // in a row
+  // Most of them differ in one text alone. What stood around that of the last document with one text and nothing else.
+  std::string before_text_;
+  std::string after_text_;
+  int text_misses_ = 0;
 };
 
 }  // namespace callgate::upstream

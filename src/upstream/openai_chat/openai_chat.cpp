@@ -165,6 +165,7 @@ constexpr std::size_t kUsualBody = 500;  // a short question
 
 Result<UpstreamRequest> encode_chat(const Request& request, const EncodeOptions& options) {
   UpstreamRequest encoded{.path = "/chat/completions"};
+  encoded.headers.reserve(4);
   encoded.headers.emplace_back("content-type", "application/json");
   encoded.headers.emplace_back("accept", options.stream ? "text/event-stream" : "application/json");
   add_key(encoded, options, "bearer");

@@ -12,6 +12,7 @@ namespace {
 
 // [DONE], also as a JSON string or without its brackets.
 bool is_done(std::string_view data) {
+  if (data.starts_with('{')) return false;
   return data == "[DONE]" || data == "\"[DONE]\"" || data == "[done]" || data == "DONE";
 }
 
@@ -38,7 +39,8 @@ bool shows_a_choice(std::string_view chunk) {
 
 void OpenaiChatDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_) return;
-  const std::string_view data = trimmed(frame.data);
+  const bool bare = frame.data.starts_with('{') && frame.data.ends_with('}');
+  const std::string_view data = bare ? frame.data : trimmed(frame.data);
   if (data.empty()) return;
   if (is_done(data)) return end(Ending::end, sinks);
   const bool readable = reader_.read(data);
