@@ -11,7 +11,7 @@ ROW = re.compile(r"^\| `(\w+)` \| (\w+) \|([^|]*)\|", re.M)
 NAME = re.compile(r"\b(?:callgate|process)_\w+")
 SUFFIX = re.compile(r"_(bucket|sum|count)$")
 BY = re.compile(r"by \(([^)]*)\)")
-SHOWN = ("callgate_loop", "callgate_tool_", "callgate_hook", "callgate_room", "callgate_upstream_", "callgate_memory", "callgate_store")
+SHOWN = ("callgate_budget", "callgate_loop", "callgate_tool_", "callgate_hook", "callgate_room", "callgate_upstream_", "callgate_memory", "callgate_store")
 SELECTOR = re.compile(r"(\w+)=~")
 
 

@@ -8,7 +8,7 @@
 
 namespace callgate::server {
 
-inline constexpr std::array<std::string_view, 20> kAnswerHeaders = {
+inline constexpr std::array<std::string_view, 23> kAnswerHeaders = {
     "x-request-id",
     "request-id",
     "x-callgate-attempts",
@@ -27,6 +27,9 @@ inline constexpr std::array<std::string_view, 20> kAnswerHeaders = {
     "x-ratelimit-limit-requests",
     "x-ratelimit-remaining-requests",
     "x-ratelimit-reset-requests",
+    "x-ratelimit-limit-tokens",
+    "x-ratelimit-remaining-tokens",
+    "x-ratelimit-reset-tokens",
     "retry-after",
     "retry-after-ms",
 };

@@ -66,7 +66,9 @@ export function App() {
   useEffect(() => {
     const title = view === 'turn' ? id : (views.find((each) => each.id === view)?.title ?? 'Live');
     document.title = `${title} · Callgate`;
-  }, [view, id]);
+    // On a narrow screen the name of the view that is open may be out of sight.
+    document.querySelector('header nav :is([aria-current], .inside)')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [view, id, locked.value]);
   if (locked.value) return <Lock />;
   const current = views.find((each) => each.id === view) ?? views[0];
   return (

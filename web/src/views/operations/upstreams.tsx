@@ -116,7 +116,9 @@ export function slots_of(rows: Row[], measure: 'first_token_ms' | 'total_ms'): S
 function LatencyChart({ rows, measure, title }: { rows: Row[]; measure: 'first_token_ms' | 'total_ms'; title: string }) {
   const slots = slots_of(rows, measure);
   const highest = Math.max(1, ...slots.map((slot) => slot.high));
-  const at = (slot: Slot) => clock(new Date(slot.begin).toISOString()).slice(0, 5);
+  // Slots of a few seconds have names with seconds.
+  const quick = slots.length > 1 && slots[1].begin - slots[0].begin < 60_000;
+  const at = (slot: Slot) => clock(new Date(slot.begin).toISOString()).slice(0, quick ? 8 : 5);
   const said = slots.map((slot) => `${at(slot)} ${duration(slot.median)}, 95 % within ${duration(slot.high)}`).join('; ');
   return (
     <figure class="chart" role="img" aria-label={`${title}, median and 95th percentile: ${said}`}>
@@ -126,8 +128,9 @@ function LatencyChart({ rows, measure, title }: { rows: Row[]; measure: 'first_t
       <div class="bars" aria-hidden="true">
         {slots.map((slot) => (
           <span key={slot.begin} class="bar-slot" title={`${at(slot)}: median ${duration(slot.median)}, 95 % within ${duration(slot.high)}, ${plural(slot.turns, 'turn')}`}>
-            <span class="bar-rest" style={{ height: `${(100 * (slot.high - slot.median)) / highest}%` }} />
-            <span class="bar-fill" style={{ height: `${(100 * slot.median) / highest}%` }} />
+            <span class="bar-pair" style={{ height: `${(100 * slot.high) / highest}%` }}>
+              <span class="bar-fill" style={{ height: `${(100 * slot.median) / Math.max(1, slot.high)}%` }} />
+            </span>
             <span class="bar-name">{at(slot)}</span>
           </span>
         ))}
@@ -158,7 +161,7 @@ export function LatencyView() {
       {rows?.length === 0 && <Empty title="Nothing in that time" />}
       {rows && rows.length > 0 && (
         <>
-          <p class="count">{plural(rows.length, 'turn')}, of the latest 500. Dark: the median. Light: 95 of 100 turns.</p>
+          <p class="count">{plural(rows.length, 'turn')}, of the latest 500. Filled: the median. Outlined: 95 of 100 turns.</p>
           <div class="charts">
             <LatencyChart rows={rows} measure="first_token_ms" title="Time to first token" />
             <LatencyChart rows={rows} measure="total_ms" title="Whole turn" />
