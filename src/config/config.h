@@ -58,6 +58,8 @@ struct LimitsConfig {
   Milliseconds drain_timeout{30'000};
   Milliseconds keepalive_comment{15'000};
   std::int64_t wrong_keys_per_minute = 30;
+  std::int64_t address_requests_per_minute = 0;
+  std::int64_t address_streams = 0;
   std::int64_t conversations = 100'000;
   Milliseconds conversation_ttl{24 * 3'600'000};
   std::int64_t retry_percent = 20;

@@ -96,6 +96,11 @@ struct Section<LimitsConfig> {
       Field{"wrong_keys_per_minute", &LimitsConfig::wrong_keys_per_minute,
             "wrong keys of one address, that many at once; more are answered with 429; 0 means no "
             "limit"},
+      Field{"address_requests_per_minute", &LimitsConfig::address_requests_per_minute,
+            "model requests of one client address, with bursts up to it, with or without a key; 0 "
+            "means no limit, see keys.md"},
+      Field{"address_streams", &LimitsConfig::address_streams,
+            "model requests of one client address at a time, on each node; 0 means no limit"},
       Field{"conversations", &LimitsConfig::conversations,
             "answers that are remembered for upstreams that keep conversations"},
       Field{"conversation_ttl", &LimitsConfig::conversation_ttl,

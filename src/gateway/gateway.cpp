@@ -222,6 +222,7 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
   if (auto known = find_key(ask); !known) return known;
   if (route.guard == Guard::admin || (to_metrics && readers == "admin")) return admit_admin(ask);
   if (route.guard != Guard::model) return {};
+  if (auto admitted = admit_address(world_, ask, ask.headers); !admitted) return admitted;
   return admit_turn(world_, *ask.snapshot, ask.key, ask.headers);
 }
 
@@ -243,7 +244,7 @@ bool Gateway::is_operator(Ask& ask) {
 net::Task<> Gateway::answer_turn(Ask& ask) {
   const auto body = co_await read_turn_body(world_, ask);
   if (!body) co_return co_await refuse(ask, body.error());
-  const TurnSlots slots(world_, ask.key);
+  const TurnSlots slots(world_, ask.key, ask.address);
   const std::optional<Error> busy = slots.refusal();
   if (busy) co_return co_await refuse(ask, *busy);
   auto work = read_turn(ask, *body);

@@ -70,7 +70,7 @@ void Service::use_sessions(store::Sessions* sessions, const Config& config) {
   if (sessions->shared()) world_.conversations.claims.set_leases(sessions, closed);
   stored_keys_ = std::make_unique<KeyBook>([this](std::string_view what) { log_.warning(what); });
   world_.stored_keys = stored_keys_.get();
-  shared_limits_ = std::make_unique<SharedLimits>(*sessions, stored_keys_.get());
+  shared_limits_ = std::make_unique<SharedLimits>(*sessions, stored_keys_.get(), &world_.addresses);
   world_.limits = shared_limits_.get();
 }
 
@@ -112,6 +112,7 @@ void Service::use_limits(const Snapshot& snapshot) {
   world_.streams.set_limit(limits.max_streams);
   world_.bodies.set_limit(limits.max_bodies);
   world_.wrong_keys.set_limit(limits.wrong_keys_per_minute);
+  world_.addresses.set_limits(limits.address_requests_per_minute, limits.address_streams);
   world_.conversations.cache.set_limits(conversation_limits(limits));
   const LoopConfig& loop = snapshot.config.loop;
   world_.loop_states.set_limits(part(loop.state_bytes),

@@ -199,6 +199,9 @@ Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body)
   if (!key) return tl::unexpected(key.error());
   job.key = *key;
   net::Headers unused;
+  if (auto allowed = admit_address(host_.world, ask_, unused); !allowed) {
+    return tl::unexpected(allowed.error());
+  }
   const auto admitted = admit_turn(host_.world, *job.snapshot, *key, unused);
   if (!admitted) return tl::unexpected(admitted.error());
   job.protocol = client::find("openai_chat");

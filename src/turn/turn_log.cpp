@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "config/price.h"
-#include "turn/token_meter.h"
+#include "access/token_meter.h"
 
 namespace callgate::server {
 

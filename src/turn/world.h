@@ -6,6 +6,7 @@
 #include <random>
 #include <string_view>
 
+#include "access/address_limits.h"
 #include "access/limits.h"
 #include "access/wrong_keys.h"
 #include "base/memory_budget.h"
@@ -70,6 +71,7 @@ struct World {
   ConcurrencyLimit streams;
   ConcurrencyLimit bodies{0};  // on their way
   WrongKeys wrong_keys;
+  AddressLimits addresses;
   std::atomic<std::int64_t> connections{0};
   std::atomic<bool> draining{false};
   ConversationMemory conversations;
