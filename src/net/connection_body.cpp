@@ -6,7 +6,7 @@ namespace callgate::net {
 namespace {
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-constexpr std::size_t kDecodedAtOnce = std::size_t{1} << 20;  // then others have their turn
+constexpr std::size_t kBodyDecodedAtOnce = std::size_t{1} << 20;  // then others have their turn
 
 tl::unexpected<Error> undecodable(const Error& error) {
   const bool unsupported = error.upstream_code == compress::kUnsupportedCoding;
@@ -110,7 +110,7 @@ Task<Result<std::string_view>> Connection::decode_body() {
     }
     decoded_.append(*piece);
     at_once += piece->size();
-    if (at_once >= kDecodedAtOnce) {
+    if (at_once >= kBodyDecodedAtOnce) {
       at_once = 0;
       co_await loop().sleep(Millis(0));
     }
