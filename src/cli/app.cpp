@@ -25,6 +25,7 @@ int run(int argc, const char* const* argv) {
   add_store(app, exit_code);
   add_log(app, exit_code);
   add_loops(app, exit_code);
+  add_tools(app, exit_code);
   add_completion(app, exit_code);
   add_manual(app, exit_code);
   add_version(app, exit_code);

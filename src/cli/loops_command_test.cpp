@@ -1,6 +1,6 @@
 #include "cli/command_testing.h"
 
-namespace callgate::cli {
+namespace callgate::cli::loops_command_test {
 namespace {
 
 using testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST_F(LoopsCommandTest, says_why_it_could_not) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::loops_command_test

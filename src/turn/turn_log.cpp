@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "chat/scrubbed.h"
+
 namespace callgate::server {
 
 TurnLog::TurnLog(const TurnHost& host, TurnJob& job, const net::Headers& asked)
@@ -19,6 +21,10 @@ void TurnLog::begin(std::string_view session) {
   store::RequestRecord record = make_row();
   record.session = session;
   show("asking", nullptr);
+  const std::vector<std::string>& scrub = job_.snapshot->config.scrub;
+  if (!scrub.empty() && !job_.received.empty()) {
+    job_.received = without_members(job_.received, scrub);
+  }
   record_.begin(record, std::move(job_.received), job_.request);
   observe_begin(world_, std::move(record));
 }
