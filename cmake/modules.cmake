@@ -1,12 +1,12 @@
-# callgate_module(name [USES module...] [LIBS target...] [PCH target] [TOGETHER filter] [APART]): one folder under src/,
+# callgate_module(name [USES module...] [LIBS target...] [PCH target] [TOGETHER filter]): one folder under src/,
 # with the folders in it, is one static library.
 # *_test.cpp files become the module's test program. It is registered test by test, those that match the filter of TOGETHER
 # as one, because they share something that is slow to start; with CALLGATE_SHARDS it is registered as that many processes.
 # reference/*.cpp is linked to it.
-# With CALLGATE_UNITY ten files of the library are compiled as one, which shortens a first build. Modules whose files define
-# the same names for themselves are compiled APART, and so are all tests.
+# With CALLGATE_UNITY ten files are compiled as one, which shortens a first build. Names local to a file are therefore
+# unique in their module; a test has a namespace of its own, named after its file.
 function(callgate_module name)
-  cmake_parse_arguments(MODULE "APART" "PCH;TOGETHER" "USES;LIBS" ${ARGN})
+  cmake_parse_arguments(MODULE "" "PCH;TOGETHER" "USES;LIBS" ${ARGN})
   if(NOT MODULE_PCH)
     set(MODULE_PCH callgate_pch)
   endif()
@@ -25,7 +25,7 @@ function(callgate_module name)
     add_library(${target} STATIC ${sources} ${headers})
     target_compile_options(${target} PRIVATE ${CALLGATE_WARNINGS})
     target_precompile_headers(${target} REUSE_FROM ${MODULE_PCH})
-    if(CALLGATE_UNITY AND NOT MODULE_APART)
+    if(CALLGATE_UNITY)
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
     endif()
   else()
@@ -48,6 +48,9 @@ function(callgate_module name)
     target_link_libraries(${target}_test PRIVATE callgate_source_path)
     target_compile_options(${target}_test PRIVATE ${CALLGATE_WARNINGS} ${CALLGATE_TEST_OPTIONS})
     target_precompile_headers(${target}_test REUSE_FROM callgate_pch_test)
+    if(CALLGATE_UNITY)
+      set_target_properties(${target}_test PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    endif()
     callgate_register_tests(${target}_test ${name} "${MODULE_TOGETHER}")
   endif()
 endfunction()

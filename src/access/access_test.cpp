@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::access_test {
 namespace {
 
 KeyConfig key(std::string name, std::string secret) {
@@ -107,4 +107,4 @@ TEST(RequestId, keeps_short_harmless_ids_only) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::access_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::limits_test {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -57,4 +57,4 @@ TEST(ConcurrencyLimit, takes_another_limit_while_something_runs) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::limits_test

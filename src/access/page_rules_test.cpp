@@ -7,7 +7,7 @@
 
 #include "net/request_parser.h"
 
-namespace callgate::server {
+namespace callgate::server::page_rules_test {
 namespace {
 
 using testing::HasSubstr;
@@ -173,4 +173,4 @@ TEST(PageRules, json_comes_as_json) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::page_rules_test

@@ -5,7 +5,7 @@
 #include "store/migration.h"
 #include "store/postgres_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::shared_limits_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -107,4 +107,4 @@ TEST(RateLimit, takes_what_it_was_given_and_says_when_it_runs_low) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::shared_limits_test

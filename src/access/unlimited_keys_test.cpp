@@ -4,7 +4,7 @@
 #include "store/migration.h"
 #include "store/scratch_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::unlimited_keys_test {
 namespace {
 
 // Several gateways share limits. What is not limited is not shared.
@@ -32,4 +32,4 @@ TEST(SharedLimits, leave_keys_alone_that_have_none) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::unlimited_keys_test

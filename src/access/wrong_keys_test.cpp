@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace callgate::server {
+namespace callgate::server::wrong_keys_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -68,4 +68,4 @@ TEST(KnownAddresses, are_the_last_few) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::wrong_keys_test

@@ -6,7 +6,7 @@
 #include "admin/log_time.h"
 #include "base/url_query.h"
 
-namespace callgate::server {
+namespace callgate::server::log_query_test {
 namespace {
 
 using store::RequestState;
@@ -219,4 +219,4 @@ TEST(LogQuery, prefers_the_askers_own_request_or_the_key_that_is_named) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::log_query_test

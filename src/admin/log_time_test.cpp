@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::log_time_test {
 namespace {
 
 constexpr std::int64_t kNow = 1'800'000'000'000;
@@ -71,4 +71,4 @@ TEST(LogTime, writes_what_it_reads) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::log_time_test

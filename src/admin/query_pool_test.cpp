@@ -4,7 +4,7 @@
 
 #include <future>
 
-namespace callgate::server {
+namespace callgate::server::query_pool_test {
 namespace {
 
 net::Task<> ask(QueryPool& pool, net::Loop& loop, QueryPool::Work work, std::size_t count,
@@ -59,4 +59,4 @@ TEST(QueryPool, gives_up_on_a_slow_store_and_refuses_what_does_not_fit) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::query_pool_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace callgate {
+namespace callgate::ascii_test {
 namespace {
 
 TEST(IsAscii, sees_every_byte_of_every_length) {
@@ -21,4 +21,4 @@ TEST(IsAscii, sees_every_byte_of_every_length) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::ascii_test

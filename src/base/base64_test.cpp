@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::base64 {
+namespace callgate::base64::base64_test {
 namespace {
 
 std::string encoded(std::string_view bytes) {
@@ -42,4 +42,4 @@ TEST(Base64, refuses_what_it_does_not_write) {
 }
 
 }  // namespace
-}  // namespace callgate::base64
+}  // namespace callgate::base64::base64_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace callgate {
+namespace callgate::find_any_test {
 namespace {
 
 constexpr std::array kSet = {'\n', '\\', '\x80'};
@@ -29,4 +29,4 @@ TEST(FindAny, passes_over_what_lies_before) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::find_any_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::glob_test {
 namespace {
 
 TEST(Glob, matches_stars_and_question_marks) {
@@ -23,4 +23,4 @@ TEST(Glob, looks_at_case_unless_told_otherwise) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::glob_test

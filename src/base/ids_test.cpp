@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace callgate {
+namespace callgate::ids_test {
 namespace {
 
 TEST(IdMint, gives_the_same_ids_for_the_same_seed) {
@@ -40,4 +40,4 @@ TEST(IdMint, timed_ids_sort_by_their_time) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::ids_test

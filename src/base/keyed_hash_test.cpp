@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace callgate {
+namespace callgate::keyed_hash_test {
 namespace {
 
 // The vectors that come with the paper: key 00 01 .. 0f, input 00 01 .. up to the length.
@@ -19,4 +19,4 @@ TEST(KeyedHash, gives_the_published_values) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::keyed_hash_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::masked_url_test {
 namespace {
 
 using testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST(MaskedCommand, shows_the_program_and_its_long_options) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::masked_url_test

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace callgate {
+namespace callgate::memory_budget_test {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
@@ -87,4 +87,4 @@ TEST(MemoryBudget, counts_right_from_many_threads) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::memory_budget_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::path_pattern_test {
 namespace {
 
 TEST(PathPattern, without_a_star_matches_itself) {
@@ -27,4 +27,4 @@ TEST(PathPattern, a_suffix_stands_at_the_end) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::path_pattern_test

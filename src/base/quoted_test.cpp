@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::quoted_test {
 namespace {
 
 TEST(Quoted, keeps_short_words_and_cuts_long_ones) {
@@ -21,4 +21,4 @@ TEST(Quoted, never_cuts_a_character_in_two) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::quoted_test

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <type_traits>
 
-namespace callgate {
+namespace callgate::secret_test {
 namespace {
 
 TEST(Secret, matches_itself_only) {
@@ -39,4 +39,4 @@ TEST(Secret, mask_shows_the_end_of_a_long_one_only) {
 TEST(Secret, reveal_gives_the_text) { EXPECT_EQ(Secret("abc").reveal(), "abc"); }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::secret_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace callgate {
+namespace callgate::sha256_test {
 namespace {
 
 std::string hex(const Sha256::Digest& digest) {
@@ -41,4 +41,4 @@ TEST(Sha256, keeps_fields_apart) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::sha256_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace callgate {
+namespace callgate::surrogate_joiner_test {
 namespace {
 
 constexpr std::string_view kHigh = "\xED\xA0\xBD";  // U+D83D
@@ -64,4 +64,4 @@ TEST(SurrogateJoiner, forgets_a_half_on_request) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::surrogate_joiner_test

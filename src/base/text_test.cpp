@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace callgate {
+namespace callgate::text_test {
 namespace {
 
 TEST(Text, white_space_is_that_of_json) {
@@ -69,4 +69,4 @@ TEST(Text, a_number_that_is_too_large_is_the_largest) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::text_test

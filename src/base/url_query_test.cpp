@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::url_query_test {
 namespace {
 
 TEST(PercentEncoding, leaves_letters_digits_and_four_signs) {
@@ -38,4 +38,4 @@ TEST(UrlQuery, has_parameters_in_their_order) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::url_query_test

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace callgate {
+namespace callgate::utc_time_test {
 namespace {
 
 TEST(UtcTime, is_written_as_rfc_3339_has_it) {
@@ -20,4 +20,4 @@ TEST(UtcTime, has_four_digits_for_the_year) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::utc_time_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::utf8 {
+namespace callgate::utf8::utf8_test {
 namespace {
 
 TEST(Utf8, counts_the_bytes_of_a_cut_sequence) {
@@ -46,4 +46,4 @@ TEST(Utf8, writes_every_length_of_code_point) {
 }
 
 }  // namespace
-}  // namespace callgate::utf8
+}  // namespace callgate::utf8::utf8_test

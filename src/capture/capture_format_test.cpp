@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::capture_format_test {
 namespace {
 
 using Kind = CaptureLine::Kind;
@@ -206,4 +206,4 @@ TEST(CaptureFormat, prints_joined_bytes_cut_as_they_came) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::capture_format_test

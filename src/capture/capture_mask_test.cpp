@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::capture_mask_test {
 namespace {
 
 using testing::ElementsAre;
@@ -86,4 +86,4 @@ TEST(CaptureMask, masks_headers_by_name_and_other_texts_by_value) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::capture_mask_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::secret_mask_test {
 namespace {
 
 std::string masked(const std::vector<std::string>& secrets, std::string text, bool cut = false) {
@@ -59,4 +59,4 @@ TEST(SecretMask, leaves_no_part_of_a_secret_where_a_text_was_cut) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::secret_mask_test

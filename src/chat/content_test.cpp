@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::content_test {
 namespace {
 
 using Kind = ContentPart::Kind;
@@ -98,4 +98,4 @@ TEST(Content, a_field_is_the_first_of_its_name_and_null_is_not_given) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::content_test

@@ -4,7 +4,7 @@
 
 #include "chat/event_grammar.h"
 
-namespace callgate {
+namespace callgate::event_log_test {
 namespace {
 
 TEST(EventLog, joins_neighbouring_deltas_and_keeps_order) {
@@ -80,4 +80,4 @@ TEST(EventGrammar, wants_a_name_and_a_value_of_every_field) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::event_log_test

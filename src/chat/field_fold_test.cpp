@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::field_fold_test {
 namespace {
 
 using Scope = FieldReported::Scope;
@@ -75,4 +75,4 @@ TEST(FieldFold, keeps_the_order_and_bounds_the_names) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::field_fold_test

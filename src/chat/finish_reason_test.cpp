@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::finish_reason_test {
 namespace {
 
 TEST(FinishReason, follows_the_table_in_the_header) {
@@ -35,4 +35,4 @@ TEST(FinishReason, judges_by_the_last_call) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::finish_reason_test

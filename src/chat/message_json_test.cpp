@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::message_json_test {
 namespace {
 
 std::string fault_of(std::string_view json) {
@@ -89,4 +89,4 @@ TEST(MessageJson, the_old_form_of_a_call_gets_an_id_that_its_result_answers) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::message_json_test

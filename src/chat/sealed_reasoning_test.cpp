@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::sealed_reasoning_test {
 namespace {
 
 TEST(SealedReasoning, comes_back_as_it_was) {
-  for (const std::string detail :
+  for (const std::string& detail :
        {std::string("{}"), std::string(R"({"type":"reasoning.encrypted","data":"Em\nwK é"})")}) {
     const auto sealed = seal_reasoning(detail);
     ASSERT_TRUE(sealed);
@@ -32,4 +32,4 @@ TEST(SealedReasoning, has_a_limit) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::sealed_reasoning_test

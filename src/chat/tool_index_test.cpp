@@ -7,7 +7,7 @@
 
 #include "chat/call_names.h"
 
-namespace callgate {
+namespace callgate::tool_index_test {
 namespace {
 
 TEST(ToolIndex, finds_the_first_tool_of_a_name_among_few_and_many) {
@@ -40,4 +40,4 @@ TEST(CallNames, gives_the_newest_call_of_an_id_and_the_first_of_its_message) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::tool_index_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate {
+namespace callgate::usage_test {
 namespace {
 
 std::string sum(std::initializer_list<std::string_view> turns) {
@@ -36,4 +36,4 @@ TEST(Usage, of_several_turns_is_stated_if_every_one_is) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::usage_test

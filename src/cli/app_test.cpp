@@ -3,7 +3,7 @@
 #include "callgate/version.h"
 #include "cli/command_testing.h"
 
-namespace callgate::cli {
+namespace callgate::cli::app_test {
 namespace {
 
 using testing::HasSubstr;
@@ -154,4 +154,4 @@ TEST(VersionCommand, names_commit_compiler_and_libraries) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::app_test

@@ -1,6 +1,6 @@
 #include "cli/command_testing.h"
 
-namespace callgate::cli {
+namespace callgate::cli::config_command_test {
 namespace {
 
 using testing::HasSubstr;
@@ -88,4 +88,4 @@ TEST_F(ConfigCommandTest, names_the_fault_and_exits_with_1) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::config_command_test

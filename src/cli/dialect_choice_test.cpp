@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::cli {
+namespace callgate::cli::dialect_choice_test {
 namespace {
 
 std::string text_for(std::string_view model) {
@@ -52,4 +52,4 @@ TEST(DialectChoice, is_also_there_for_machines) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::dialect_choice_test

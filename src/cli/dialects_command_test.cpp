@@ -5,7 +5,7 @@
 #include "cli/command_testing.h"
 #include "json/writer.h"
 
-namespace callgate::cli {
+namespace callgate::cli::dialects_command_test {
 namespace {
 
 using testing::EndsWith;
@@ -76,4 +76,4 @@ TEST(DialectsCommand, says_which_dialect_a_model_is_read_as) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::dialects_command_test

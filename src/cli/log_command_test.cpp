@@ -1,7 +1,7 @@
 #include "callgate/version.h"
 #include "cli/command_testing.h"
 
-namespace callgate::cli {
+namespace callgate::cli::log_command_test {
 namespace {
 
 using testing::ElementsAre;
@@ -216,4 +216,4 @@ TEST_F(LogCommandTest, reads_a_store) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::log_command_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::cli {
+namespace callgate::cli::log_view_test {
 namespace {
 
 constexpr std::string_view kRow =
@@ -151,4 +151,4 @@ TEST(LogView, reads_a_page) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::log_view_test

@@ -1,6 +1,6 @@
 #include "cli/command_testing.h"
 
-namespace callgate::cli {
+namespace callgate::cli::parse_command_test {
 namespace {
 
 using testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST_F(ParseCommandTest, exits_with_2_when_it_cannot_read) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::parse_command_test

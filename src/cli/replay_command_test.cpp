@@ -2,7 +2,7 @@
 #include "cli/command_testing.h"
 #include "json/writer.h"
 
-namespace callgate::cli {
+namespace callgate::cli::replay_command_test {
 namespace {
 
 using testing::HasSubstr;
@@ -190,4 +190,4 @@ TEST_F(ReplayCommandTest, exits_with_2_when_it_cannot_run) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::replay_command_test

@@ -8,7 +8,7 @@
 #include "dialect/render/render.h"
 #include "json/writer.h"
 
-namespace callgate::cli {
+namespace callgate::cli::smoke_advice_test {
 namespace {
 
 using testing::Contains;
@@ -105,4 +105,4 @@ TEST(SmokeAdvice, says_what_to_do_about_servers_that_refuse_tools) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::smoke_advice_test

@@ -2,7 +2,7 @@
 #include "cli/command_testing.h"
 #include "cli/smoke_run.h"
 
-namespace callgate::cli {
+namespace callgate::cli::smoke_command_test {
 namespace {
 
 using testing::AllOf;
@@ -247,4 +247,4 @@ TEST(SmokeRun, judges_what_follows_a_disconnect) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::smoke_command_test

@@ -17,7 +17,7 @@
 #include "contract/object_contract.h"
 #include "dialect/render/render.h"
 
-namespace callgate::cli {
+namespace callgate::cli::smoke_report_test {
 namespace {
 
 using contract::RuleVerdict;
@@ -204,4 +204,4 @@ TEST_F(SmokeFiles, are_named_like_the_model_as_far_as_names_go) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::smoke_report_test

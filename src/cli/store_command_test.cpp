@@ -1,6 +1,6 @@
 #include "cli/command_testing.h"
 
-namespace callgate::cli {
+namespace callgate::cli::store_command_test {
 namespace {
 
 using testing::HasSubstr;
@@ -86,4 +86,4 @@ TEST_F(StoreCommandTest, reports_faults_and_exits_with_1) {
 }
 
 }  // namespace
-}  // namespace callgate::cli
+}  // namespace callgate::cli::store_command_test

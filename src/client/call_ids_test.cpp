@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::client {
+namespace callgate::client::call_ids_test {
 namespace {
 
 TEST(CallIds, keeps_what_is_given) {
@@ -53,4 +53,4 @@ TEST(CallIds, does_not_answer_a_call_twice) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::call_ids_test

@@ -4,7 +4,7 @@
 
 #include "client/protocol.h"
 
-namespace callgate::client {
+namespace callgate::client::registry_test {
 namespace {
 
 TEST(Protocols, describe_themselves_completely) {
@@ -64,4 +64,4 @@ TEST(Protocols, list_models) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::registry_test

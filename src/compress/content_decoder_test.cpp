@@ -4,7 +4,7 @@
 
 #include "compress/content_encoder.h"
 
-namespace callgate::compress {
+namespace callgate::compress::content_decoder_test {
 namespace {
 
 constexpr Format kFormats[] = {Format::gzip, Format::deflate, Format::bare_deflate, Format::br,
@@ -207,4 +207,4 @@ TEST(ContentDecoder, lets_very_regular_streams_pass) {
 }
 
 }  // namespace
-}  // namespace callgate::compress
+}  // namespace callgate::compress::content_decoder_test

@@ -12,7 +12,7 @@
 #include "config/config_text.h"
 #include "config/tool_config.h"
 
-namespace callgate::server {
+namespace callgate::server::config_test {
 namespace {
 
 using testing::HasSubstr;
@@ -414,4 +414,4 @@ TEST(Config, every_key_has_its_row_in_the_docs) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::config_test

@@ -6,7 +6,7 @@
 
 #include "config/config.h"
 
-namespace callgate::server {
+namespace callgate::server::environment_test {
 namespace {
 
 using testing::HasSubstr;
@@ -57,4 +57,4 @@ TEST_F(EnvironmentTest, a_switch_has_several_words) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::environment_test

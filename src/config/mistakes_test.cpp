@@ -13,7 +13,7 @@
 #include "config/text_expansion.h"
 #include "json/reader.h"
 
-namespace callgate::server {
+namespace callgate::server::mistakes_test {
 namespace {
 
 using testing::HasSubstr;
@@ -230,4 +230,4 @@ TEST(PrintSchema, is_json_and_has_every_section) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::mistakes_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::restart_test {
 namespace {
 
 using testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(ChangesForRestart, tls_can_change_its_files_but_not_come_or_go) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::restart_test

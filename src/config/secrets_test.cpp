@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::secrets_test {
 namespace {
 
 using testing::ElementsAre;
@@ -33,4 +33,4 @@ TEST(Secrets, collects_those_of_tools_and_hooks) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::secrets_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::tool_config_test {
 namespace {
 
 using testing::HasSubstr;
@@ -240,4 +240,4 @@ TEST(LoopOptions, have_every_key_of_the_table) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::tool_config_test

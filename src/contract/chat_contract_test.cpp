@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace callgate::contract {
+namespace callgate::contract::chat_contract_test {
 namespace {
 
 const std::vector<ToolSpec>& tools() {
@@ -301,4 +301,4 @@ TEST(ChatContract, rules_have_names_of_their_own_and_say_one_sentence) {
 }
 
 }  // namespace
-}  // namespace callgate::contract
+}  // namespace callgate::contract::chat_contract_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::contract {
+namespace callgate::contract::event_contract_test {
 namespace {
 
 const ToolSpec& event_weather() {
@@ -295,4 +295,4 @@ TEST(EventContract, a_refusal_is_judged_by_its_status_alone) {
 }
 
 }  // namespace
-}  // namespace callgate::contract
+}  // namespace callgate::contract::event_contract_test

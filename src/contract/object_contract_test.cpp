@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::contract {
+namespace callgate::contract::object_contract_test {
 namespace {
 
 const ToolSpec& weather() {
@@ -130,4 +130,4 @@ TEST(ObjectContract, says_of_a_refusal_only_that_it_is_one) {
 }
 
 }  // namespace
-}  // namespace callgate::contract
+}  // namespace callgate::contract::object_contract_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::call_habits_test {
 namespace {
 
 class CallHabitsTest : public testing::Test {
@@ -46,4 +46,4 @@ TEST_F(CallHabitsTest, logs_once_per_model_that_a_call_was_read_from_text) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::call_habits_test

@@ -7,7 +7,7 @@
 
 #include "net/net_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::child_host_test {
 namespace {
 
 using testing::HasSubstr;
@@ -172,4 +172,4 @@ TEST(AnswerLane, ends_an_answer_that_nobody_reads) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::child_host_test

@@ -5,7 +5,7 @@
 #include "dial/child_host.h"
 #include "net/net_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::codex_call_test {
 namespace {
 
 using testing::HasSubstr;
@@ -94,4 +94,4 @@ cat > /dev/null)"),
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::codex_call_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::codex_conversation_test {
 namespace {
 
 using State = Conversation::State;
@@ -147,4 +147,4 @@ TEST(ChildPrompt, has_what_the_wire_needs) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::codex_conversation_test

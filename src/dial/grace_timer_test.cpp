@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::grace_timer_test {
 namespace {
 
 TEST(GraceTimer, starts_anew_with_every_finished_call_and_not_with_what_else_comes) {
@@ -24,4 +24,4 @@ TEST(GraceTimer, waits_while_a_call_is_open) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::grace_timer_test

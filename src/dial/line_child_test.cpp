@@ -5,7 +5,7 @@
 
 #include "net/net_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::line_child_test {
 namespace {
 
 using testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST_F(LineChildTest, says_nothing_once_it_was_dropped) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::line_child_test

@@ -6,7 +6,7 @@
 #include "dial/qwen_web_testing.h"
 #include "session/session_id.h"
 
-namespace callgate::server {
+namespace callgate::server::qwen_web_upstream_test {
 namespace {
 
 using testing::HasSubstr;
@@ -159,4 +159,4 @@ TEST_F(QwenWebUpstream, finds_what_clients_left_out_by_the_opening_when_told_to)
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::qwen_web_upstream_test

@@ -5,7 +5,7 @@
 
 #include "net/net_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::rpc_child_test {
 namespace {
 
 using testing::ElementsAre;
@@ -135,4 +135,4 @@ TEST_F(RpcChildTest, answers_the_requests_of_the_child) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::rpc_child_test

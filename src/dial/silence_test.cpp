@@ -4,7 +4,7 @@
 
 #include "callgate/pipeline.h"
 
-namespace callgate::server {
+namespace callgate::server::silence_test {
 namespace {
 
 constexpr std::string_view kText =
@@ -118,4 +118,4 @@ TEST_F(SilenceTest, has_no_limit_for_child_programs) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::silence_test

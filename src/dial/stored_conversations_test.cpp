@@ -12,7 +12,7 @@
 #include "store/postgres_testing.h"
 #include "store/scratch_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::stored_conversations_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -260,4 +260,4 @@ TEST(StoredConversations, uses_memory_or_refuses_while_the_store_is_away) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::stored_conversations_test

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <fstream>
 
-namespace callgate::server {
+namespace callgate::server::targets_test {
 namespace {
 
 class TargetsTest : public testing::Test {
@@ -196,4 +196,4 @@ TEST_F(TargetsTest, keeps_the_host_of_a_child_program_that_did_not_change) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::targets_test

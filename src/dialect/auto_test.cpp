@@ -8,7 +8,7 @@
 #include "dialect/family/call_object.h"
 #include "dialect/golden_testing.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::auto_test {
 namespace {
 
 using golden::Case;
@@ -194,4 +194,4 @@ INSTANTIATE_TEST_SUITE_P(Dialects, Auto, testing::ValuesIn(kUnambiguous),
                          [](const auto& row) { return std::string(row.param); });
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::auto_test

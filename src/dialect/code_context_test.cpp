@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace callgate::dialect {
+namespace callgate::dialect::code_context_test {
 namespace {
 
 // What is said of the place after `text`: `line` start, `quoted`, or `prose`.
@@ -116,4 +116,4 @@ TEST(CodeContext, does_not_depend_on_cuts) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::code_context_test

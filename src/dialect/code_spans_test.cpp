@@ -8,7 +8,7 @@
 #include "chat/event_log.h"
 #include "dialect/golden_testing.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::code_spans_test {
 namespace {
 
 // The rows of the table: what a call in inline code is, by dialect.
@@ -66,4 +66,4 @@ TEST(CodeSpansTable, names_only_dialects) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::code_spans_test

@@ -13,7 +13,7 @@
 #include "dialect/auto_signs.h"
 #include "dialect/golden_testing.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::document_test {
 namespace {
 
 using golden::Case;
@@ -158,4 +158,4 @@ TEST(Document, is_one_of_our_own_pages) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::document_test

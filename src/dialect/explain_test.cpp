@@ -7,7 +7,7 @@
 #include "chat/event_log.h"
 #include "dialect/golden_testing.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::explain_test {
 namespace {
 
 class Lines final : public Explainer {
@@ -273,4 +273,4 @@ TEST(Explain, changes_nothing_and_says_the_same_at_every_cut) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::explain_test

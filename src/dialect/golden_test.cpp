@@ -14,7 +14,7 @@
 #include "dialect/output.h"
 #include "json/reader.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::golden_test {
 namespace {
 
 using golden::Case;
@@ -119,4 +119,4 @@ TEST(Registry, is_sorted_by_name_and_complete) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::golden_test

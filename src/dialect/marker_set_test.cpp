@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace callgate::dialect {
+namespace callgate::dialect::marker_set_test {
 namespace {
 
 constexpr std::string_view kTags[] = {"<tool_call>", "<think>", "</think>", "[", "[TOOL]", "aab"};
@@ -90,4 +90,4 @@ TEST(MarkerSet, finds_a_marker_inside_a_longer_one_that_failed) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::marker_set_test

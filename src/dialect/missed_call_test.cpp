@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace callgate::dialect {
+namespace callgate::dialect::missed_call_test {
 namespace {
 
 const std::vector<ToolSpec> kTools = {{.name = "get_weather"}};
@@ -36,4 +36,4 @@ TEST(MissedCall, leaves_prose_alone) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::missed_call_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace callgate::dialect {
+namespace callgate::dialect::models_test {
 namespace {
 
 std::string name_of(const Dialect* dialect) {
@@ -156,4 +156,4 @@ TEST(Models, that_are_known_are_never_tied) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::models_test

@@ -212,9 +212,7 @@ inline void Output::expect_plain() { plain_ = committed_ && carry_.empty(); }
 
 inline bool Output::pass_plain(std::string_view bytes) {
   if (!plain_) return false;
-  const char* const end = bytes.data() + bytes.size();
-  const json::StringRun run = json::string_run(bytes.data(), end);
-  plain_ = run.end == end && run.ascii && !bytes.empty();
+  plain_ = !bytes.empty() && json::is_plain_string(bytes.data(), bytes.size());
   if (!plain_) return false;
   audit_.arguments += bytes.size();
   accept(Kind::arguments, bytes);

@@ -5,7 +5,7 @@
 #include "chat/event_grammar.h"
 #include "chat/event_log.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::output_test {
 namespace {
 
 class OutputTest : public testing::Test {
@@ -118,4 +118,4 @@ TEST_F(OutputTest, passes_plain_pushes_only_while_they_are_expected) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::output_test

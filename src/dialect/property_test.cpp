@@ -8,7 +8,7 @@
 #include "dialect/oracle_testing.h"
 #include "json/writer.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::property_test {
 namespace {
 
 using golden::Case;
@@ -149,4 +149,4 @@ INSTANTIATE_TEST_SUITE_P(Dialects, Property, testing::ValuesIn(all().begin(), al
                          [](const auto& row) { return std::string(row.param->name); });
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::property_test

@@ -6,7 +6,7 @@
 #include "dialect/random_turn_testing.h"
 #include "dialect/reference_testing.h"
 
-namespace callgate::dialect::reference {
+namespace callgate::dialect::reference::reference_tagged_test {
 namespace {
 
 // How a dialect writes calls: %n is a tool's name, %k and %v a parameter's, %s and %t say what the value is, %p are all
@@ -369,4 +369,4 @@ INSTANTIATE_TEST_SUITE_P(Dialects, Tagged, testing::ValuesIn(kWritings),
                          [](const auto& row) { return std::string(row.param.dialect); });
 
 }  // namespace
-}  // namespace callgate::dialect::reference
+}  // namespace callgate::dialect::reference::reference_tagged_test

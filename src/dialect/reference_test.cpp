@@ -5,7 +5,7 @@
 #include "dialect/random_turn_testing.h"
 #include "dialect/reference_testing.h"
 
-namespace callgate::dialect::reference {
+namespace callgate::dialect::reference::reference_test {
 namespace {
 
 struct Row {
@@ -98,4 +98,4 @@ INSTANTIATE_TEST_SUITE_P(Dialects, AgainstReference, testing::ValuesIn(kRows),
                          [](const auto& row) { return std::string(row.param.dialect); });
 
 }  // namespace
-}  // namespace callgate::dialect::reference
+}  // namespace callgate::dialect::reference::reference_test

@@ -9,7 +9,7 @@
 #include "chat/event_log.h"
 #include "json/writer.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::roundtrip_test {
 namespace {
 
 // How a dialect writes one call: head NAME middle ARGUMENTS tail; `open` and `close` around one or several of them.
@@ -206,4 +206,4 @@ INSTANTIATE_TEST_SUITE_P(Dialects, Roundtrip, testing::ValuesIn(kWritings),
                          [](const auto& row) { return std::string(row.param.dialect); });
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::roundtrip_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::dialect {
+namespace callgate::dialect::special_tokens_test {
 namespace {
 
 TEST(SpecialTokens, are_kept_for_every_dialect_that_may_have_them) {
@@ -17,4 +17,4 @@ TEST(SpecialTokens, are_kept_for_every_dialect_that_may_have_them) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::special_tokens_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::dialect {
+namespace callgate::dialect::tool_schema_test {
 namespace {
 
 std::string sample(std::string property) {
@@ -53,4 +53,4 @@ TEST(ToolSchema, samples_the_required_parameters_or_the_first_one) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::tool_schema_test

@@ -5,7 +5,7 @@
 #include "chat/event_grammar.h"
 #include "chat/event_log.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::turn_parser_test {
 namespace {
 
 struct Push {
@@ -99,4 +99,4 @@ TEST(TurnParser, cuts_no_escape_in_two) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::turn_parser_test

@@ -31,7 +31,7 @@ void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace callgate {
+namespace callgate::allocation_test {
 namespace {
 
 std::string choice(std::string_view delta) {
@@ -181,4 +181,4 @@ TEST(Allocation, is_zero_for_frames_of_the_gemini_api_and_for_elements_of_its_ar
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::allocation_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::engine {
+namespace callgate::engine::answer_test {
 namespace {
 
 using testing::EndsWith;
@@ -130,4 +130,4 @@ TEST_F(AnswerTest, drops_white_space_before_a_call_only_where_the_client_has_cal
 }
 
 }  // namespace
-}  // namespace callgate::engine
+}  // namespace callgate::engine::answer_test

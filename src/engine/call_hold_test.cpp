@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::engine {
+namespace callgate::engine::call_hold_test {
 namespace {
 
 // Writes down what reaches it.
@@ -114,4 +114,4 @@ TEST(CallHold, says_nothing_of_a_failure_while_it_holds) {
 }
 
 }  // namespace
-}  // namespace callgate::engine
+}  // namespace callgate::engine::call_hold_test

@@ -7,7 +7,7 @@
 #include "engine/fake_dialect_testing.h"
 #include "json/writer.h"
 
-namespace callgate::engine {
+namespace callgate::engine::dialect_stage_test {
 namespace {
 
 struct Parsed {
@@ -236,4 +236,4 @@ TEST(DialectStage, joins_false_starts_of_markers_with_their_neighbours) {
 }
 
 }  // namespace
-}  // namespace callgate::engine
+}  // namespace callgate::engine::dialect_stage_test

@@ -4,7 +4,7 @@
 #include "client/protocol.h"
 #include "upstream/wire_format.h"
 
-namespace callgate::engine {
+namespace callgate::engine::field_return_test {
 namespace {
 
 TEST(FieldReturn, of_a_call_and_a_message_is_unchanged) {
@@ -28,4 +28,4 @@ TEST(FieldReturn, of_a_call_and_a_message_is_unchanged) {
 }
 
 }  // namespace
-}  // namespace callgate::engine
+}  // namespace callgate::engine::field_return_test

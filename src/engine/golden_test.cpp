@@ -17,7 +17,7 @@
 #include "base/cuts_testing.h"
 #include "engine/golden_testing.h"
 
-namespace callgate {
+namespace callgate::golden_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ TEST(WireGoldenFiles, show_every_repair_of_a_wire_format) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::golden_test

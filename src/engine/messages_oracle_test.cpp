@@ -17,7 +17,7 @@
 #include "json/reader.h"
 #include "upstream/wire_format.h"
 
-namespace callgate {
+namespace callgate::messages_oracle_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -216,4 +216,4 @@ TEST(MessagesRequestOracle, reads_what_was_encoded) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::messages_oracle_test

@@ -4,7 +4,7 @@
 
 #include "engine/fake_dialect_testing.h"
 
-namespace callgate {
+namespace callgate::pipeline_test {
 namespace {
 
 std::string frame(std::string_view data) { return "data: " + std::string(data) + "\n\n"; }
@@ -316,4 +316,4 @@ TEST_F(PipelineTest, ends_a_turn_that_failed_for_a_sink_too_and_lets_go_what_it_
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::pipeline_test

@@ -3,7 +3,7 @@
 
 #include "callgate/pipeline.h"
 
-namespace callgate {
+namespace callgate::policy_cut_test {
 namespace {
 
 std::string delta(int choice, std::string_view members) {
@@ -121,4 +121,4 @@ TEST_F(PolicyCut, of_one_choice_leaves_the_other_its_own_end) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::policy_cut_test

@@ -4,7 +4,7 @@
 #include "callgate/pipeline.h"
 #include "engine/fake_dialect_testing.h"
 
-namespace callgate {
+namespace callgate::policy_order_test {
 namespace {
 
 std::string delta(std::string_view members) {
@@ -212,4 +212,4 @@ TEST_F(PolicyOrder, a_cut_lets_coalesced_reasoning_go_first) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::policy_order_test

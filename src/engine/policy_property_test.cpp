@@ -11,7 +11,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 
-namespace callgate {
+namespace callgate::policy_property_test {
 namespace {
 
 using Random = std::mt19937;
@@ -242,4 +242,4 @@ TEST(PolicyProperty, random_policies_give_turns_that_obey_the_grammar_and_the_co
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::policy_property_test

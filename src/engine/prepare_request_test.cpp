@@ -8,7 +8,7 @@
 #include "client/protocol.h"
 #include "dialect/render/render.h"
 
-namespace callgate::engine {
+namespace callgate::engine::prepare_request_test {
 namespace {
 
 constexpr std::string_view kConversation = R"({"model":"m","messages":[
@@ -278,4 +278,4 @@ TEST(PrepareRequest, rules_say_whether_they_change_anything) {
 }
 
 }  // namespace
-}  // namespace callgate::engine
+}  // namespace callgate::engine::prepare_request_test

@@ -8,7 +8,7 @@
 #include "engine/golden_testing.h"
 #include "upstream/wire_format.h"
 
-namespace callgate {
+namespace callgate::protocol_losses_test {
 namespace {
 
 struct Sample {
@@ -139,4 +139,4 @@ TEST(ProtocolLosses, are_none_where_the_upstream_speaks_the_same) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::protocol_losses_test

@@ -14,7 +14,7 @@
 #include "json/writer.h"
 #include "upstream/wire_format.h"
 
-namespace callgate {
+namespace callgate::protocol_oracle_test {
 namespace {
 
 using engine::WireCase;
@@ -255,4 +255,4 @@ TEST(ProtocolRequests, are_read_as_what_was_asked) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::protocol_oracle_test

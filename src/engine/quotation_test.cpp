@@ -7,7 +7,7 @@
 #include "json/writer.h"
 #include "upstream/wire_format.h"
 
-namespace callgate {
+namespace callgate::quotation_test {
 namespace {
 
 constexpr std::string_view kQuoted =
@@ -125,4 +125,4 @@ TEST(Quotation, is_not_what_stands_alone_on_its_line) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::quotation_test

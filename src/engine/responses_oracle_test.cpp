@@ -16,7 +16,7 @@
 #include "engine/golden_case.h"
 #include "upstream/wire_format.h"
 
-namespace callgate {
+namespace callgate::responses_oracle_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -179,4 +179,4 @@ TEST_P(ResponsesOracle, reads_back_the_request_that_its_format_wrote) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::responses_oracle_test

@@ -4,7 +4,7 @@
 
 #include "callgate/pipeline.h"
 
-namespace callgate::engine {
+namespace callgate::engine::turn_keeper_test {
 namespace {
 
 std::string frame(std::string_view data) { return "data: " + std::string(data) + "\n\n"; }
@@ -150,4 +150,4 @@ TEST(TurnKeeper, keeps_nothing_unless_asked) {
 }
 
 }  // namespace
-}  // namespace callgate::engine
+}  // namespace callgate::engine::turn_keeper_test

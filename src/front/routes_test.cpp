@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::routes_test {
 namespace {
 
 using testing::HasSubstr;
@@ -69,4 +69,4 @@ TEST(Routes, any_path_can_be_asked_for_its_options) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::routes_test

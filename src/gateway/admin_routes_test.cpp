@@ -6,7 +6,7 @@
 #include "gateway/gateway_client_testing.h"
 #include "store/scratch_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::admin_routes_test {
 namespace {
 
 using testing::HasSubstr;
@@ -280,4 +280,4 @@ TEST_F(ConversationRoutesTest, an_open_gateway_has_conversations_of_nobody) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::admin_routes_test

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <semaphore>
 
-namespace callgate::server {
+namespace callgate::server::background_work_test {
 namespace {
 
 TEST(BackgroundWork, does_not_let_the_caller_wait) {
@@ -61,4 +61,4 @@ TEST(BackgroundWork, waits_for_a_run_that_has_begun) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::background_work_test

@@ -5,7 +5,7 @@
 
 #include "gateway/gateway_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::edge_test {
 namespace {
 
 using testing::AllOf;
@@ -228,4 +228,4 @@ TEST_F(EdgeTest, metrics_are_for_whom_the_configuration_says) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::edge_test

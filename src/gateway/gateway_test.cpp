@@ -5,7 +5,7 @@
 
 #include "gateway/gateway_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::gateway_test {
 namespace {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST_F(GatewayTest, answers_with_the_error_of_its_only_upstream) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::gateway_test

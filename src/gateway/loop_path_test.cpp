@@ -5,7 +5,7 @@
 #include "gateway/gateway_testing.h"
 #include "json/member.h"
 
-namespace callgate::server {
+namespace callgate::server::loop_path_test {
 namespace {
 
 using testing::HasSubstr;
@@ -268,4 +268,4 @@ TEST_F(LoopPathTest, reads_only_so_many_calls_of_a_turn) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::loop_path_test

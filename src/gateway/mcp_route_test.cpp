@@ -5,7 +5,7 @@
 
 #include "gateway/gateway_client_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::mcp_route_test {
 namespace {
 
 using testing::HasSubstr;
@@ -146,4 +146,4 @@ TEST_F(McpRouteTest, ends_a_stream_of_changes_when_its_client_leaves) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::mcp_route_test

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace callgate::server {
+namespace callgate::server::memory_limit_test {
 namespace {
 
 TEST(MemoryLimit, is_the_least_of_the_groups_around_the_process) {
@@ -38,4 +38,4 @@ TEST(MemoryLimit, is_the_least_of_the_groups_around_the_process) {
 TEST(MemoryLimit, is_something_on_every_machine) { EXPECT_GT(usual_memory_limit(), 1u << 20); }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::memory_limit_test

@@ -4,7 +4,7 @@
 
 #include "gateway/gateway_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::memory_test {
 namespace {
 
 using testing::AllOf;
@@ -144,4 +144,4 @@ TEST_F(MemoryTest, a_loop_that_finds_no_memory_ends) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::memory_test

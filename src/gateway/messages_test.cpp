@@ -4,7 +4,7 @@
 
 #include "gateway/gateway_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::messages_test {
 namespace {
 
 using testing::AllOf;
@@ -135,8 +135,8 @@ TEST_F(MessagesGateway, answers_errors_in_its_own_words) {
 }
 
 TEST_F(MessagesGateway, tells_a_client_without_a_key_not_to_retry) {
-  TestGateway gateway(loop_,
-                      "[[key]]\nname = \"k\"\nsecret = \"sk-0123456789abcdef\"\n" + config("openai_chat"));
+  TestGateway gateway(
+      loop_, "[[key]]\nname = \"k\"\nsecret = \"sk-0123456789abcdef\"\n" + config("openai_chat"));
   const TestAnswer answer = gateway.ask("{}", {{"x-api-key", "wrong"}}, kMessages);
   EXPECT_EQ(answer.status, 401);
   EXPECT_EQ(answer.header("x-should-retry"), "false");
@@ -299,4 +299,4 @@ TEST_F(MessagesGateway, runs_a_loop_and_keeps_what_the_client_wrote) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::messages_test

@@ -6,7 +6,7 @@
 
 #include "turn/snapshot.h"
 
-namespace callgate::server {
+namespace callgate::server::models_test {
 namespace {
 
 using testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST(Models, are_as_old_as_the_configuration) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::models_test

@@ -6,7 +6,7 @@
 #include "json/member.h"
 #include "response/response_events.h"
 
-namespace callgate::server {
+namespace callgate::server::responses_test {
 namespace {
 
 using testing::HasSubstr;
@@ -246,4 +246,4 @@ TEST_F(Responses, fail_in_their_own_words) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::responses_test

@@ -4,7 +4,7 @@
 
 #include "gateway/gateway_client_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::room_socket_test {
 namespace {
 
 using testing::HasSubstr;
@@ -185,4 +185,4 @@ TEST_F(RoomSocketTest, is_counted) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::room_socket_test

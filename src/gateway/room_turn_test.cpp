@@ -7,7 +7,7 @@
 #include "gateway/gateway_testing.h"
 #include "room/rooms.h"
 
-namespace callgate::server {
+namespace callgate::server::room_turn_test {
 namespace {
 
 using testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST_F(RoomTurnTest, keeps_what_was_said_before_its_upstream_failed) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::room_turn_test

@@ -4,7 +4,7 @@
 
 #include "gateway/gateway_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::same_format_test {
 namespace {
 
 using testing::HasSubstr;
@@ -185,4 +185,4 @@ TEST_F(ProtocolAccessTest, shows_models_in_every_protocol) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::same_format_test

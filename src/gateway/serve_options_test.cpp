@@ -7,7 +7,7 @@
 
 #include "net/net_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::serve_options_test {
 namespace {
 
 using testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST_F(ServeOptionsTest, gives_the_exporter_what_otlp_says) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::serve_options_test

@@ -16,7 +16,7 @@
 #include "net/tls_testing.h"
 #include "tool/host.h"
 
-namespace callgate::server {
+namespace callgate::server::service_test {
 namespace {
 
 using testing::HasSubstr;
@@ -374,4 +374,4 @@ TEST_F(DrainTest, a_reload_does_not_keep_a_service_from_ending) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::service_test

@@ -11,7 +11,7 @@
 #include "net/net_testing.h"
 #include "net/server.h"
 
-namespace callgate::server {
+namespace callgate::server::text_tools_test {
 namespace {
 
 using testing::HasSubstr;
@@ -215,4 +215,4 @@ TEST(Parserless, refuses_still_where_nobody_would_read_the_text) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::text_tools_test

@@ -10,7 +10,7 @@
 #include "gateway/gateway_client_testing.h"
 #include "store/scratch_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::turn_facts_test {
 namespace {
 
 using testing::HasSubstr;
@@ -344,4 +344,4 @@ TEST_F(AdmissionTest, answers_the_questions_of_browsers) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::turn_facts_test

@@ -6,7 +6,7 @@
 
 #include "gateway/gateway_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::turn_path_test {
 namespace {
 
 using testing::HasSubstr;
@@ -445,4 +445,4 @@ TEST_F(TurnPathTest, ends_the_upstream_call_of_a_client_that_leaves) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::turn_path_test

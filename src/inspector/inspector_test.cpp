@@ -6,7 +6,7 @@
 #include "inspector/replay_request.h"
 #include "inspector/turn_view.h"
 
-namespace callgate::server {
+namespace callgate::server::inspector_test {
 namespace {
 
 using testing::HasSubstr;
@@ -149,4 +149,4 @@ TEST(TurnView, shows_a_turn_that_has_no_answer_yet) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::inspector_test

@@ -21,7 +21,7 @@ std::size_t allocations = 0;
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace callgate::json {
+namespace callgate::json::allocation_test {
 namespace {
 
 constexpr std::string_view kFrame =
@@ -83,4 +83,4 @@ TEST(Allocations, are_counted) {
 }
 
 }  // namespace
-}  // namespace callgate::json
+}  // namespace callgate::json::allocation_test

@@ -4,7 +4,7 @@
 
 #include "json/reader.h"
 
-namespace callgate::json {
+namespace callgate::json::escape_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -48,4 +48,4 @@ TEST(Escape, keeps_halves_of_surrogate_pairs_on_request) {
 }
 
 }  // namespace
-}  // namespace callgate::json
+}  // namespace callgate::json::escape_test

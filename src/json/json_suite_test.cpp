@@ -11,7 +11,7 @@
 #include "json/nesting.h"
 #include "json/reader.h"
 
-namespace callgate::json {
+namespace callgate::json::json_suite_test {
 namespace {
 
 struct SuiteCase {
@@ -88,4 +88,4 @@ TEST(JsonSuite, is_read_as_javascript_reads_it) {
 }
 
 }  // namespace
-}  // namespace callgate::json
+}  // namespace callgate::json::json_suite_test

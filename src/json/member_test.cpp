@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::json {
+namespace callgate::json::member_test {
 namespace {
 
 TEST(Member, is_the_json_of_the_last_with_that_name) {
@@ -36,4 +36,4 @@ TEST(Member, text_is_that_of_a_string_and_of_nothing_else) {
 }
 
 }  // namespace
-}  // namespace callgate::json
+}  // namespace callgate::json::member_test

@@ -4,7 +4,7 @@
 
 #include "json/test_documents.h"
 
-namespace callgate::json {
+namespace callgate::json::reader_test {
 namespace {
 
 // Reads a whole value through the typed calls.
@@ -278,4 +278,4 @@ TEST(Reader, starts_again_after_reset) {
 }
 
 }  // namespace
-}  // namespace callgate::json
+}  // namespace callgate::json::reader_test

@@ -9,7 +9,7 @@
 #include "json/reader.h"
 #include "json/test_documents.h"
 
-namespace callgate::json {
+namespace callgate::json::scanner_test {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<Scanner>);
@@ -316,4 +316,4 @@ TEST(Scanner, closes_a_prefix_of_a_valid_text_to_a_valid_text_or_says_that_it_ca
 }
 
 }  // namespace
-}  // namespace callgate::json
+}  // namespace callgate::json::scanner_test

@@ -4,7 +4,7 @@
 
 #include "json/reader.h"
 
-namespace callgate::json {
+namespace callgate::json::schema_sample_test {
 namespace {
 
 TEST(SampleArguments, makes_a_value_for_each_kind_of_schema) {
@@ -98,4 +98,4 @@ TEST(SampleArguments, gives_an_empty_object_for_an_odd_schema) {
 }
 
 }  // namespace
-}  // namespace callgate::json
+}  // namespace callgate::json::schema_sample_test

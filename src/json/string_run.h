@@ -78,6 +78,22 @@ inline StringRun run_to(const char* at, Marks found, bool ascii) {
   return {at + std::countr_zero(found.special) / kStep, ascii && (found.high & below) == 0};
 }
 
+// Not 0: one of the bytes is special or is not ASCII.
+inline std::uint64_t not_plain(std::uint64_t word) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+  const auto zero = [](std::uint64_t w) { return (w - kOnes) & ~w; };
+  const std::uint64_t control = word - kOnes * 0x20;
+  return (word | control | zero(word ^ (kOnes * '"')) | zero(word ^ (kOnes * '\\'))) &
+         (kOnes * 0x80);
+}
+
+template <typename Word>
+std::uint64_t load(const char* at) {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
 }  // namespace detail
 
 inline StringRun string_run(const char* at, const char* end) {
@@ -101,6 +117,28 @@ inline StringRun string_run(const char* at, const char* end) {
   // The zero byte after the last one counts as a control character and ends the run.
   const std::uint64_t word = detail::load_short(at, static_cast<std::size_t>(end - at));
   return detail::run_to(at, detail::marks(word), ascii);
+}
+
+// Whether all bytes are ASCII that a JSON string need not escape. Made for a few bytes: words may overlap.
+inline bool is_plain_string(const char* at, std::size_t size) {
+  using detail::load;
+  const char* const end = at + size;
+  if (size > 16) {
+    const StringRun run = string_run(at, end);
+    return run.end == end && run.ascii;
+  }
+  if (size >= 8) {
+    return (detail::not_plain(load<std::uint64_t>(at)) |
+            detail::not_plain(load<std::uint64_t>(end - 8))) == 0;
+  }
+  if (size >= 4) {
+    const std::uint64_t last = load<std::uint32_t>(end - 4);
+    return detail::not_plain(load<std::uint32_t>(at) | last << 32) == 0;
+  }
+  if (size == 0) return true;
+  constexpr std::uint64_t kSpaces = 0x2020202020000000ULL;
+  const auto byte = [&](std::size_t i) { return load<std::uint8_t>(at + i); };
+  return detail::not_plain(kSpaces | byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16) == 0;
 }
 
 }  // namespace callgate::json

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "json/reader.h"
 
-namespace callgate::json {
+namespace callgate::json::writer_test {
 namespace {
 
 std::string escaped(std::string_view text) {
@@ -141,4 +141,4 @@ TEST(Writer, takes_the_white_space_out_of_a_value_and_nothing_else) {
 }
 
 }  // namespace
-}  // namespace callgate::json
+}  // namespace callgate::json::writer_test

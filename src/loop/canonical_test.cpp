@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::loop {
+namespace callgate::loop::canonical_test {
 namespace {
 
 TEST(CanonicalJson, is_the_same_for_texts_that_mean_the_same) {
@@ -23,4 +23,4 @@ TEST(CanonicalJson, is_the_same_for_texts_that_mean_the_same) {
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::canonical_test

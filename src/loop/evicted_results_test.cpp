@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 
-namespace callgate::loop {
+namespace callgate::loop::evicted_results_test {
 namespace {
 
 Options options_with(std::size_t threshold) {
@@ -120,4 +120,4 @@ TEST(EvictedResults, forgets_the_oldest_first) {
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::evicted_results_test

@@ -6,7 +6,7 @@
 #include "chat/event_log.h"
 #include "loop/transcript_testing.h"
 
-namespace callgate::loop {
+namespace callgate::loop::fields_test {
 namespace {
 
 constexpr std::string_view kSignature = R"({"google":{"thought_signature":"c2ln"}})";
@@ -108,4 +108,4 @@ TEST_F(LoopFields, leave_the_texts_of_rounds_as_the_model_wrote_them) {
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::fields_test

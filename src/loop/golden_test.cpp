@@ -13,7 +13,7 @@
 #include "base/source_path_testing.h"
 #include "loop/transcript_testing.h"
 
-namespace callgate::loop {
+namespace callgate::loop::golden_test {
 namespace {
 
 struct Case {
@@ -155,4 +155,4 @@ TEST(LoopGolden, every_transcript_comes_out_as_written) {
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::golden_test

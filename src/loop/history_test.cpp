@@ -4,7 +4,7 @@
 
 #include "loop/transcript_testing.h"
 
-namespace callgate::loop {
+namespace callgate::loop::history_test {
 namespace {
 
 // `u` a user's message, `a` the assistant's words, `A12` calls 1 and 2, `1` the result of call 1.
@@ -104,4 +104,4 @@ TEST(History, the_answer_is_for_the_last_words_of_the_user) {
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::history_test

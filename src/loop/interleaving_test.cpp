@@ -9,7 +9,7 @@
 #include "chat/event_grammar.h"
 #include "loop/transcript_testing.h"
 
-namespace callgate::loop {
+namespace callgate::loop::interleaving_test {
 namespace {
 
 struct Scene {
@@ -225,4 +225,4 @@ TEST(LoopOrders, every_order_of_results_end_cancel_and_time_keeps_history_whole)
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::interleaving_test

@@ -2,7 +2,7 @@
 
 #include "callgate/loop_options.h"
 
-namespace callgate::loop {
+namespace callgate::loop::options_test {
 namespace {
 
 TEST(LoopOptions, are_set_from_text) {
@@ -126,4 +126,4 @@ TEST(LoopOptions, what_is_not_known_changes_nothing) {
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::options_test

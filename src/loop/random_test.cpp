@@ -8,7 +8,7 @@
 
 #include "loop/transcript_testing.h"
 
-namespace callgate::loop {
+namespace callgate::loop::random_test {
 namespace {
 
 class RandomRun {
@@ -235,4 +235,4 @@ TEST(ToolLoop, keeps_its_promises_under_random_inputs) {
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::random_test

@@ -1,10 +1,11 @@
+#include "callgate/run_to_end.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "callgate/run_to_end.h"
 #include "loop/transcript_testing.h"
 
-namespace callgate::loop {
+namespace callgate::loop::run_to_end_test {
 namespace {
 
 using testing::ElementsAre;
@@ -131,4 +132,4 @@ TEST_F(RunToEnd, what_the_time_limit_stops_does_not_begin) {
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::run_to_end_test

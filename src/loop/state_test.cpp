@@ -2,7 +2,7 @@
 
 #include "loop/transcript_testing.h"
 
-namespace callgate::loop {
+namespace callgate::loop::state_test {
 namespace {
 
 State sample() {
@@ -148,4 +148,4 @@ TEST(ToolLoop, tells_the_first_deadline) {
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::state_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::loop {
+namespace callgate::loop::tool_set_test {
 namespace {
 
 Tool tool_of(std::string name, std::string description = {}) {
@@ -111,4 +111,4 @@ TEST(ToolSet, a_tool_that_the_caller_insists_on_is_shown) {
 }
 
 }  // namespace
-}  // namespace callgate::loop
+}  // namespace callgate::loop::tool_set_test

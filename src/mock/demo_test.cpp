@@ -14,7 +14,7 @@
 #include "script/reply/reply_encoder.h"
 #include "upstream/wire_format.h"
 
-namespace callgate::server {
+namespace callgate::server::demo_test {
 namespace {
 
 using testing::HasSubstr;
@@ -245,4 +245,4 @@ TEST(Demo, calls_both_tools_in_every_dialect_with_the_same_arguments) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::demo_test

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <thread>
 
-namespace callgate::server {
+namespace callgate::server::mock_stdio_test {
 namespace {
 
 using testing::HasSubstr;
@@ -196,4 +196,4 @@ TEST_F(MockAppServerTest, stops_when_it_is_interrupted) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::mock_stdio_test

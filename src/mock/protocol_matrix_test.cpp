@@ -15,7 +15,7 @@
 #include "json/writer.h"
 #include "upstream/wire_format.h"
 
-namespace callgate::server {
+namespace callgate::server::protocol_matrix_test {
 namespace {
 
 using testing::HasSubstr;
@@ -250,4 +250,4 @@ TEST_P(ProtocolMatrix, serves_every_protocol_from_every_wire_format) {
 INSTANTIATE_TEST_SUITE_P(Cuts, ProtocolMatrix, testing::Values(1, 7, 4096));
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::protocol_matrix_test

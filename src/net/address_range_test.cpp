@@ -4,7 +4,7 @@
 
 #include "net/address.h"
 
-namespace callgate::net {
+namespace callgate::net::address_range_test {
 namespace {
 
 TEST(AddressKind, knows_what_is_not_the_internet) {
@@ -116,4 +116,4 @@ TEST(AddressRange, contains_what_its_prefix_covers) {
 }
 
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::address_range_test

@@ -5,7 +5,7 @@
 #include "net/net_testing.h"
 #include "net/server.h"
 
-namespace callgate::net {
+namespace callgate::net::client_limit_test {
 namespace {
 
 class ClientLimitTest : public testing::Test {
@@ -87,4 +87,4 @@ TEST_F(ClientLimitTest, passes_room_on_that_a_request_leaves_unused) {
 }
 
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::client_limit_test

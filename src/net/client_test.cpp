@@ -10,7 +10,7 @@
 #include "net/address.h"
 #include "net/net_testing.h"
 
-namespace callgate::net {
+namespace callgate::net::client_test {
 namespace {
 
 using testing::HasSubstr;
@@ -729,4 +729,4 @@ TEST(Resolver, gives_each_address_of_a_name_once) {
 }
 
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::client_test

@@ -10,7 +10,7 @@
 #include "net/client.h"
 #include "net/net_testing.h"
 
-namespace callgate::net {
+namespace callgate::net::client_yield_test {
 namespace {
 
 // A listener whose only connection gets the head of a response and then as many bytes as the kernel takes.
@@ -66,7 +66,10 @@ TEST(ClientExchange, lets_others_run_while_it_reads_a_body_that_is_there) {
     while (!server.begin()) co_await loop.sleep(Millis(1));
   };
   const auto other = [&]() -> Task<> {
-    for (; !over; ++turns) co_await loop.sleep(Millis(0));
+    while (!over) {
+      co_await loop.sleep(Millis(0));
+      ++turns;
+    }
   };
   const auto run = [&]() -> Task<> {
     ClientExchange exchange(client, target);
@@ -91,4 +94,4 @@ TEST(ClientExchange, lets_others_run_while_it_reads_a_body_that_is_there) {
 }
 
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::client_yield_test

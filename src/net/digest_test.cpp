@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::net {
+namespace callgate::net::digest_test {
 namespace {
 
 TEST(Digest, agrees_with_the_standard) {
@@ -11,4 +11,4 @@ TEST(Digest, agrees_with_the_standard) {
 }
 
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::digest_test

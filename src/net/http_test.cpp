@@ -4,7 +4,7 @@
 
 #include "net/url.h"
 
-namespace callgate::net {
+namespace callgate::net::http_test {
 namespace {
 
 TEST(Headers, finds_names_without_case) {
@@ -96,4 +96,4 @@ TEST(Url, knows_the_first_and_the_last_port) {
   EXPECT_EQ(parse_endpoint("host:0")->port, 0);
 }
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::http_test

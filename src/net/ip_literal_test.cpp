@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::net {
+namespace callgate::net::ip_literal_test {
 namespace {
 
 TEST(IpLiteral, reads_addresses_and_nothing_else) {
@@ -30,4 +30,4 @@ TEST(IpLiteral, knows_loopback_and_ipv4) {
 }
 
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::ip_literal_test

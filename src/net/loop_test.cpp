@@ -5,7 +5,7 @@
 
 #include "net/net_testing.h"
 
-namespace callgate::net {
+namespace callgate::net::loop_test {
 namespace {
 
 Task<int> plus_one(int number) { co_return number + 1; }
@@ -151,4 +151,4 @@ TEST(Signal, wakes_its_waiter_or_the_next_one) {
 }
 
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::loop_test

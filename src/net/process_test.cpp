@@ -12,7 +12,7 @@
 #include "net/keeper.h"
 #include "net/net_testing.h"
 
-namespace callgate::net {
+namespace callgate::net::process_test {
 namespace {
 
 using testing::HasSubstr;
@@ -238,4 +238,4 @@ TEST(Process, reads_with_a_time_limit) {
 }
 
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::process_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::net {
+namespace callgate::net::request_parser_test {
 namespace {
 
 using State = RequestParser::State;
@@ -374,4 +374,4 @@ TEST(RequestParser, an_absolute_target_without_a_path_is_the_root) {
   EXPECT_EQ(parser.head().path, "*");
 }
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::request_parser_test

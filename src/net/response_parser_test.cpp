@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::net {
+namespace callgate::net::response_parser_test {
 namespace {
 
 using State = ResponseParser::State;
@@ -154,4 +154,4 @@ TEST(ResponseParser, expects_no_body_after_304_either) {
             (Outcome{State::complete, "", true}));
 }
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::response_parser_test

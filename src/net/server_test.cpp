@@ -7,7 +7,7 @@
 
 #include "net/net_testing.h"
 
-namespace callgate::net {
+namespace callgate::net::server_test {
 namespace {
 
 using testing::EndsWith;
@@ -697,4 +697,4 @@ TEST(HttpServer, serves_as_many_connections_as_allowed_and_counts_them) {
   EXPECT_TRUE(answers(fourth));
 }
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::server_test

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace callgate::net {
+namespace callgate::net::timer_wheel_test {
 namespace {
 
 struct Timer {
@@ -91,4 +91,4 @@ TEST(TimerWheel, sleeps_long_when_all_is_far_away) {
 }
 
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::timer_wheel_test

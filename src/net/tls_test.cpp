@@ -8,7 +8,7 @@
 #include "net/net_testing.h"
 #include "net/tls_testing.h"
 
-namespace callgate::net {
+namespace callgate::net::tls_test {
 namespace {
 
 using testing::HasSubstr;
@@ -256,4 +256,4 @@ TEST(Tls, says_which_file_is_wrong) {
 }
 
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::tls_test

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace callgate::net {
+namespace callgate::net::websocket_codec_test {
 namespace {
 
 constexpr WebSocketLimits kLimits{.frame = 70'000, .message = 100'000};
@@ -221,4 +221,4 @@ TEST(WebSocketReader, knows_which_codes_a_close_may_have) {
   }
 }
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::websocket_codec_test

@@ -7,7 +7,7 @@
 
 #include "net/net_testing.h"
 
-namespace callgate::net {
+namespace callgate::net::websocket_test {
 namespace {
 
 using testing::HasSubstr;
@@ -201,4 +201,4 @@ TEST(WebSocket, queues_nothing_after_its_close_frame) {
             "a\x88\x06\x03\xF5slow");
 }
 }  // namespace
-}  // namespace callgate::net
+}  // namespace callgate::net::websocket_test

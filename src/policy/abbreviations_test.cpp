@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::policy {
+namespace callgate::policy::abbreviations_test {
 namespace {
 
 TEST(Abbreviations, a_stop_means_what_its_word_says) {
@@ -66,4 +66,4 @@ TEST(Abbreviations, only_some_words_follow_an_ordinal) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::abbreviations_test

@@ -7,7 +7,7 @@
 #include "policy/stop_after_tools.h"
 #include "policy/undeclared_tools.h"
 
-namespace callgate::policy {
+namespace callgate::policy::call_fields_test {
 namespace {
 
 const std::vector<Event> kCalls =
@@ -65,4 +65,4 @@ TEST(CallFields, stay_with_arguments_that_are_mended) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::call_fields_test

@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::call_limit_test {
 namespace {
 
 TEST(CallLimit, lets_exactly_that_many_calls_pass) {
@@ -34,4 +34,4 @@ TEST(CallLimit, ends_the_turn_for_the_calls_that_passed) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::call_limit_test

@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::call_whitespace_test {
 namespace {
 
 std::string passed(const std::vector<Event>& events, std::size_t max_held_back = 1000) {
@@ -97,4 +97,4 @@ TEST(CallWhitespace, is_text_when_there_is_too_much_of_it) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::call_whitespace_test

@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::calls_as_xml_test {
 namespace {
 
 TEST(CallsAsXml, writes_a_finished_call_into_the_text_beside_the_call) {
@@ -69,4 +69,4 @@ TEST(CallsAsXml, loses_nothing_of_arguments_above_the_limit) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::calls_as_xml_test

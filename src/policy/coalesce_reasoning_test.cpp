@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::coalesce_reasoning_test {
 namespace {
 
 // EventLog joins neighbours: pieces are counted here.
@@ -57,4 +57,4 @@ TEST(CoalesceReasoning, numbers_what_it_holds_back_so_that_a_timer_can_tell_piec
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::coalesce_reasoning_test

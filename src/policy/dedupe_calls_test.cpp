@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::dedupe_calls_test {
 namespace {
 
 class DedupeCallsTest : public testing::Test {
@@ -86,4 +86,4 @@ TEST_F(DedupeCallsTest, passes_a_call_that_is_too_long_to_hold_back) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::dedupe_calls_test

@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::error_after_tools_test {
 namespace {
 
 std::string end_of(const std::vector<Event>& events) {
@@ -30,4 +30,4 @@ TEST(ErrorAfterTools, changes_no_other_end) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::error_after_tools_test

@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::invalid_arguments_test {
 namespace {
 
 // The arguments that leave, when they come whole and when they come byte by byte.
@@ -96,4 +96,4 @@ TEST(RawArguments, passes_what_is_too_long_to_hold_back) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::invalid_arguments_test

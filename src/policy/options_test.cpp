@@ -2,7 +2,7 @@
 
 #include "callgate/policy.h"
 
-namespace callgate {
+namespace callgate::options_test {
 namespace {
 
 TEST(PolicyOptions, are_set_from_words) {
@@ -61,4 +61,4 @@ TEST(PolicyOptions, stay_as_they_are_when_a_name_or_value_is_not_known) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::options_test

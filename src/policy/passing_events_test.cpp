@@ -18,7 +18,7 @@
 #include "policy/undeclared_tools.h"
 #include "policy/unique_call_ids.h"
 
-namespace callgate::policy {
+namespace callgate::policy::passing_events_test {
 namespace {
 
 using Scope = FieldReported::Scope;
@@ -121,4 +121,4 @@ TEST_F(PassingEvents, hidden_reasoning_hides_nothing_else) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::passing_events_test

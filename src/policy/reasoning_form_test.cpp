@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::reasoning_form_test {
 namespace {
 
 TEST(ReasoningInText, stands_between_think_tags) {
@@ -27,4 +27,4 @@ TEST(HideReasoning, withholds_reasoning_and_counts_it) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::reasoning_form_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace callgate::policy {
+namespace callgate::policy::sentence_splitter_test {
 namespace {
 
 // A bar is where a sentence ends.
@@ -306,4 +306,4 @@ TEST(SentenceSplitter, work_grows_with_the_text_alone) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::sentence_splitter_test

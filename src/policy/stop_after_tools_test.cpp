@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::stop_after_tools_test {
 namespace {
 
 const std::vector<Event> kUsage{UsageReported{Usage{.total_tokens = 3}}};
@@ -100,4 +100,4 @@ TEST(StopAfterTools, runs_no_grace_period_after_the_turn) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::stop_after_tools_test

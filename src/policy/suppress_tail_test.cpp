@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::suppress_tail_test {
 namespace {
 
 class SuppressTailTest : public testing::Test {
@@ -45,4 +45,4 @@ TEST_F(SuppressTailTest, takes_too_much_text_for_the_tail) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::suppress_tail_test

@@ -2,7 +2,7 @@
 
 #include "policy/policy_testing.h"
 
-namespace callgate::policy {
+namespace callgate::policy::undeclared_tools_test {
 namespace {
 
 class UndeclaredToolsTest : public testing::Test {
@@ -43,4 +43,4 @@ TEST_F(UndeclaredToolsTest, drops_a_call_with_a_note_and_closes_the_gap_in_the_n
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::undeclared_tools_test

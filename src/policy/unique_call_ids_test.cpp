@@ -4,7 +4,7 @@
 
 #include "chat/event_log.h"
 
-namespace callgate::policy {
+namespace callgate::policy::unique_call_ids_test {
 namespace {
 
 std::vector<LoggedCall> ids_of(std::initializer_list<std::string_view> native_ids,
@@ -59,4 +59,4 @@ TEST(UniqueCallIds, passes_everything_else_on) {
 }
 
 }  // namespace
-}  // namespace callgate::policy
+}  // namespace callgate::policy::unique_call_ids_test

@@ -2,7 +2,7 @@
 
 #include "recorder/capture.h"
 
-namespace callgate::server {
+namespace callgate::server::capture_memory_test {
 namespace {
 
 TEST(Capture, gives_back_the_memory_of_turns_that_are_not_kept) {
@@ -24,4 +24,4 @@ TEST(Capture, gives_back_the_memory_of_turns_that_are_not_kept) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::capture_memory_test

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 
-namespace callgate::server {
+namespace callgate::server::capture_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -290,4 +290,4 @@ TEST(WantsCapture, depends_on_model_header_and_key) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::capture_test

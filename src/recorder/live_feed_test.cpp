@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::live_feed_test {
 namespace {
 
 using testing::ElementsAre;
@@ -118,4 +118,4 @@ TEST(LiveFeed, looks_into_a_turn_on_its_own_event_loop) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::live_feed_test

@@ -11,7 +11,7 @@
 #include "json/reader.h"
 #include "replay/text_places.h"
 
-namespace callgate::replay {
+namespace callgate::replay::anatomy_test {
 namespace {
 
 using testing::ElementsAre;
@@ -176,4 +176,4 @@ TEST(Anatomy, reads_the_text_once) {
 }
 
 }  // namespace
-}  // namespace callgate::replay
+}  // namespace callgate::replay::anatomy_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::replay {
+namespace callgate::replay::call_distance_test {
 namespace {
 
 TEST(CallDistance, is_how_far_the_text_is_from_what_a_model_of_the_dialect_writes) {
@@ -24,4 +24,4 @@ TEST(CallDistance, is_how_far_the_text_is_from_what_a_model_of_the_dialect_write
 }
 
 }  // namespace
-}  // namespace callgate::replay
+}  // namespace callgate::replay::call_distance_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::replay {
+namespace callgate::replay::dialect_survey_test {
 namespace {
 
 TEST(DialectSurvey, names_dialects_that_find_calls_and_those_that_come_close) {
@@ -44,4 +44,4 @@ TEST(DialectSurvey, says_that_nothing_was_found) {
 }
 
 }  // namespace
-}  // namespace callgate::replay
+}  // namespace callgate::replay::dialect_survey_test

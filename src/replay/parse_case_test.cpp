@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::replay {
+namespace callgate::replay::parse_case_test {
 namespace {
 
 using testing::HasSubstr;
@@ -128,4 +128,4 @@ TEST(ParseCase, reads_split_words) {
 }
 
 }  // namespace
-}  // namespace callgate::replay
+}  // namespace callgate::replay::parse_case_test

@@ -11,7 +11,7 @@
 #include "engine/golden_case.h"
 #include "replay/replay_golden.h"
 
-namespace callgate::replay {
+namespace callgate::replay::replay_case_test {
 namespace {
 
 using Kind = server::CaptureLine::Kind;
@@ -362,4 +362,4 @@ TEST(ReplayGolden, refuses_a_turn_without_an_answer) {
 }
 
 }  // namespace
-}  // namespace callgate::replay
+}  // namespace callgate::replay::replay_case_test

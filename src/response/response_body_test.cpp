@@ -5,7 +5,7 @@
 #include "response/response_events.h"
 #include "response/response_memory.h"
 
-namespace callgate::server {
+namespace callgate::server::response_body_test {
 namespace {
 
 TEST(ResponseBody, reads_what_the_service_needs) {
@@ -96,4 +96,4 @@ TEST(ResponseBody, an_abandoned_response_keeps_all_but_its_status_and_error) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::response_body_test

@@ -6,7 +6,7 @@
 
 #include "room/room_socket.h"
 
-namespace callgate::server {
+namespace callgate::server::room_input_test {
 namespace {
 
 using testing::HasSubstr;
@@ -129,4 +129,4 @@ TEST(OfferedKey, is_the_subprotocol_with_that_prefix) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::room_input_test

@@ -5,7 +5,7 @@
 #include "room/rooms.h"
 #include "turn/turn_job.h"
 
-namespace callgate::server {
+namespace callgate::server::room_resume_test {
 namespace {
 
 using testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST_F(RoomResumeTest, gives_a_snapshot_where_the_beginning_of_a_text_is_gone) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::room_resume_test

@@ -11,7 +11,7 @@
 #include "room/rooms.h"
 #include "turn/turn_job.h"
 
-namespace callgate::server {
+namespace callgate::server::room_test {
 namespace {
 
 using testing::HasSubstr;
@@ -268,4 +268,4 @@ TEST(RoomInput, becomes_a_chat_request) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::room_test

@@ -3,7 +3,7 @@
 #include "room/rooms.h"
 #include "turn/turn_job.h"
 
-namespace callgate::server {
+namespace callgate::server::rooms_limits_test {
 namespace {
 
 TEST(RoomsLimits, say_which_one_was_reached) {
@@ -54,4 +54,4 @@ TEST(RoomsLimits, send_everybody_away_at_the_end) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::rooms_limits_test

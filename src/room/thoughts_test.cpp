@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::thoughts_test {
 namespace {
 
 TEST(Thoughts, go_out_together_after_a_while) {
@@ -35,4 +35,4 @@ TEST(Thoughts, go_out_when_they_are_many) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::thoughts_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace callgate::script {
+namespace callgate::script::cut_test {
 namespace {
 
 using testing::ElementsAre;
@@ -39,4 +39,4 @@ TEST(Cut, ends_on_text_that_is_no_utf8) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::cut_test

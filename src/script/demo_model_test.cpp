@@ -4,7 +4,7 @@
 
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::demo_model_test {
 namespace {
 
 using testing::ElementsAre;
@@ -101,4 +101,4 @@ TEST(DemoModel, quotes_a_long_text_in_part_and_in_whole_characters) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::demo_model_test

@@ -8,7 +8,7 @@
 #include "base/source_path_testing.h"
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::fault_test {
 namespace {
 
 std::string page() {
@@ -85,4 +85,4 @@ TEST(Documentation, has_examples_that_play) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::fault_test

@@ -2,7 +2,7 @@
 
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::message_text_test {
 namespace {
 
 TEST(MessageText, joins_the_text_of_parts) {
@@ -35,4 +35,4 @@ TEST(MessageText, finds_the_last_message_of_a_role) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::message_text_test

@@ -3,7 +3,7 @@
 #include "script/reply/reply_testing.h"
 #include "script/script.h"
 
-namespace callgate::script {
+namespace callgate::script::parse_script_test {
 namespace {
 
 using testing::ElementsAre;
@@ -188,4 +188,4 @@ TEST(ParseScript, survives_every_prefix_of_a_script) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::parse_script_test

@@ -4,7 +4,7 @@
 
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::render_test {
 namespace {
 
 using testing::Contains;
@@ -106,4 +106,4 @@ TEST(Render, writes_calls_as_function_call_for_a_caller_that_used_functions) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::render_test

@@ -2,7 +2,7 @@
 
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::script_test {
 namespace {
 
 Request second_turn() {
@@ -50,4 +50,4 @@ TEST(Script, holds_each_condition_against_the_request) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::script_test

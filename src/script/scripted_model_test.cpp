@@ -4,7 +4,7 @@
 
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::scripted_model_test {
 namespace {
 
 using testing::ElementsAre;
@@ -183,4 +183,4 @@ TEST(ScriptedModel, plays_the_demo_paced_and_in_small_pieces) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::scripted_model_test

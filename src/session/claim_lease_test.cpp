@@ -7,7 +7,7 @@
 #include "session/stored_conversations.h"
 #include "store/scratch_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::claim_lease_test {
 namespace {
 
 // A node that never said that it lives gets no lease: a claim that waits asks until its patience ends.
@@ -113,4 +113,4 @@ TEST_F(StoredAnswerTest, a_whole_answer_is_known_by_all_of_it) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::claim_lease_test

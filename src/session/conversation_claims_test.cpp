@@ -8,7 +8,7 @@
 
 #include "net/net_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::conversation_claims_test {
 namespace {
 
 TEST(ConversationClaim, refuses_what_another_request_holds) {
@@ -101,4 +101,4 @@ TEST(ConversationClaim, is_held_by_one_request_over_all_loops) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::conversation_claims_test

@@ -5,7 +5,7 @@
 
 #include "client/protocol.h"
 
-namespace callgate::server {
+namespace callgate::server::conversations_test {
 namespace {
 
 Request request_of(std::string_view messages) {
@@ -193,4 +193,4 @@ TEST(AnswerRecord, keeps_calls_that_are_complete) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::conversations_test

@@ -6,7 +6,7 @@
 #include "store/migration.h"
 #include "store/postgres_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::running_answers_test {
 namespace {
 
 Request talk(bool answered) {
@@ -55,4 +55,4 @@ TEST(StoredConversations, another_gateway_knows_that_an_answer_is_running) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::running_answers_test

@@ -2,7 +2,7 @@
 
 #include "session/conversations.h"
 
-namespace callgate::server {
+namespace callgate::server::unknown_answers_test {
 namespace {
 
 // Another gateway may have forgotten a chat that this one never knew.
@@ -18,4 +18,4 @@ TEST(MemoryConversations, ignores_news_of_answers_that_it_does_not_know) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::unknown_answers_test

@@ -30,7 +30,7 @@ std::size_t live_bytes() { return live; }
   operator delete(memory);
 }
 
-namespace callgate {
+namespace callgate::allocation_test {
 namespace {
 
 TEST(Allocations, are_none_for_warm_decoders_and_encoders_however_frames_are_cut) {
@@ -84,4 +84,4 @@ TEST(Allocations, are_given_back_on_overflow) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::allocation_test

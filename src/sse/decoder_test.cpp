@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace callgate {
+namespace callgate::decoder_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -304,4 +304,4 @@ TEST(SseDecoder, tells_when_to_come_again) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::decoder_test

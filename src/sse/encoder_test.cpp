@@ -4,7 +4,7 @@
 
 #include "sse/decoder.h"
 
-namespace callgate {
+namespace callgate::encoder_test {
 namespace {
 
 std::string frame(std::string_view event, std::string_view data) {
@@ -46,4 +46,4 @@ TEST(SseEncoder, writes_what_the_decoder_reads) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::encoder_test

@@ -7,7 +7,7 @@
 
 #include "sse/decoder.h"
 
-namespace callgate {
+namespace callgate::eventsource_suite_test {
 namespace {
 
 using namespace std::string_literals;
@@ -133,4 +133,4 @@ TEST(EventSourceSuite, reads_every_case_as_browsers_do_or_says_why_not) {
 }
 
 }  // namespace
-}  // namespace callgate
+}  // namespace callgate::eventsource_suite_test

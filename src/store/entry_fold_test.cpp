@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::store {
+namespace callgate::store::entry_fold_test {
 namespace {
 
 Entry begin(const char* id) { return RequestRecord{.id = id}; }
@@ -75,4 +75,4 @@ TEST(EntryFold, knows_no_row_for_a_complete_without_begin) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::entry_fold_test

@@ -6,7 +6,7 @@
 
 #include "store/scratch_testing.h"
 
-namespace callgate::store {
+namespace callgate::store::entry_queue_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -185,4 +185,4 @@ TEST(EntryQueue, gives_what_is_left_after_the_stop_and_then_ends) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::entry_queue_test

@@ -7,7 +7,7 @@
 #include "store/contract_testing.h"
 #include "store/migration.h"
 
-namespace callgate::store {
+namespace callgate::store::export_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -244,4 +244,4 @@ TEST(Export, a_check_tells_what_is_wrong_with_a_damaged_file) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::export_test

@@ -9,7 +9,7 @@
 #include "store/migration.h"
 #include "store/request_query.h"
 
-namespace callgate::store {
+namespace callgate::store::journal_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -370,4 +370,4 @@ TEST(JournalLoss, says_when_it_was_cut_and_begins_anew) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::journal_test

@@ -4,7 +4,7 @@
 
 #include "store/contract_testing.h"
 
-namespace callgate::store {
+namespace callgate::store::migration_test {
 namespace {
 
 std::unique_ptr<Database> open(const ScratchFolder& folder) {
@@ -121,4 +121,4 @@ TEST_P(MigrationContract, every_earlier_version_can_be_brought_up_to_date) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::migration_test

@@ -5,7 +5,7 @@
 #include "store/migration.h"
 #include "store/postgres_testing.h"
 
-namespace callgate::store {
+namespace callgate::store::postgres_test {
 namespace {
 
 std::unique_ptr<Database> open(const std::string& url, const DatabaseOptions& options = {}) {
@@ -109,4 +109,4 @@ TEST(Migration_postgresql, refuses_the_tables_of_another_program) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::postgres_test

@@ -18,7 +18,7 @@
 #include "store/contract_testing.h"
 #include "store/request_log.h"
 
-namespace callgate::store {
+namespace callgate::store::request_log_crash_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -290,4 +290,4 @@ TEST(RequestLogDisk, a_full_disk_keeps_what_fits_and_goes_on_when_there_is_room)
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::request_log_crash_test

@@ -15,7 +15,7 @@
 #include "store/sqlite.h"
 #include "store/sqlite_run.h"
 
-namespace callgate::store {
+namespace callgate::store::request_log_fault_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -323,4 +323,4 @@ TEST(RequestLogFault, a_path_that_cannot_be_opened_is_refused) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::request_log_fault_test

@@ -11,7 +11,7 @@
 #include "store/database.h"
 #include "store/migration.h"
 
-namespace callgate::store {
+namespace callgate::store::request_log_test {
 namespace {
 
 class RequestLogContract : public StoreContract {};
@@ -489,4 +489,4 @@ TEST_P(RequestLogContract, shows_of_requests_with_one_id_those_of_the_key_that_a
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::request_log_test

@@ -10,7 +10,7 @@
 #include "store/migration.h"
 #include "store/usage_hours.h"
 
-namespace callgate::store {
+namespace callgate::store::request_query_test {
 namespace {
 
 constexpr std::int64_t kNoon = 1'760'011'200'000;  // 2025-10-09T12:00:00Z
@@ -487,4 +487,4 @@ TEST_P(RequestQueryContract, a_million_requests_are_asked_within_50_ms) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::request_query_test

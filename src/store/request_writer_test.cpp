@@ -8,7 +8,7 @@
 #include "store/request_query.h"
 #include "store/scratch_testing.h"
 
-namespace callgate::store {
+namespace callgate::store::request_writer_test {
 namespace {
 
 class RequestWriterTest : public testing::Test {
@@ -116,4 +116,4 @@ TEST_F(RequestWriterTest, marks_calls_whose_name_came_before_in_the_same_request
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::request_writer_test

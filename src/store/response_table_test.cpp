@@ -7,7 +7,7 @@
 #include "store/migration.h"
 #include "store/node_table.h"
 
-namespace callgate::store {
+namespace callgate::store::response_table_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -112,4 +112,4 @@ TEST_P(ResponseContract, forgets_what_has_expired) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::response_table_test

@@ -8,7 +8,7 @@
 #include "store/postgres_run.h"
 #include "store/run_database.h"
 
-namespace callgate::store {
+namespace callgate::store::retention_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -160,4 +160,4 @@ TEST(Retention, a_store_that_is_as_large_as_allowed_keeps_everything) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::retention_test

@@ -12,7 +12,7 @@
 #include "store/postgres_testing.h"
 #include "store/scratch_testing.h"
 
-namespace callgate::store {
+namespace callgate::store::sessions_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -648,4 +648,4 @@ TEST(Sessions, catch_up_when_the_store_is_back) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::sessions_test

@@ -14,7 +14,7 @@
 #include "store/sessions.h"
 #include "store/sqlite.h"
 
-namespace callgate::store {
+namespace callgate::store::sqlite_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -206,4 +206,4 @@ TEST(SqliteFiles, a_file_that_may_not_grow_is_a_full_disk) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::sqlite_files_test

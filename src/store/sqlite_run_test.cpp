@@ -5,7 +5,7 @@
 #include "store/migration.h"
 #include "store/scratch_testing.h"
 
-namespace callgate::store {
+namespace callgate::store::sqlite_run_test {
 namespace {
 
 class Run : public testing::Test {
@@ -73,4 +73,4 @@ TEST_F(Run, has_no_company_when_it_is_alone) {
 }
 
 }  // namespace
-}  // namespace callgate::store
+}  // namespace callgate::store::sqlite_run_test

@@ -7,7 +7,7 @@
 
 #include "telemetry/pipe_testing.h"
 
-namespace callgate::telemetry {
+namespace callgate::telemetry::line_writer_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -173,4 +173,4 @@ TEST(LineRescue, leaves_signals_as_they_were) {
 }
 
 }  // namespace
-}  // namespace callgate::telemetry
+}  // namespace callgate::telemetry::line_writer_test

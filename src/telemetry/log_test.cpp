@@ -11,7 +11,7 @@
 
 #include "telemetry/pipe_testing.h"
 
-namespace callgate::telemetry {
+namespace callgate::telemetry::log_test {
 namespace {
 
 using testing::ElementsAre;
@@ -253,4 +253,4 @@ TEST(Logger, of_a_test_sheds_nothing) {
 }
 
 }  // namespace
-}  // namespace callgate::telemetry
+}  // namespace callgate::telemetry::log_test

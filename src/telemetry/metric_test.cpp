@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace callgate::telemetry {
+namespace callgate::telemetry::metric_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -157,4 +157,4 @@ TEST(Metric, loses_nothing_when_threads_share_it) {
 }
 
 }  // namespace
-}  // namespace callgate::telemetry
+}  // namespace callgate::telemetry::metric_test

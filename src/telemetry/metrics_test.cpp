@@ -13,7 +13,7 @@
 #include "callgate/version.h"
 #include "telemetry/process_metrics.h"
 
-namespace callgate::telemetry {
+namespace callgate::telemetry::metrics_test {
 namespace {
 
 double value_of(const std::string& text, const std::string& name) {
@@ -110,4 +110,4 @@ TEST(Metrics, status_classes_have_five_names_and_one_for_the_rest) {
 }
 
 }  // namespace
-}  // namespace callgate::telemetry
+}  // namespace callgate::telemetry::metrics_test

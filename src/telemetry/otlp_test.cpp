@@ -4,7 +4,7 @@
 
 #include "callgate/version.h"
 
-namespace callgate::telemetry {
+namespace callgate::telemetry::otlp_test {
 namespace {
 
 Span sample() {
@@ -83,4 +83,4 @@ TEST(Otlp, reads_how_many_spans_were_refused) {
 }
 
 }  // namespace
-}  // namespace callgate::telemetry
+}  // namespace callgate::telemetry::otlp_test

@@ -7,7 +7,7 @@
 
 #include "net/net_testing.h"
 
-namespace callgate::telemetry {
+namespace callgate::telemetry::span_exporter_test {
 namespace {
 
 using testing::HasSubstr;
@@ -256,4 +256,4 @@ TEST_F(SpanExporterTest, refuses_an_endpoint_that_is_no_url) {
 }
 
 }  // namespace
-}  // namespace callgate::telemetry
+}  // namespace callgate::telemetry::span_exporter_test

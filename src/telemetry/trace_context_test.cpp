@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::telemetry {
+namespace callgate::telemetry::trace_context_test {
 namespace {
 
 constexpr std::string_view kTrace = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -111,4 +111,4 @@ TEST(TraceContext, each_dash_counts) {
   }
 }
 }  // namespace
-}  // namespace callgate::telemetry
+}  // namespace callgate::telemetry::trace_context_test

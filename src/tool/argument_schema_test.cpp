@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace callgate::tool {
+namespace callgate::tool::argument_schema_test {
 namespace {
 
 using testing::HasSubstr;
@@ -173,4 +173,4 @@ TEST(ArgumentSchema, tells_as_many_faults_as_a_model_can_use) {
   EXPECT_THAT(faults_of(9), testing::EndsWith("; and more"));
 }
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::argument_schema_test

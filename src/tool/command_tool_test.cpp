@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "tool/tool_testing.h"
 
-namespace callgate::tool {
+namespace callgate::tool::command_tool_test {
 namespace {
 
 using testing::HasSubstr;
@@ -201,4 +201,4 @@ TEST(CommandTool, runs_side_by_side_without_harm_to_each_other) {
 }
 
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::command_tool_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::tool {
+namespace callgate::tool::hook_verdict_test {
 namespace {
 
 using Action = HookVerdict::Action;
@@ -54,4 +54,4 @@ TEST(HookVerdict, says_what_is_odd_about_an_answer) {
 }
 
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::hook_verdict_test

@@ -9,7 +9,7 @@
 #include "json/writer.h"
 #include "tool/tool_testing.h"
 
-namespace callgate::tool {
+namespace callgate::tool::host_test {
 namespace {
 
 using testing::HasSubstr;
@@ -423,4 +423,4 @@ TEST(ToolHost, logs_calls_that_its_rules_for_addresses_refuse) {
   EXPECT_FALSE(host->last_error("other"));
 }
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::host_test

@@ -9,7 +9,7 @@
 #include "tool/tool_testing.h"
 #include "tool/url_template.h"
 
-namespace callgate::tool {
+namespace callgate::tool::http_tool_test {
 namespace {
 
 using testing::HasSubstr;
@@ -311,4 +311,4 @@ TEST(HttpTool, methods_without_a_body_have_their_arguments_in_the_query) {
   }
 }
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::http_tool_test

@@ -11,7 +11,7 @@
 #include "tool/mcp_server.h"
 #include "tool/tool_testing.h"
 
-namespace callgate::tool {
+namespace callgate::tool::mcp_http_test {
 namespace {
 
 using testing::HasSubstr;
@@ -311,4 +311,4 @@ TEST(McpHttp, goes_on_with_a_stream_that_breaks_off_only_so_often) {
   EXPECT_EQ(script.params(), 0) << "an older revision knows no parameters in headers";
 }
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::mcp_http_test

@@ -7,7 +7,7 @@
 #include "tool/mcp_headers.h"
 #include "tool/mcp_values.h"
 
-namespace callgate::tool {
+namespace callgate::tool::mcp_message_test {
 namespace {
 
 using testing::HasSubstr;
@@ -227,4 +227,4 @@ TEST(McpValues, takes_a_result_or_says_why_there_is_none) {
   EXPECT_EQ(error_code_of(fail(ErrorCode::internal, "x")), 0);
 }
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::mcp_message_test

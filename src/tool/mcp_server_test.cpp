@@ -7,7 +7,7 @@
 
 #include "tool/mcp_message.h"
 
-namespace callgate::tool {
+namespace callgate::tool::mcp_server_test {
 namespace {
 
 using testing::HasSubstr;
@@ -184,4 +184,4 @@ TEST(McpServer, keeps_a_stream_for_changes) {
 }
 
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::mcp_server_test

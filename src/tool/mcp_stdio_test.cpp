@@ -6,7 +6,7 @@
 #include "tool/mcp_client.h"
 #include "tool/tool_testing.h"
 
-namespace callgate::tool {
+namespace callgate::tool::mcp_stdio_test {
 namespace {
 
 using testing::HasSubstr;
@@ -251,4 +251,4 @@ TEST(McpStdio, takes_only_the_tools_that_are_wanted) {
 }
 
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::mcp_stdio_test

@@ -7,7 +7,7 @@
 #include "tool/builtin_tool.h"
 #include "tool/tool_testing.h"
 
-namespace callgate::tool {
+namespace callgate::tool::tool_test {
 namespace {
 
 using testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(BuiltinTool, tells_the_time) {
 }
 
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::tool_test

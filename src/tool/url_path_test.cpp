@@ -6,7 +6,7 @@
 
 #include "tool/url_template.h"
 
-namespace callgate::tool {
+namespace callgate::tool::url_path_test {
 namespace {
 
 TEST(UrlPath, knows_dot_segments_in_every_spelling) {
@@ -103,4 +103,4 @@ TEST(UrlPath, template_arguments_cannot_leave_their_place) {
 }
 
 }  // namespace
-}  // namespace callgate::tool
+}  // namespace callgate::tool::url_path_test

@@ -5,7 +5,7 @@
 #include "net/net_testing.h"
 #include "turn/loop_memory.h"
 
-namespace callgate::server {
+namespace callgate::server::damaged_memory_test {
 namespace {
 
 using testing::HasSubstr;
@@ -61,4 +61,4 @@ TEST_F(DamagedMemoryTest, is_our_own_fault_and_names_the_conversation) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::damaged_memory_test

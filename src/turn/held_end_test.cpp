@@ -5,7 +5,7 @@
 
 #include "chat/event_log.h"
 
-namespace callgate::server {
+namespace callgate::server::held_end_test {
 namespace {
 
 using testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST_F(HeldEndTest, says_nothing_where_there_was_no_end) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::held_end_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::insist_plan_test {
 namespace {
 
 TEST(InsistPlan, holds_turns_of_models_that_were_asked_for_a_call_in_words) {
@@ -25,4 +25,4 @@ TEST(InsistPlan, throws_one_turn_away) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::insist_plan_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::loop_choice_test {
 namespace {
 
 using testing::HasSubstr;
@@ -189,4 +189,4 @@ TEST_F(LoopChoiceTest, says_what_is_wrong) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::loop_choice_test

@@ -7,7 +7,7 @@
 #include "net/net_testing.h"
 #include "turn/loop_run.h"
 
-namespace callgate::server {
+namespace callgate::server::loop_fault_test {
 namespace {
 
 enum class Where { send, read, settle };
@@ -137,4 +137,4 @@ INSTANTIATE_TEST_SUITE_P(Tasks, LoopFaultTest,
                          testing::Values(Where::send, Where::read, Where::settle));
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::loop_fault_test

@@ -6,7 +6,7 @@
 #include "chat/message_json.h"
 #include "net/net_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::loop_memory_test {
 namespace {
 
 using testing::ElementsAre;
@@ -185,4 +185,4 @@ TEST_F(LoopMemoryTest, a_turn_gets_what_is_remembered_then_what_is_for_it_alone)
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::loop_memory_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::loop_news_test {
 namespace {
 
 TEST(LoopNews, tells_a_call_and_its_result_by_the_same_id) {
@@ -42,4 +42,4 @@ TEST(LoopNews, tells_how_a_loop_ended_with_what_happened_in_it) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::loop_news_test

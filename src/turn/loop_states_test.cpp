@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::loop_states_test {
 namespace {
 
 loop::ReturnToClient returned(std::string id, std::uint32_t rounds) {
@@ -72,4 +72,4 @@ TEST(LoopStates, says_that_a_state_was_too_large_instead_of_beginning_anew) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::loop_states_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::observe_test {
 namespace {
 
 using store::RequestState;
@@ -207,4 +207,4 @@ TEST_F(ObserveTest, shows_what_runs_now) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::observe_test

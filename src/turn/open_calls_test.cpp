@@ -2,7 +2,7 @@
 
 #include "turn/turn_record.h"
 
-namespace callgate::server {
+namespace callgate::server::open_calls_test {
 namespace {
 
 // The client of two choices left when the first had ended with its calls.
@@ -21,4 +21,4 @@ TEST(TurnRecord, only_calls_of_the_first_choice_are_over_when_it_is) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::open_calls_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::request_options_test {
 namespace {
 
 TEST(RequestOptions, choose_the_output_by_client) {
@@ -65,4 +65,4 @@ TEST(RequestOptions, name_the_header_and_what_was_expected) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::request_options_test

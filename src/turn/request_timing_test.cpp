@@ -2,7 +2,7 @@
 
 #include "turn/request_options.h"
 
-namespace callgate::server {
+namespace callgate::server::request_timing_test {
 namespace {
 
 TEST(RequestOptions, time_an_answer_that_asks_for_it) {
@@ -25,4 +25,4 @@ TEST(RequestOptions, may_have_no_limit_of_calls_where_none_is_configured) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::request_timing_test

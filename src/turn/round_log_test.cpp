@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::round_log_test {
 namespace {
 
 void say(RoundLog& log, std::string_view text, std::uint64_t until) {
@@ -74,4 +74,4 @@ TEST(RoundLog, keeps_nothing_without_a_limit) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::round_log_test

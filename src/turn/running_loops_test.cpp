@@ -5,7 +5,7 @@
 
 #include "net/net_testing.h"
 
-namespace callgate::server {
+namespace callgate::server::running_loops_test {
 namespace {
 
 using testing::ElementsAre;
@@ -95,4 +95,4 @@ TEST_F(RunningLoopsTest, only_runs_that_wait_can_be_approved_or_denied) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::running_loops_test

@@ -9,7 +9,7 @@
 #include "telemetry/span_exporter.h"
 #include "turn/turn_trace.h"
 
-namespace callgate::server {
+namespace callgate::server::trace_spans_test {
 namespace {
 
 using testing::HasSubstr;
@@ -176,4 +176,4 @@ TEST_F(TraceSpansTest, say_why_a_turn_failed) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::trace_spans_test

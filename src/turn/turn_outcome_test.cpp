@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::turn_outcome_test {
 namespace {
 
 using store::RequestState;
@@ -192,4 +192,4 @@ TEST(Counters, are_headers_of_a_whole_answer) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::turn_outcome_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::turn_record_test {
 namespace {
 
 const SecretMask kMask({"top-secret"});
@@ -136,4 +136,4 @@ TEST(LogsContent, unless_the_store_the_key_or_the_model_says_no) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::turn_record_test

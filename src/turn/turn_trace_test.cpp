@@ -5,7 +5,7 @@
 
 #include "telemetry/span_exporter.h"
 
-namespace callgate::server {
+namespace callgate::server::turn_trace_test {
 namespace {
 
 using testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST_F(TurnTraceTest, times_the_gaps_between_writes) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::turn_trace_test

@@ -2,7 +2,7 @@
 
 #include "turn/loop_memories.h"
 
-namespace callgate::server {
+namespace callgate::server::unstored_memories_test {
 namespace {
 
 bool add(UnstoredMemories& memories, const std::string& name, const MemoryLimits& limits) {
@@ -39,4 +39,4 @@ TEST(UnstoredMemories, keep_the_last_one_whatever_its_size) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::unstored_memories_test

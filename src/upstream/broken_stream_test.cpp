@@ -8,7 +8,7 @@
 
 #include "upstream/decoder_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::broken_stream_test {
 namespace {
 
 using testing::HasSubstr;
@@ -242,4 +242,4 @@ INSTANTIATE_TEST_SUITE_P(Wires, BrokenFrames,
                          [](const auto& wire) { return std::string(wire.param.name); });
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::broken_stream_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::upstream {
+namespace callgate::upstream::call_arguments_test {
 namespace {
 
 struct Read {
@@ -97,4 +97,4 @@ TEST(CallArguments, stays_linear_after_the_value) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::call_arguments_test

@@ -3,7 +3,7 @@
 
 #include "upstream/decoder_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::call_end_test {
 namespace {
 
 struct Turn {
@@ -116,4 +116,4 @@ TEST(CallEnd, does_not_take_empty_arguments_for_the_last_word) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::call_end_test

@@ -5,7 +5,7 @@
 #include "upstream/decoder_testing.h"
 #include "upstream/wire_format.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::dropped_members_test {
 namespace {
 
 std::string dropped_of(std::string_view wire, std::string_view body) {
@@ -48,4 +48,4 @@ TEST(DroppedMembers, have_names_that_a_header_can_carry) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::dropped_members_test

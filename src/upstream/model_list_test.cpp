@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::upstream {
+namespace callgate::upstream::model_list_test {
 namespace {
 
 using Models = std::vector<ServedModel>;
@@ -45,4 +45,4 @@ TEST(ModelList, is_bounded) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::model_list_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::upstream {
+namespace callgate::upstream::narration_test {
 namespace {
 
 // A line is a piece; `=` before it: the whole message; `!`: starts over; `.`: settled.
@@ -59,4 +59,4 @@ TEST(Narration, says_so_when_it_cannot_compare_a_replay) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::narration_test

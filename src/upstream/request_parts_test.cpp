@@ -4,7 +4,7 @@
 
 #include "upstream/fields_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::request_parts_test {
 namespace {
 
 TEST(RequestParts, names_what_is_left_behind_and_whether_it_matters) {
@@ -37,4 +37,4 @@ TEST(RequestParts, one_call_at_a_time_is_carried_or_reported_by_every_wire_forma
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::request_parts_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace callgate::upstream {
+namespace callgate::upstream::tool_names_test {
 namespace {
 
 const std::vector<ToolSpec> kTools{
@@ -95,4 +95,4 @@ TEST(ToolNames, judges_the_same_among_many_tools) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::tool_names_test

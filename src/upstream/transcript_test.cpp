@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::upstream {
+namespace callgate::upstream::transcript_test {
 namespace {
 
 Message say(Role role, std::string_view text) {
@@ -69,4 +69,4 @@ TEST(Transcript, knows_what_was_answered) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::transcript_test

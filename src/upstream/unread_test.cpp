@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::upstream {
+namespace callgate::upstream::unread_test {
 namespace {
 
 TEST(Unread, knows_the_words_of_a_failure) {
@@ -25,4 +25,4 @@ TEST(Unread, takes_other_words_for_noise) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::unread_test

@@ -6,7 +6,7 @@
 #include "chat/sealed_reasoning.h"
 #include "client/anthropic_messages/anthropic_messages.h"
 
-namespace callgate::client {
+namespace callgate::client::messages_request_test {
 namespace {
 
 using testing::ElementsAre;
@@ -300,4 +300,4 @@ TEST(MessagesRequest, names_the_field_at_fault) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::messages_request_test

@@ -9,7 +9,7 @@
 #include "chat/token_estimate.h"
 #include "client/anthropic_messages/anthropic_messages.h"
 
-namespace callgate::client {
+namespace callgate::client::messages_stream_test {
 namespace {
 
 using testing::HasSubstr;
@@ -488,4 +488,4 @@ TEST(MessagesStream, begins_with_an_estimate_of_a_prompt_that_nobody_has_counted
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::messages_stream_test

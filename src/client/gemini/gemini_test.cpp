@@ -9,7 +9,7 @@
 #include "chat/message_json.h"
 #include "chat/sealed_reasoning.h"
 
-namespace callgate::client {
+namespace callgate::client::gemini_test {
 namespace {
 
 using testing::HasSubstr;
@@ -545,4 +545,4 @@ TEST(Gemini, lists_models) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::gemini_test

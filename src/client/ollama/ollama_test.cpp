@@ -8,7 +8,7 @@
 #include "chat/content.h"
 #include "chat/message_json.h"
 
-namespace callgate::client {
+namespace callgate::client::ollama_test {
 namespace {
 
 using testing::HasSubstr;
@@ -360,4 +360,4 @@ TEST(Ollama, shows_models_as_editors_want_them) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::ollama_test

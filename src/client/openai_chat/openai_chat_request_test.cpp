@@ -5,7 +5,7 @@
 #include "client/openai_chat/openai_chat.h"
 #include "json/writer.h"
 
-namespace callgate::client {
+namespace callgate::client::openai_chat_request_test {
 namespace {
 
 constexpr std::string_view kHi = R"([{"role":"user","content":"hi"}])";
@@ -301,4 +301,4 @@ TEST(OpenaiRequest, refuses_more_than_4096_tools) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::openai_chat_request_test

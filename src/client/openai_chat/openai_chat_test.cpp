@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::client {
+namespace callgate::client::openai_chat_test {
 namespace {
 
 const ResponseIdentity kIdentity{.id = "chatcmpl-1", .model = "m", .created = 7};
@@ -311,4 +311,4 @@ TEST(ClientRegistry, finds_protocols_by_name) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::openai_chat_test

@@ -6,7 +6,7 @@
 #include "chat/content.h"
 #include "chat/message_json.h"
 
-namespace callgate::client {
+namespace callgate::client::openai_completions_test {
 namespace {
 
 using testing::HasSubstr;
@@ -136,4 +136,4 @@ TEST_F(CompletionsAnswer, has_room_for_news) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::openai_completions_test

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace callgate::client {
+namespace callgate::client::freeform_input_test {
 namespace {
 
 struct Case {
@@ -74,4 +74,4 @@ TEST(FreeformInput, can_be_used_again) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::freeform_input_test

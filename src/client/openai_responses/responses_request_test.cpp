@@ -11,7 +11,7 @@
 #include "client/openai_responses/openai_responses.h"
 #include "client/openai_responses/responses_seal.h"
 
-namespace callgate::client {
+namespace callgate::client::responses_request_test {
 namespace {
 
 std::string body_with(std::string_view fields, std::string_view input = "\"hi\"") {
@@ -306,4 +306,4 @@ TEST(ResponsesRequest, reads_ten_thousand_items) {
 }
 
 }  // namespace
-}  // namespace callgate::client
+}  // namespace callgate::client::responses_request_test

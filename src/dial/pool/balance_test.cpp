@@ -4,7 +4,7 @@
 
 #include <map>
 
-namespace callgate::server {
+namespace callgate::server::balance_test {
 namespace {
 
 std::vector<Candidate> three(std::int64_t a = 1, std::int64_t b = 1, std::int64_t c = 1) {
@@ -113,4 +113,4 @@ TEST(Balance, spreads_what_belongs_to_nothing) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::balance_test

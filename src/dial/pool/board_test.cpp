@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace callgate::server {
+namespace callgate::server::board_test {
 namespace {
 
 const Error kBusy{.code = ErrorCode::unavailable, .message = "busy", .status = 503};
@@ -346,4 +346,4 @@ TEST_F(BoardTest, repeats_no_more_than_its_budget) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::board_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::server {
+namespace callgate::server::breaker_test {
 namespace {
 
 using State = Breaker::State;
@@ -109,4 +109,4 @@ TEST(Breaker, may_be_tried_again_at_once_when_nobody_knows_how_a_trial_ended) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::breaker_test

@@ -4,7 +4,7 @@
 #include "dial/pool/minute_limit.h"
 #include "dial/pool/retry_budget.h"
 
-namespace callgate::server {
+namespace callgate::server::limits_test {
 namespace {
 
 TEST(MinuteLimit, allows_a_burst_and_then_one_at_a_time) {
@@ -80,4 +80,4 @@ TEST(FirstTokens, judges_by_the_shortest_of_the_last_ones) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::limits_test

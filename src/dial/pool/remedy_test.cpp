@@ -4,7 +4,7 @@
 
 #include "base/memory_budget.h"
 
-namespace callgate::server {
+namespace callgate::server::remedy_test {
 namespace {
 
 Error answered(int status, ErrorCode code, std::string upstream_code = {}) {
@@ -76,4 +76,4 @@ TEST(NamedPause, understands_seconds_of_any_size) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::remedy_test

@@ -4,7 +4,7 @@
 
 #include "base/ids.h"
 
-namespace callgate::server {
+namespace callgate::server::walk_test {
 namespace {
 
 const Error kBusy{.code = ErrorCode::unavailable, .message = "busy", .status = 503};
@@ -316,4 +316,4 @@ TEST_F(PoolWalkTest, reports_what_is_wrong_with_the_request_as_it_was_said) {
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::walk_test

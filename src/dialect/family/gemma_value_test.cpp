@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::dialect {
+namespace callgate::dialect::gemma_value_test {
 namespace {
 
 constexpr GemmaMarkers kMarkers{.quote = R"(<|"|>)", .close = "<tool_call|>"};
@@ -141,4 +141,4 @@ TEST(GemmaArguments, refuse_nesting_beyond_the_limit) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::gemma_value_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::dialect {
+namespace callgate::dialect::nested_tags_test {
 namespace {
 
 const SchemaTree& schema() {
@@ -70,4 +70,4 @@ TEST(NestedTags, are_matched_in_pairs_behind_a_prefix) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::nested_tags_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::dialect {
+namespace callgate::dialect::python_literal_test {
 namespace {
 
 struct PythonCase {
@@ -262,4 +262,4 @@ TEST(PythonArguments, stream_a_string_while_it_is_written) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::python_literal_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::dialect {
+namespace callgate::dialect::schema_types_test {
 namespace {
 
 using enum ValueKind;
@@ -122,4 +122,4 @@ TEST(ToolSchemas, reads_the_schema_of_the_tool_that_is_called) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::schema_types_test

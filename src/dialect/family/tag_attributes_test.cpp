@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::dialect {
+namespace callgate::dialect::tag_attributes_test {
 namespace {
 
 TEST(TagAttributes, reads_keys_and_values) {
@@ -66,4 +66,4 @@ TEST(AttributeScan, finds_the_end_outside_of_quotes) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::tag_attributes_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace callgate::dialect {
+namespace callgate::dialect::tagged_value_test {
 namespace {
 
 using enum ValueKind;
@@ -216,4 +216,4 @@ TEST(TaggedValue, leaves_a_cut_value_open) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::tagged_value_test

@@ -11,7 +11,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 
-namespace callgate::dialect {
+namespace callgate::dialect::render_test {
 namespace {
 
 // One schema for every tool. The name of an argument tells its type, at every depth.
@@ -375,4 +375,4 @@ TEST(RenderCalls, gives_a_kimi_call_an_id_that_names_its_tool) {
 }
 
 }  // namespace
-}  // namespace callgate::dialect
+}  // namespace callgate::dialect::render_test

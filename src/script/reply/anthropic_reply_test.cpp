@@ -5,7 +5,7 @@
 #include "script/reply/anthropic_request.h"
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::anthropic_reply_test {
 namespace {
 
 Played speak(std::string_view script, const Request& request = user_request()) {
@@ -155,4 +155,4 @@ TEST(AnthropicRequest, becomes_a_canonical_one) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::anthropic_reply_test

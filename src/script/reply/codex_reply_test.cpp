@@ -5,7 +5,7 @@
 #include "script/reply/reply_testing.h"
 #include "script/reply/responses_request.h"
 
-namespace callgate::script {
+namespace callgate::script::codex_reply_test {
 namespace {
 
 using testing::ElementsAre;
@@ -98,4 +98,4 @@ TEST(CodexRequest, reads_what_codex_is_told) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::codex_reply_test

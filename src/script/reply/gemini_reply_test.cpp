@@ -5,7 +5,7 @@
 #include "script/reply/gemini_request.h"
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::gemini_reply_test {
 namespace {
 
 Played speak(std::string_view script, const Request& request = user_request()) {
@@ -140,4 +140,4 @@ TEST(GeminiRequest, is_read_as_a_canonical_one) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::gemini_reply_test

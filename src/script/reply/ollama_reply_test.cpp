@@ -5,7 +5,7 @@
 #include "script/reply/ollama_request.h"
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::ollama_reply_test {
 namespace {
 
 Played speak(std::string_view script, const Request& request = user_request()) {
@@ -127,4 +127,4 @@ TEST(OllamaCatalog, tells_of_the_models_of_the_script) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::ollama_reply_test

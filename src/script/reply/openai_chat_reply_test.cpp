@@ -7,7 +7,7 @@
 #include "json/reader.h"
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::openai_chat_reply_test {
 namespace {
 
 using testing::HasSubstr;
@@ -208,4 +208,4 @@ TEST(OpenAiChatReply, takes_faults_from_the_options_too_and_lets_a_script_change
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::openai_chat_reply_test

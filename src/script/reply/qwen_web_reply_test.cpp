@@ -5,7 +5,7 @@
 #include "script/reply/qwen_web_chats.h"
 #include "script/reply/reply_testing.h"
 
-namespace callgate::script {
+namespace callgate::script::qwen_web_reply_test {
 namespace {
 
 using testing::HasSubstr;
@@ -125,4 +125,4 @@ TEST(QwenWebChats, refuses_what_it_does_not_know_and_forgets_the_oldest) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::qwen_web_reply_test

@@ -5,7 +5,7 @@
 #include "script/reply/reply_testing.h"
 #include "script/reply/responses_request.h"
 
-namespace callgate::script {
+namespace callgate::script::responses_reply_test {
 namespace {
 
 Played speak(std::string_view script, const Request& request = user_request()) {
@@ -176,4 +176,4 @@ TEST(ResponsesRequest, is_read_as_the_conversation_that_it_is) {
 }
 
 }  // namespace
-}  // namespace callgate::script
+}  // namespace callgate::script::responses_reply_test

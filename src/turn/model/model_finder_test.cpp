@@ -5,7 +5,7 @@
 
 #include "turn/snapshot.h"
 
-namespace callgate::server {
+namespace callgate::server::model_finder_test {
 namespace {
 
 using testing::ElementsAre;
@@ -141,4 +141,4 @@ TEST_F(ModelFinderTest, keeps_what_an_upstream_said_until_it_says_something_else
 }
 
 }  // namespace
-}  // namespace callgate::server
+}  // namespace callgate::server::model_finder_test

@@ -4,7 +4,7 @@
 
 #include "upstream/decoder_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::anthropic_decoder_test {
 namespace {
 
 class Upstream {
@@ -195,4 +195,4 @@ TEST(AnthropicDecoder, takes_frames_by_their_event_where_they_name_no_type) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::anthropic_decoder_test

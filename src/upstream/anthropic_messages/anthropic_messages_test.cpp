@@ -7,7 +7,7 @@
 #include "upstream/fields_testing.h"
 #include "upstream/request_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::anthropic_messages_test {
 namespace {
 
 UpstreamRequest encoded(const Request& request, const EncodeOptions& options = {.stream = false}) {
@@ -338,4 +338,4 @@ TEST(AnthropicFields, are_those_of_the_documentation) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::anthropic_messages_test

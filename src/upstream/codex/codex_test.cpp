@@ -12,7 +12,7 @@
 #include "upstream/codex/codex_line.h"
 #include "upstream/codex/codex_proto.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::codex_test {
 namespace {
 
 using testing::ElementsAre;
@@ -184,4 +184,4 @@ TEST(CodexDocs, say_what_happens_to_each_field) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::codex_test

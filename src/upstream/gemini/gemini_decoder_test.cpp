@@ -4,7 +4,7 @@
 
 #include "upstream/decoder_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::gemini_decoder_test {
 namespace {
 
 class Upstream {
@@ -158,4 +158,4 @@ TEST(GeminiDecoder, gives_up_when_too_much_is_held_back) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::gemini_decoder_test

@@ -8,7 +8,7 @@
 #include "upstream/gemini/gemini_part.h"
 #include "upstream/request_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::gemini_test {
 namespace {
 
 UpstreamRequest encoded(const Request& request, const EncodeOptions& options = {.stream = false}) {
@@ -301,4 +301,4 @@ TEST(GeminiError, keeps_what_the_upstream_said) {
 TEST(GeminiFields, are_those_of_the_documentation) { expect_fields(kGemini, gemini_fields()); }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::gemini_test

@@ -7,7 +7,7 @@
 #include "upstream/ollama/ollama_decoder.h"
 #include "upstream/request_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::ollama_test {
 namespace {
 
 UpstreamRequest encoded(const Request& request, const EncodeOptions& options = {.stream = false}) {
@@ -252,4 +252,4 @@ TEST(OllamaDecoder, aborts_after_a_call_that_was_whole) {
 TEST(OllamaFields, are_those_of_the_documentation) { expect_fields(kOllama, ollama_fields()); }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::ollama_test

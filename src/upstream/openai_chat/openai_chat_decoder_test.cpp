@@ -5,7 +5,7 @@
 #include "json/writer.h"
 #include "upstream/decoder_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::openai_chat_decoder_test {
 namespace {
 
 // Frames by what their only choice says; the events come back as text.
@@ -311,4 +311,4 @@ TEST(OpenaiDecoder, stays_linear_with_many_calls) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::openai_chat_decoder_test

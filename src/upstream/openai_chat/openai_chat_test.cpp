@@ -6,7 +6,7 @@
 #include "upstream/finish_word.h"
 #include "upstream/openai_chat/openai_error.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::openai_chat_test {
 namespace {
 
 TEST(OpenaiEncode, always_asks_a_stream_for_usage) {
@@ -143,4 +143,4 @@ TEST(OpenaiFields, are_those_of_the_documentation_and_leave_as_they_came) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::openai_chat_test

@@ -7,7 +7,7 @@
 #include "upstream/openai_responses/responses_input.h"
 #include "upstream/request_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::openai_responses_test {
 namespace {
 
 Message said(Role role, std::string content) { return {.role = role, .content = {content}}; }
@@ -316,4 +316,4 @@ TEST(ResponsesFields, are_those_of_the_documentation_and_of_the_facts) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::openai_responses_test

@@ -4,7 +4,7 @@
 
 #include "upstream/decoder_testing.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::responses_decoder_test {
 namespace {
 
 class Upstream {
@@ -122,4 +122,4 @@ TEST(ResponsesDecoder, finishes_with_the_response) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::responses_decoder_test

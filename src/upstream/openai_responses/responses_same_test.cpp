@@ -7,7 +7,7 @@
 #include "upstream/decoder_testing.h"
 #include "upstream/openai_responses/openai_responses.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::responses_same_test {
 namespace {
 
 // As the protocol decodes it.
@@ -107,4 +107,4 @@ TEST(SameFormat, tells_of_items_that_have_no_events) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::responses_same_test

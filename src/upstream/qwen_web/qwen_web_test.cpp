@@ -6,7 +6,7 @@
 #include "upstream/fields_testing.h"
 #include "upstream/qwen_web/qwen_web_error.h"
 
-namespace callgate::upstream {
+namespace callgate::upstream::qwen_web_test {
 namespace {
 
 using testing::HasSubstr;
@@ -159,4 +159,4 @@ TEST(QwenWebError, tells_a_bot_check_from_an_error) {
 }
 
 }  // namespace
-}  // namespace callgate::upstream
+}  // namespace callgate::upstream::qwen_web_test
