@@ -139,11 +139,11 @@ class LoopRun final : RoundListener {
   std::vector<LoopCommand> early_;            // before what is remembered was there
   std::optional<loop::ToolLoop> tool_loop_;
   std::optional<RunningLoops::Entry> entry_;
-  std::shared_ptr<Turn> turn_;  // of the model; nullptr: none runs
-  std::uint32_t round_ = 0;     // of the turn of the model that was asked for last
-  int shortened_ = 0;           // turns that an upstream found too long
-  bool heard_ = false;          // an event of it went to the loop
-  bool said_ = false;           // and it was words
+  std::shared_ptr<Turn> turn_;          // of the model; nullptr: none runs
+  std::optional<std::uint32_t> round_;  // of the turn of the model that was asked for last
+  int shortened_ = 0;                   // turns that an upstream found too long
+  bool heard_ = false;                  // an event of it went to the loop
+  bool said_ = false;                   // and it was words
   std::unordered_map<loop::RunId, std::shared_ptr<ToolRun>> runs_;
   std::optional<loop::Finish> finish_;
   bool returned_ = false;          // to the client, with calls of its own

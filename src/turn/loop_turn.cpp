@@ -53,8 +53,9 @@ Error internal_error(std::string message) {
 
 void LoopRun::call_model(loop::CallModel& call) {
   if (memory_ != nullptr) memory_->take(call);
-  if (call.round > round_) {
-    hooks_.round_ended(round_);
+  // A loop that goes on with the client's results begins with a later round than the first.
+  if (round_ && call.round > *round_) {
+    hooks_.round_ended(*round_);
     // The model is asked again: the answer is under way, whatever the round before it did.
     session_.open();
   }
