@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace callgate {
@@ -85,6 +86,7 @@ struct PolicyOptions {
   bool trailing_counters = false;  // a comment line at the end of a stream
   TextSplit split = TextSplit::none;
   std::uint32_t split_min_characters = 10;  // shorter sentences join the next
+  std::string call_delimiter = {};          // xml: between blocks that follow each other
 
   bool operator==(const PolicyOptions&) const = default;
 };

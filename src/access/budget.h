@@ -13,7 +13,7 @@
 
 #include "callgate/error.h"
 #include "config/config.h"
-#include "store/budget_table.h"
+#include "store/keys/budget_table.h"
 
 namespace callgate::server {
 

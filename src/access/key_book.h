@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "access/access.h"
-#include "store/key_table.h"
+#include "store/keys/key_table.h"
 
 namespace callgate::server {
 

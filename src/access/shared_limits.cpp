@@ -26,8 +26,8 @@ bool uses_budgets(const KeyState& key) {
 
 }  // namespace
 
-SharedLimits::SharedLimits(store::Sessions& sessions, KeyBook* book)
-    : sessions_(sessions), book_(book), last_settled_(steady_clock::now()) {
+SharedLimits::SharedLimits(store::Sessions& sessions, KeyBook* book, const AddressLimits* addresses)
+    : sessions_(sessions), book_(book), addresses_(addresses), last_settled_(steady_clock::now()) {
   sessions_.set_tick([this](store::Sessions::Tables* tables) { tick(tables); });
 }
 
@@ -44,6 +44,9 @@ void SharedLimits::set_keys(std::vector<std::shared_ptr<KeyState>> keys) {
 std::vector<std::shared_ptr<KeyState>> SharedLimits::limited_keys() const {
   std::vector<std::shared_ptr<KeyState>> keys;
   if (book_ != nullptr) keys = book_->keys();
+  if (addresses_ != nullptr) {
+    for (auto& key : addresses_->keys()) keys.push_back(std::move(key));
+  }
   {
     const std::lock_guard lock(mutex_);
     keys.insert(keys.end(), keys_.begin(), keys_.end());

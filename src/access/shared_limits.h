@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "access/access.h"
+#include "access/address_limits.h"
 #include "access/key_book.h"
 #include "store/sessions.h"
 
@@ -18,8 +19,10 @@ namespace callgate::server {
 
 class SharedLimits {
  public:
-  // `book`: the keys of the store; nullptr: there are none. REQUIRES: both outlive it.
-  explicit SharedLimits(store::Sessions& sessions, KeyBook* book = nullptr);
+  // `book`: the keys of the store, `addresses`: those that have limits; nullptr: there are none. REQUIRES: all of them
+  // outlive it.
+  explicit SharedLimits(store::Sessions& sessions, KeyBook* book = nullptr,
+                        const AddressLimits* addresses = nullptr);
   ~SharedLimits();
   SharedLimits(const SharedLimits&) = delete;
   SharedLimits& operator=(const SharedLimits&) = delete;
@@ -49,6 +52,7 @@ class SharedLimits {
 
   store::Sessions& sessions_;
   KeyBook* const book_;
+  const AddressLimits* const addresses_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<KeyState>> keys_;
   std::atomic<std::int64_t> last_wish_{0};      // steady, in ms

@@ -10,6 +10,8 @@ void add_log_routes(Routes& routes, Desk& desk);
 void add_session_routes(Routes& routes, Desk& desk);
 void add_loop_routes(Routes& routes, Desk& desk);
 void add_conversation_routes(Routes& routes, Desk& desk);
+void add_reload_route(Routes& routes, Desk& desk);
+void add_tool_routes(Routes& routes, Desk& desk);
 void add_upstream_routes(Routes& routes, Desk& desk);
 void add_key_routes(Routes& routes, Desk& desk);
 

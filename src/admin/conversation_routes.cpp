@@ -1,8 +1,10 @@
-// GET and DELETE /v1/conversations/{id}: what tool loops remember of a conversation. A key has its own; an admin's key
+// GET /v1/conversations, GET and DELETE /v1/conversations/{id}: what tool loops remember of a conversation. A key has its own; an admin's key
 // names another's in the query.
 //
 //   GET /v1/conversations/c1?key=dev
 //   {"id":"c1","object":"conversation","key":"dev","messages":[{"role":"user","content":"Where is ORD-42?"},...],...}
+#include <optional>
+
 #include "admin/admin_routes.h"
 #include "admin/log_time.h"
 #include "base/url_query.h"
@@ -38,6 +40,67 @@ Error no_conversation(const store::MemoryName& name) {
   return {.code = ErrorCode::not_found,
           .message = "there is no conversation \"" + name.conversation + "\"",
           .param = "id"};
+}
+
+struct ListAsk {
+  std::optional<std::string> key;  // nothing: of all
+  std::size_t limit = 100;
+};
+
+// A key lists its own; on an open gateway, or with an admin's key, all are seen, or those that `key` names.
+Result<ListAsk> read_list_ask(const Ask& ask) {
+  constexpr std::int64_t kMost = 1'000;
+  const bool sees_all = ask.key == nullptr || ask.key->config.admin;
+  ListAsk list;
+  if (!sees_all) list.key = ask.key->config.name;
+  for (const UrlParameter& parameter : read_url_query(ask.exchange.head().query)) {
+    if (parameter.name == "limit") {
+      const auto number = to_number(parameter.value);
+      if (!number || *number < 1 || *number > kMost) {
+        return fail(ErrorCode::invalid_request, "limit: expected a number from 1 to 1000", "limit");
+      }
+      list.limit = static_cast<std::size_t>(*number);
+    } else if (parameter.name != "key") {
+      return fail(ErrorCode::invalid_request,
+                  "there is no parameter \"" + parameter.name + "\"; known: key, limit",
+                  parameter.name);
+    } else if (sees_all || parameter.value == *list.key) {
+      list.key = parameter.value;
+    } else {
+      return fail(ErrorCode::forbidden, "conversations of other keys need a key with admin = true",
+                  "key");
+    }
+  }
+  return list;
+}
+
+void append_listed(std::string& out, const store::ListedMemory& memory) {
+  json::ObjectWriter object(out);
+  object.string("id", memory.name.conversation);
+  object.string("object", "conversation");
+  memory.name.key_name.empty() ? object.null("key") : object.string("key", memory.name.key_name);
+  object.string("created_at", print_time(memory.head.created_at));
+  object.string("last_used_at", print_time(memory.head.used_at));
+  object.string("expires_at", print_time(memory.head.expires_at));
+  object.integer("messages", memory.head.messages);
+  object.integer("bytes", memory.head.bytes);
+  object.boolean("waits_for_results", !memory.head.pending.empty());
+  object.close();
+}
+
+net::Task<> list_conversations(Desk& desk, Ask& ask) {
+  const auto asked = read_list_ask(ask);
+  if (!asked) co_return co_await desk.refuse(ask, asked.error());
+  const auto listed = co_await desk.world.memories.list(desk.loop, asked->key, asked->limit);
+  if (!listed) co_return co_await desk.refuse(ask, listed.error());
+  std::string rows;
+  for (const store::ListedMemory& memory : *listed) {
+    rows += rows.empty() ? "" : ",";
+    append_listed(rows, memory);
+  }
+  ask.headers.add("cache-control", "no-store");
+  const std::string body = R"({"object":"list","data":[)" + rows + "]}";
+  co_await respond_json(ask, 200, body);
 }
 
 std::string print_conversation(const store::MemoryName& name, const store::Memory& memory) {
@@ -92,6 +155,8 @@ net::Task<> delete_conversation(Desk& desk, Ask& ask) {
 }  // namespace
 
 void add_conversation_routes(Routes& routes, Desk& desk) {
+  routes.add({"GET", "/v1/conversations", Guard::key,
+              [&desk](Ask& ask) { return list_conversations(desk, ask); }});
   routes.add({"GET", "/v1/conversations/*", Guard::key,
               [&desk](Ask& ask) { return show_conversation(desk, ask); }});
   routes.add({"DELETE", "/v1/conversations/*", Guard::key,

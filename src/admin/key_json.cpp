@@ -229,9 +229,10 @@ Result<void> check_new_key(const StoredKey& key) {
   const bool plain = std::all_of(key.name.begin(), key.name.end(), [](unsigned char c) {
     return c > 0x20 && c != 0x7F && c != '/' && c != '"' && c != '\\';
   });
-  if (key.name.empty() || key.name.size() > kLongestName || !plain) {
+  if (key.name.empty() || key.name.size() > kLongestName || key.name[0] == '@' || !plain) {
     return tl::unexpected(wrong_field(
-        "name", "1 to 128 bytes without white space, control characters, slashes and quotes"));
+        "name",
+        "1 to 128 bytes without white space, control characters, slashes, quotes and @ in front"));
   }
   if (key.owner.size() > kLongestName) {
     return tl::unexpected(wrong_field("owner", "at most 128 bytes"));

@@ -10,7 +10,7 @@
 #include "base/secret.h"
 #include "callgate/result.h"
 #include "config/config.h"
-#include "store/key_table.h"
+#include "store/keys/key_table.h"
 
 namespace callgate::server {
 

@@ -24,7 +24,7 @@ Error no_key_store() {
               "configuration"};
 }
 
-std::string name_of(const Ask& ask) {
+std::string key_name_of(const Ask& ask) {
   std::string_view rest = ask.exchange.head().path.substr(kKeyPath.size());
   if (rest.ends_with(kRotatePath)) rest.remove_suffix(kRotatePath.size());
   return percent_decoded(rest);
@@ -68,7 +68,7 @@ net::Task<> list_keys(Desk& desk, Ask& ask) {
 }
 
 net::Task<> show_key(Desk& desk, Ask& ask) {
-  const std::string name = name_of(ask);
+  const std::string name = key_name_of(ask);
   if (const KeyConfig* key = find_file_key(ask, name)) {
     co_return co_await respond_key(ask, 200, print_file_key(*key));
   }
@@ -127,7 +127,7 @@ net::Task<> rotate_key(Desk& desk, Ask& ask) {
   if (!body) co_return co_await desk.refuse(ask, body.error());
   const auto grace = read_grace(*body);
   if (!grace) co_return co_await desk.refuse(ask, grace.error());
-  const std::string name = name_of(ask);
+  const std::string name = key_name_of(ask);
   const Secret secret = make_key_secret();
   Result<std::optional<store::StoredKey>> key = tl::unexpected(is_file_key(name));
   if (find_file_key(ask, name) == nullptr) {
@@ -141,7 +141,7 @@ net::Task<> rotate_key(Desk& desk, Ask& ask) {
 }
 
 net::Task<> revoke_key(Desk& desk, Ask& ask) {
-  const std::string name = name_of(ask);
+  const std::string name = key_name_of(ask);
   Result<std::optional<store::StoredKey>> key = tl::unexpected(is_file_key(name));
   if (find_file_key(ask, name) == nullptr) {
     const auto revoke = [name](store::KeyTable& keys) { return keys.revoke(name); };

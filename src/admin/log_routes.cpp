@@ -57,7 +57,7 @@ net::Task<> answer_query(Desk& desk, Ask& ask) {
   co_await respond_json(ask, 200, *answer);
 }
 
-net::Task<> answer_usage(Desk& desk, Ask& ask) {
+net::Task<> answer_usage_query(Desk& desk, Ask& ask) {
   if (ask.key == nullptr && !listens_on_loopback_only(ask.snapshot->config)) {
     const Error error{.code = ErrorCode::forbidden,
                       .message = "/v1/usage needs a key, which an open gateway does not have"};
@@ -72,8 +72,8 @@ void add_log_routes(Routes& routes, Desk& desk) {
   for (const std::string_view path : {"/v1/requests", "/v1/requests/*", "/v1/stats"}) {
     routes.add({"GET", path, Guard::admin, [&desk](Ask& ask) { return answer_query(desk, ask); }});
   }
-  routes.add(
-      {"GET", "/v1/usage", Guard::key, [&desk](Ask& ask) { return answer_usage(desk, ask); }});
+  routes.add({"GET", "/v1/usage", Guard::key,
+              [&desk](Ask& ask) { return answer_usage_query(desk, ask); }});
 }
 
 }  // namespace callgate::server

@@ -7,7 +7,7 @@
 namespace callgate::byte_class_test {
 namespace {
 
-TEST(ByteClass, FindsEveryByteAmongEveryOther) {
+TEST(ByteClass, finds_every_byte_among_every_other) {
   for (int member = 0; member < 256; ++member) {
     ByteClass set;
     set.add(static_cast<char>(member));
@@ -20,7 +20,7 @@ TEST(ByteClass, FindsEveryByteAmongEveryOther) {
   }
 }
 
-TEST(ByteClass, FindsAtEveryPlace) {
+TEST(ByteClass, finds_at_every_place) {
   ByteClass set;
   for (const char c : {'<', '\xEF', '{'}) set.add(c);
   for (std::size_t size = 0; size < 100; ++size) {
@@ -36,7 +36,7 @@ TEST(ByteClass, FindsAtEveryPlace) {
   }
 }
 
-TEST(ByteClass, FindsNothingInASetOfNone) {
+TEST(ByteClass, finds_nothing_in_a_set_of_none) {
   const ByteClass none;
   EXPECT_EQ(none.find(std::string(80, '<'), 0), 80u);
   EXPECT_EQ(none.find("", 0), 0u);

@@ -17,11 +17,13 @@ std::uint64_t IdMint::next() {
 void IdMint::fill(char* digits, std::size_t length) {
   static constexpr std::string_view kAlphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < length; ++i) {
-    if (i % 10 == 0) bits = next();
-    digits[i] = kAlphabet[bits % kAlphabet.size()];
-    bits /= kAlphabet.size();
+  constexpr std::size_t kDigitsOfOneNumber = 10;
+  char* const end = digits + length;
+  while (digits != end) {
+    std::uint64_t bits = next();
+    char* const stop =
+        digits + std::min(kDigitsOfOneNumber, static_cast<std::size_t>(end - digits));
+    for (; digits != stop; bits /= kAlphabet.size()) *digits++ = kAlphabet[bits % kAlphabet.size()];
   }
 }
 

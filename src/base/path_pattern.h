@@ -8,6 +8,9 @@
 namespace callgate {
 
 constexpr bool path_matches(std::string_view pattern, std::string_view path) {
+  // Most patterns that do not match end with another letter.
+  const bool may_end = !pattern.empty() && !path.empty() && pattern.back() == path.back();
+  if (!may_end && !pattern.ends_with('*')) return pattern.empty() && path.empty();
   std::size_t star = 0;
   for (; star < pattern.size() && pattern[star] != '*'; ++star) {
     if (star == path.size() || path[star] != pattern[star]) return false;

@@ -235,8 +235,8 @@ void for_each_policy(const PolicyOptions& options,
                      FunctionRef<void(std::string_view, std::string_view)> on_policy) {
   // Names every member, so that a new one does not compile until it is written here.
   const auto& [stop, suppress_tail, call_max, whitespace, dedupe, undeclared, invalid, reasoning,
-               coalesce_bytes, id_style, output, error_after, estimate, counters, split,
-               split_min] = options;
+               coalesce_bytes, id_style, output, error_after, estimate, counters, split, split_min,
+               delimiter] = options;
   on_policy("stop_after_tools", callgate::to_string(stop));
   on_policy("suppress_tail_after_tools", word_of(suppress_tail));
   on_policy("tool_call_max", std::to_string(call_max));
@@ -253,6 +253,7 @@ void for_each_policy(const PolicyOptions& options,
   on_policy("trailing_counters", word_of(counters));
   on_policy("split", word_of(split));
   on_policy("split_min_characters", std::to_string(split_min));
+  if (!delimiter.empty()) on_policy("call_delimiter", delimiter);
 }
 
 void part_pieces(CaptureRecord& record) {

@@ -27,6 +27,7 @@ int run(int argc, const char* const* argv) {
   add_key(app, exit_code);
   add_usage(app, exit_code);
   add_loops(app, exit_code);
+  add_tools(app, exit_code);
   add_completion(app, exit_code);
   add_manual(app, exit_code);
   add_version(app, exit_code);

@@ -17,6 +17,7 @@ void add_log(CLI::App& app, int& exit_code);
 void add_key(CLI::App& app, int& exit_code);
 void add_usage(CLI::App& app, int& exit_code);
 void add_loops(CLI::App& app, int& exit_code);
+void add_tools(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);
 void add_manual(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);

@@ -13,7 +13,7 @@
 namespace callgate::cli {
 namespace {
 
-constexpr std::size_t kMaxAnswer = std::size_t{256} << 20;
+constexpr std::size_t kLongestAnswer = std::size_t{256} << 20;
 constexpr std::string_view kApiVersion = "/v1";
 
 // {"error":{"message":"..."}}
@@ -63,7 +63,7 @@ class HttpGatewayClient final : public GatewayClient {
     net::ClientExchange exchange(client_, target_);
     Result<void> sent = co_await exchange.send(request);
     if (!sent) co_return tl::unexpected(std::move(sent.error()));
-    Result<std::string> body = co_await exchange.read_all(kMaxAnswer);
+    Result<std::string> body = co_await exchange.read_all(kLongestAnswer);
     if (!body || exchange.status() / 100 == 2) co_return body;
     Error refused{.code = ErrorCode::invalid_request,
                   .message = refusal_of(exchange.status(), *body),

@@ -29,7 +29,7 @@ struct KeyArguments {
   std::string grace = "0s";
 };
 
-int refuse(const std::string& message) {
+int refuse_key(const std::string& message) {
   std::cerr << "callgate key: " << message << '\n';
   return 1;
 }
@@ -52,52 +52,53 @@ void print_secret(const KeyArguments& arguments, const StoredKey& key, const Sec
             << "\". It is not stored and cannot be shown again.\n";
 }
 
-int make(KeyArguments& arguments, KeyTable& table) {
+int make_key(KeyArguments& arguments, KeyTable& table) {
   if (!arguments.expires.empty()) {
     const auto time = server::read_expiry(arguments.expires, net::unix_ms());
-    if (!time) return refuse(time.error().message);
+    if (!time) return refuse_key(time.error().message);
     arguments.key.expires_at = *time;
   }
   if (auto checked = server::check_new_key(arguments.key); !checked) {
-    return refuse(checked.error().message);
+    return refuse_key(checked.error().message);
   }
-  if (is_in_file(arguments)) return refuse(server::key_name_taken(arguments.key.name).message);
+  if (is_in_file(arguments)) return refuse_key(server::key_name_taken(arguments.key.name).message);
   const Secret secret = server::make_key_secret();
   arguments.key.secret_hash = server::hash_of_secret(secret.reveal());
   const auto added = table.add(arguments.key);
-  if (!added) return refuse(added.error().message);
-  if (!*added) return refuse(server::key_name_taken(arguments.key.name).message);
+  if (!added) return refuse_key(added.error().message);
+  if (!*added) return refuse_key(server::key_name_taken(arguments.key.name).message);
   const auto key = table.get(arguments.key.name);
   print_secret(arguments, key && *key ? **key : arguments.key, secret);
   return 0;
 }
 
-int rotate(KeyArguments& arguments, KeyTable& table) {
+int rotate_key(KeyArguments& arguments, KeyTable& table) {
   const auto grace = server::to_time(arguments.grace, 0);
-  if (!grace || *grace > 0) return refuse("--grace: expected a time such as 90s, 15m, 12h or 7d");
+  if (!grace || *grace > 0)
+    return refuse_key("--grace: expected a time such as 90s, 15m, 12h or 7d");
   const Secret secret = server::make_key_secret();
   const std::string& name = arguments.key.name;
   const auto rotated = table.rotate(name, server::hash_of_secret(secret.reveal()), -*grace);
-  if (!rotated) return refuse(rotated.error().message);
-  if (!*rotated) return refuse(server::no_key(name).message + ", or it was revoked");
+  if (!rotated) return refuse_key(rotated.error().message);
+  if (!*rotated) return refuse_key(server::no_key(name).message + ", or it was revoked");
   const auto key = table.get(name);
   print_secret(arguments, key && *key ? **key : arguments.key, secret);
   return 0;
 }
 
-int revoke(KeyArguments& arguments, KeyTable& table) {
+int revoke_key(KeyArguments& arguments, KeyTable& table) {
   const auto revoked = table.revoke(arguments.key.name);
-  if (!revoked) return refuse(revoked.error().message);
-  if (!*revoked) return refuse(server::no_key(arguments.key.name).message);
+  if (!revoked) return refuse_key(revoked.error().message);
+  if (!*revoked) return refuse_key(server::no_key(arguments.key.name).message);
   std::cerr << "key \"" << arguments.key.name
             << "\" is revoked; gateways refuse it within a second\n";
   return 0;
 }
 
-int show(KeyArguments& arguments, KeyTable& table) {
+int show_key(KeyArguments& arguments, KeyTable& table) {
   const auto key = table.get(arguments.key.name);
-  if (!key) return refuse(key.error().message);
-  if (!*key) return refuse(server::no_key(arguments.key.name).message);
+  if (!key) return refuse_key(key.error().message);
+  if (!*key) return refuse_key(server::no_key(arguments.key.name).message);
   std::cout << server::print_key(**key, net::unix_ms()) << '\n';
   return 0;
 }
@@ -109,9 +110,9 @@ std::string state_text(const StoredKey& key, std::int64_t now) {
          server::print_time(key.expires_at).substr(0, 10);
 }
 
-int list(KeyArguments& arguments, KeyTable& table) {
+int list_keys(KeyArguments& arguments, KeyTable& table) {
   const auto keys = table.list();
-  if (!keys) return refuse(keys.error().message);
+  if (!keys) return refuse_key(keys.error().message);
   const std::int64_t now = net::unix_ms();
   std::size_t width = 4;
   for (const StoredKey& key : *keys) width = std::max(width, key.name.size());
@@ -135,11 +136,11 @@ int with_keys(KeyArguments& arguments, KeyWork work) {
   const std::string url = find_store_url(arguments.place);
   if (url.empty()) return 1;
   if (url == "none") {
-    return refuse(
+    return refuse_key(
         "keys cannot be stored: [store] url is none; write them as [[key]] into the file");
   }
   const auto database = store::open_migrated(url, {});
-  if (!database) return refuse(store::shown_url(url) + ": " + database.error().message);
+  if (!database) return refuse_key(store::shown_url(url) + ": " + database.error().message);
   KeyTable table(**database);
   return work(arguments, table);
 }
@@ -149,7 +150,7 @@ CLI::App& add_work(CLI::App& command, int& exit_code, std::shared_ptr<KeyArgumen
   CLI::App* action = command.add_subcommand(name, help);
   add_store_place(*action, arguments->place);
   action->add_flag("--json", arguments->as_json, "for machines: as the admin API writes keys");
-  if (work != list) {
+  if (work != list_keys) {
     action->add_option("name", arguments->key.name, "name of the key")->required();
   }
   action->callback([arguments, work, &exit_code] { exit_code = with_keys(*arguments, work); });
@@ -204,15 +205,16 @@ void add_key(CLI::App& app, int& exit_code) {
   const auto arguments = [] { return std::make_shared<KeyArguments>(); };
   auto made = arguments();
   add_rights(
-      add_work(*command, exit_code, made, "new", "Make a key and print its secret, once", make),
+      add_work(*command, exit_code, made, "new", "Make a key and print its secret, once", make_key),
       *made);
-  add_work(*command, exit_code, arguments(), "list", "List the keys", list);
-  add_work(*command, exit_code, arguments(), "show", "Show a key, as JSON", show);
+  add_work(*command, exit_code, arguments(), "list", "List the keys", list_keys);
+  add_work(*command, exit_code, arguments(), "show", "Show a key, as JSON", show_key);
   auto rotated = arguments();
-  add_work(*command, exit_code, rotated, "rotate", "Give a key another secret and print it", rotate)
+  add_work(*command, exit_code, rotated, "rotate", "Give a key another secret and print it",
+           rotate_key)
       .add_option("--grace", rotated->grace, "how long the former secret stays valid: 15m, 12h")
       ->capture_default_str();
-  add_work(*command, exit_code, arguments(), "revoke", "End a key for good", revoke);
+  add_work(*command, exit_code, arguments(), "revoke", "End a key for good", revoke_key);
 }
 
 }  // namespace callgate::cli

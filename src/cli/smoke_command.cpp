@@ -106,6 +106,7 @@ int report_run(const SmokeArguments& arguments, const SmokeRun& run) {
   SmokeReport report{.url = arguments.options.url,
                      .model = arguments.options.model,
                      .hash = hashes.front(),
+                     .raw_hash = net::sha256_hex(first.bytes),
                      .verdicts = merge_verdicts(run.answers)};
   if (run.after_leaving) report.verdicts.push_back(*run.after_leaving);
   Result<SmokeKept> kept = keep_record(arguments.record, first.bytes, hashes, report.passed());

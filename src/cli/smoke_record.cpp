@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "cli/smoke_report.h"
+#include "net/digest.h"
 
 namespace callgate::cli {
 namespace {
@@ -36,7 +37,8 @@ Result<void> write_record(const SmokeRecord& record, std::string_view bytes,
   std::error_code ignored;
   std::filesystem::remove(record.path(".new.sse"), ignored);
   return write_file(record.path(".sha256"),
-                    hash + "  " + record.name + " (without ids and times)\n");
+                    hash + "  " + record.name + " (without ids and times)\n" +
+                        net::sha256_hex(bytes) + "  " + record.name + ".sse\n");
 }
 
 contract::RuleVerdict judge(const SmokeRecord& record, const std::string& last,

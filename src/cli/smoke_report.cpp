@@ -136,7 +136,9 @@ std::string print_text(const SmokeReport& report) {
          std::to_string(count(report, Verdict::fail)) + " failed, " +
          std::to_string(count(report, Verdict::not_applicable)) + " did not apply\n";
   if (!report.advice.empty()) out += "\n" + report.advice + "\n";
-  return out + (report.file.empty() ? "sha256" : report.file) + "  " + report.hash + "\n";
+  out += (report.file.empty() ? "sha256" : report.file) + "  " + report.hash + "\n";
+  if (!report.raw_hash.empty()) out += "as it came  " + report.raw_hash + "\n";
+  return out;
 }
 
 std::string print_json(const SmokeReport& report) {
@@ -146,6 +148,7 @@ std::string print_json(const SmokeReport& report) {
   object.string("url", report.url);
   object.string("model", report.model);
   object.string("sha256", report.hash);
+  object.string("sha256_raw", report.raw_hash);
   object.string("file", report.file);
   object.string("advice", report.advice);
   write_names(object.key("dialects"), report.dialects);

@@ -57,6 +57,7 @@ struct SmokeReport {
   std::string url;
   std::string model;
   std::string hash;
+  std::string raw_hash = {};               // of the bytes as they came
   std::string file;                        // empty: nothing was kept
   std::vector<std::string_view> dialects;  // that read a call in the text, the likeliest first
   std::string advice;                      // what to do; may be empty

@@ -35,6 +35,8 @@ struct AnswerEnd {
   struct Timing {
     std::int64_t first_token_ms = 0;
     std::int64_t duration_ms = 0;
+    // Why usage is said now, static text: usage (the upstream stated it), finish (it did not) or cut (a policy ended the turn).
+    std::string_view trigger = "usage";
   };
   std::optional<Usage> estimate;  // goes before what was told, of which some or all is missing
   std::optional<Timing> timing;   // the client asked for it

@@ -30,8 +30,9 @@ tl::unexpected<Error> unreadable(std::string message, std::string_view code = {}
 
 }  // namespace
 
-Result<ContentDecoder> ContentDecoder::make(std::string_view codings) {
+Result<ContentDecoder> ContentDecoder::make(std::string_view codings, std::string_view message) {
   ContentDecoder decoder;
+  decoder.message_ = message;
   while (!codings.empty()) {
     const std::size_t comma = std::min(codings.find(','), codings.size());
     const std::string_view name = trimmed_value(codings.substr(0, comma));
@@ -40,14 +41,14 @@ Result<ContentDecoder> ContentDecoder::make(std::string_view codings) {
     if (is_no_coding(stage.name)) continue;
     stage.coding = make_coding(stage.name);
     if (stage.coding == nullptr) {
-      return unreadable("the answer has content-encoding \"" + stage.name +
+      return unreadable(decoder.message_ + " has content-encoding \"" + stage.name +
                             "\", expected gzip, deflate, br, zstd or identity",
                         kUnsupportedCoding);
     }
     decoder.stages_.insert(decoder.stages_.begin(), std::move(stage));
   }
   if (decoder.stages_.size() > kMaxCodings) {
-    return unreadable("the answer was encoded more than " + std::to_string(kMaxCodings) +
+    return unreadable(decoder.message_ + " was encoded more than " + std::to_string(kMaxCodings) +
                           " times (content-encoding)",
                       kUnsupportedCoding);
   }
@@ -73,12 +74,12 @@ Result<std::size_t> ContentDecoder::fill(std::size_t at, std::span<char> out) {
   while (true) {
     const std::optional<std::size_t> size = stage.coding->step(stage.input, out);
     if (!size) {
-      return unreadable("the answer's content (content-encoding: " + stage.name + ") is damaged");
+      return unreadable(message_ + "'s content (content-encoding: " + stage.name + ") is damaged");
     }
     stage.written += *size;
     // Of every stage: content that grows in one and vanishes in the next costs time as well.
     if (stage.written > kFreeOutput && stage.written / kMaxRatio > received_) {
-      return unreadable("the answer's content grows to more than " + std::to_string(kMaxRatio) +
+      return unreadable(message_ + "'s content grows to more than " + std::to_string(kMaxRatio) +
                             " times its size (content-encoding: " + stage.name + ")",
                         kTooDense);
     }
@@ -93,7 +94,8 @@ Result<std::size_t> ContentDecoder::fill(std::size_t at, std::span<char> out) {
 Result<void> ContentDecoder::finish() const {
   for (const Stage& stage : stages_) {
     if (!stage.coding->is_whole()) {
-      return unreadable("the answer's content (content-encoding: " + stage.name + ") is cut short");
+      return unreadable(message_ + "'s content (content-encoding: " + stage.name +
+                        ") is cut short");
     }
   }
   return {};

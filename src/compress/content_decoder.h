@@ -32,8 +32,10 @@ inline constexpr std::size_t kMaxCodings = 4;
 
 class ContentDecoder {
  public:
-  // `codings` is the header's value. Fails with upstream_failed for a coding that is not known, and names it.
-  static Result<ContentDecoder> make(std::string_view codings);
+  // `codings` is the header's value. Fails with upstream_failed for a coding that is not known, and names it. Errors begin
+  // with `message`.
+  static Result<ContentDecoder> make(std::string_view codings,
+                                     std::string_view message = "the answer");
 
   // There is nothing to undo. REQUIRES of the others: there is.
   bool is_identity() const { return stages_.empty(); }
@@ -57,6 +59,7 @@ class ContentDecoder {
   Result<std::size_t> fill(std::size_t stage, std::span<char> out);
 
   std::vector<Stage> stages_;  // the first one reads what was received
+  std::string message_;
   std::string piece_;
   std::uint64_t received_ = 0;
 };

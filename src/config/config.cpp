@@ -42,11 +42,18 @@ Result<PolicyOptions> to_policy(const ModelConfig& model) {
       {"output", model.output, "tool_calls, json, xml or xml_only"},
       {"error_after_tools", model.error_after_tools, "report or tool_calls"},
       {"split", model.split, "none or sentences"},
+      {"call_delimiter", model.call_delimiter, "a text"},
   };
   PolicyOptions options;
   for (const Word& word : words) {
     if (set_policy(options, word.key, word.value)) continue;
     return wrong(std::string(word.key) + " must be " + std::string(word.expected));
+  }
+  for (const auto& [client, output] : model.output_by_client) {
+    PolicyOptions judged;
+    if (set_policy(judged, "output", output)) continue;
+    return wrong("output_by_client must be tool_calls, json, xml or xml_only for \"" + client +
+                 "\"");
   }
   options.suppress_tail_after_tools = model.suppress_tail_after_tools;
   options.tool_call_max = static_cast<std::uint32_t>(

@@ -58,6 +58,8 @@ struct LimitsConfig {
   Milliseconds drain_timeout{30'000};
   Milliseconds keepalive_comment{15'000};
   std::int64_t wrong_keys_per_minute = 30;
+  std::int64_t address_requests_per_minute = 0;
+  std::int64_t address_streams = 0;
   std::int64_t conversations = 100'000;
   Milliseconds conversation_ttl{24 * 3'600'000};
   std::int64_t retry_percent = 20;
@@ -159,6 +161,7 @@ struct RoomsConfig {
   std::int64_t max_rooms = 10'000;
   std::int64_t max_subscribers = 100;
   Bytes backlog{1u << 20};
+  Milliseconds stall_timeout{10'000};
   std::int64_t history_frames = 10'000;
   Bytes history_bytes{1u << 20};
   std::int64_t max_messages = 200;
@@ -334,6 +337,17 @@ struct ModelConfig {
   std::string id;
   std::string tools = "native";
   std::string system = "pass";
+  std::string replayed_tools = "pass";
+  std::int64_t context_length = 0;
+  std::string title_model;
+  std::vector<std::string> title_patterns{"*title for this conversation*",
+                                          "*title for the conversation*",
+                                          "*title for this chat*",
+                                          "*generate a*title*",
+                                          "*title generator*",
+                                          "*summarize this conversation*",
+                                          "*summarize the conversation*",
+                                          "*summary of this conversation*"};
   std::string upstream_call_ids;
   JsonMembers params;
   std::string dialect;
@@ -354,6 +368,8 @@ struct ModelConfig {
   Bytes reasoning_coalesce_bytes{0};
   std::string call_id_style = "native";
   std::string output = "tool_calls";
+  std::vector<std::pair<std::string, std::string>> output_by_client;
+  std::string call_delimiter;
   std::string error_after_tools = "report";
   bool estimate_usage = true;
   bool trailing_counters = false;
@@ -374,6 +390,7 @@ struct Config {
   std::string metrics = "open";
   bool mcp = false;
   bool inspector = true;
+  std::vector<std::string> scrub;
   TlsConfig tls;
   LimitsConfig limits;
   LogConfig log;

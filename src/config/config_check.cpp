@@ -336,6 +336,7 @@ void Checker::model(const ModelConfig& model, std::size_t index) {
   word(table, "commit", model.commit, {"", "eager", "whole_call"});
   model_tools(model, table);
   word(table, "system", model.system, {"pass", "drop", "first"});
+  word(table, "replayed_tools", model.replayed_tools, {"pass", "strip", "reject"});
   word(table, "upstream_call_ids", model.upstream_call_ids, {"", "any", "kimi", "mistral"});
   if (auto policy = to_policy(model); !policy) {
     const std::string& message = policy.error().message;

@@ -46,6 +46,9 @@ struct Section<Config> {
       Field{"mcp", &Config::mcp, "serve the tools to other MCP clients at /mcp"},
       Field{"inspector", &Config::inspector,
             "serve the inspector at /, for keys with admin = true; see inspector.md"},
+      Field{"scrub", &Config::scrub,
+            "members of requests, such as user or metadata.user_id, that neither upstreams nor the "
+            "request log get"},
   };
 };
 template <>
@@ -96,6 +99,11 @@ struct Section<LimitsConfig> {
       Field{"wrong_keys_per_minute", &LimitsConfig::wrong_keys_per_minute,
             "wrong keys of one address, that many at once; more are answered with 429; 0 means no "
             "limit"},
+      Field{"address_requests_per_minute", &LimitsConfig::address_requests_per_minute,
+            "model requests of one client address, with bursts up to it, with or without a key; 0 "
+            "means no limit, see keys.md"},
+      Field{"address_streams", &LimitsConfig::address_streams,
+            "model requests of one client address at a time, on each node; 0 means no limit"},
       Field{"conversations", &LimitsConfig::conversations,
             "answers that are remembered for upstreams that keep conversations"},
       Field{"conversation_ttl", &LimitsConfig::conversation_ttl,
@@ -207,7 +215,10 @@ struct Section<RoomsConfig> {
             "refused"},
       Field{"max_subscribers", &RoomsConfig::max_subscribers, "connections of one room"},
       Field{"backlog", &RoomsConfig::backlog,
-            "frames that wait for one slow subscriber; beyond it the subscriber is dropped"},
+            "frames that may wait for a subscriber; beyond it one that takes none of them for "
+            "stall_timeout is dropped, beyond 16 times that any"},
+      Field{"stall_timeout", &RoomsConfig::stall_timeout,
+            "how long such a subscriber may take nothing"},
       Field{"history_frames", &RoomsConfig::history_frames,
             "frames that a room keeps for subscribers that come back"},
       Field{"history_bytes", &RoomsConfig::history_bytes, "bytes of those"},
@@ -563,6 +574,15 @@ struct Section<ModelConfig> {
             "prompt in the model's dialect"},
       Field{"system", &ModelConfig::system,
             "pass, drop or first: which system prompts of the client reach the upstream"},
+      Field{"replayed_tools", &ModelConfig::replayed_tools,
+            "pass, strip or reject: calls and results of tools that the client sends back as text"},
+      Field{"context_length", &ModelConfig::context_length,
+            "tokens that the model takes; longer requests, by an estimate, are answered with 400; "
+            "0 means that it is not known"},
+      Field{"title_model", &ModelConfig::title_model,
+            "model that gets requests for titles and summaries instead; empty means none"},
+      Field{"title_patterns", &ModelConfig::title_patterns,
+            "glob patterns of system prompts and last messages that ask for one, any case"},
       Field{"upstream_call_ids", &ModelConfig::upstream_call_ids,
             "any, kimi or mistral: the form of call ids that the upstream takes; empty means by "
             "dialect"},
@@ -613,6 +633,13 @@ struct Section<ModelConfig> {
             "tool_calls, json (no text after calls), xml (calls also as <use_tool> text) or "
             "xml_only",
             "PROXY_OUTPUT_MODE"},
+      Field{"output_by_client", &ModelConfig::output_by_client,
+            "output for clients by User-Agent, a table of glob pattern and value; the longest "
+            "pattern counts"},
+      Field{
+          "call_delimiter", &ModelConfig::call_delimiter,
+          "xml, xml_only: text between two blocks that follow each other; true means a blank line",
+          "PROXY_TOOL_BLOCK_DELIMITER"},
       Field{"error_after_tools", &ModelConfig::error_after_tools,
             "report or tool_calls: how a turn ends whose upstream fails after complete calls"},
       Field{"estimate_usage", &ModelConfig::estimate_usage,

@@ -19,6 +19,11 @@ ResponseIdentity make_identity(const Request& request, const Protocol& protocol,
   return made;
 }
 
+std::string_view usage_trigger(const TurnSummary& summary) {
+  if (!summary.cut_by.empty()) return "cut";
+  return is_stated(summary.usage) ? "usage" : "finish";
+}
+
 }  // namespace
 
 Answer::Answer(const Request& request, const Protocol& protocol, const PipelineOptions& options,
@@ -67,7 +72,7 @@ void Answer::finish(const std::optional<Usage>& estimate) {
   }
   if (elapsed_ms_) {
     const std::int64_t now = elapsed_ms_();
-    end.timing = {first_token_ms_.value_or(now), now};
+    end.timing = {first_token_ms_.value_or(now), now, usage_trigger(summary)};
   }
   if (policy_.trailing_counters) end.counters = print_counters(summary, policy_);
   encoder_->finish(end);

@@ -52,8 +52,8 @@ HeldWords add_client_stages(Stages& stages, const PolicyOptions& rules, bool str
   }
   // After the tail was withheld: calls that are written into the text are not part of it.
   if (calls_become_text(rules.output)) {
-    stages.push_back(
-        std::make_unique<policy::CallsAsXml>(rules.output == CallOutput::xml_only, max_held_back));
+    stages.push_back(std::make_unique<policy::CallsAsXml>(rules.output == CallOutput::xml_only,
+                                                          max_held_back, rules.call_delimiter));
   }
   // Text leaves in sentences. Last, when all that is text is known; a whole answer has no pieces.
   if (rules.split == TextSplit::sentences && stream) {

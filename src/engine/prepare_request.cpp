@@ -8,6 +8,8 @@
 
 #include "base/fnv1a.h"
 #include "chat/content.h"
+#include "chat/replayed_calls.h"
+#include "chat/scrubbed.h"
 #include "dialect/render/render.h"
 #include "dialect/render/tool_prompt.h"
 #include "json/writer.h"
@@ -253,7 +255,7 @@ void leave_calls_in_text(const TextTools& text, Request& request) {
 
 bool RequestRules::change_anything() const {
   return system != SystemPrompts::pass || call_ids != CallIdForm::any || !prompt_dialect.empty() ||
-         !params.empty();
+         !params.empty() || strip_replayed_calls || !scrub.empty();
 }
 
 CallIdForm call_ids_of(std::string_view dialect) {
@@ -266,6 +268,8 @@ Request prepare_request(const Request& request, const RequestRules& rules,
                         const std::optional<TextTools>& text) {
   Request prepared = request;
   prepared.body = {};  // it says something else from here on
+  scrub_request(prepared, rules.scrub);
+  if (rules.strip_replayed_calls) strip_replayed_calls(prepared.messages);
   keep_system_prompts(rules.system, prepared.messages);
   map_call_ids(rules.call_ids, prepared.messages);
   if (!rules.prompt_dialect.empty()) write_tools(rules.prompt_dialect, prepared);

@@ -28,7 +28,9 @@ struct RequestRules {
   CallIdForm call_ids = CallIdForm::any;
   std::string
       prompt_dialect;  // not empty: tools, calls and results are written into the prompt in this dialect
-  std::vector<ExtraField> params;  // replace what the client said
+  std::vector<ExtraField> params;     // replace what the client said
+  bool strip_replayed_calls = false;  // chat/replayed_calls.h
+  std::vector<std::string> scrub;     // members that are left out, chat/scrubbed.h
 
   // False: the upstream gets the request as it is.
   bool change_anything() const;

@@ -88,7 +88,8 @@ net::Task<Result<std::string_view>> read_body(World& world, Ask& ask) {
 }
 
 net::Task<Result<std::string_view>> read_turn_body(World& world, Ask& ask) {
-  if (auto busy = TurnSlots(world, ask.key).refusal()) co_return tl::unexpected(std::move(*busy));
+  if (auto busy = TurnSlots(world, ask.key, ask.address).refusal())
+    co_return tl::unexpected(std::move(*busy));
   co_return co_await read_body(world, ask);
 }
 
@@ -104,6 +105,23 @@ std::optional<Error> BodyPlace::refusal() const {
                .message = "too many request bodies are on their way",
                .upstream_code = "too_many_bodies",
                .retry_after = "1"};
+}
+
+Result<void> admit_address(World& world, Ask& ask, net::Headers& headers) {
+  if (!world.addresses.on()) return {};
+  const auto now = monotonic_now();
+  ask.address = world.addresses.find(ask.exchange.peer_host(), now);
+  if (ask.address == nullptr || !ask.address->rate.limited()) return {};
+  const RateLimit::Verdict verdict = ask.address->rate.take(now);
+  if (verdict.low && world.limits != nullptr) world.limits->want_more();
+  if (verdict.allowed) return {};
+  add_rate_headers(headers, "requests", verdict);
+  observe_rate_limited(world, "");
+  return tl::unexpected(Error{.code = ErrorCode::rate_limited,
+                              .message = "rate limit of " + std::to_string(verdict.limit) +
+                                         " requests per minute reached for the address of this "
+                                         "client",
+                              .upstream_code = "rate_limit_exceeded"});
 }
 
 // What is left to other gateways may still come; only what is used up for all is refused here.
@@ -162,11 +180,12 @@ Result<std::shared_ptr<TokenMeter>> admit_tokens(World& world, const TurnToAdmit
     auto taken = take_tokens(world, *turn.key.operator->(), reserved, headers);
     if (!taken) return tl::unexpected(taken.error());
   }
-  return std::make_shared<TokenMeter>(TokenMeter::Subject{.key = turn.key,
-                                                          .snapshot = turn.snapshot,
-                                                          .model = turn.model.name,
-                                                          .limits = world.limits,
-                                                          .reserved = reserved});
+  return std::make_shared<TokenMeter>(
+      TokenMeter::Subject{.key = turn.key,
+                          .prices = {turn.snapshot, &turn.snapshot->config.prices},
+                          .model = turn.model.name,
+                          .limits = world.limits,
+                          .reserved = reserved});
 }
 
 Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
@@ -195,17 +214,22 @@ Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
                               .upstream_code = "rate_limit_exceeded"});
 }
 
-TurnSlots::TurnSlots(World& world, KeyRef key) : key_(std::move(key)), slot_(world.streams) {
+TurnSlots::TurnSlots(World& world, KeyRef key, KeyRef address)
+    : key_(std::move(key)), address_(std::move(address)), slot_(world.streams) {
+  if (address_ != nullptr) address_slot_.emplace(address_->streams);
   if (key_ == nullptr) return;
   key_slot_.emplace(key_->streams);
   if (world.limits != nullptr && key_->streams.full()) world.limits->want_more();
 }
 
 std::optional<Error> TurnSlots::refusal() const {
-  if (slot_ && (!key_slot_ || *key_slot_)) return std::nullopt;
+  const bool from_address = !address_slot_ || *address_slot_;
+  if (slot_ && from_address && (!key_slot_ || *key_slot_)) return std::nullopt;
+  const std::string_view whose = !slot_          ? "the gateway"
+                                 : !from_address ? "the address of this client"
+                                                 : "this key";
   return Error{.code = ErrorCode::rate_limited,
-               .message = slot_ ? "this key has too many requests running"
-                                : "the gateway has too many requests running",
+               .message = std::string(whose) + " has too many requests running",
                .upstream_code = "too_many_streams",
                .retry_after = "1"};
 }

@@ -9,7 +9,7 @@
 #include "net/task.h"
 #include "turn/ask.h"
 #include "turn/snapshot.h"
-#include "turn/token_meter.h"
+#include "access/token_meter.h"
 #include "turn/world.h"
 
 namespace callgate::server {
@@ -24,6 +24,9 @@ std::optional<Objection> object_to_page(const Ask& ask);
 // Finds the key of the request, as Access::authenticate() does, unless its address has tried too many wrong ones.
 Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
                        std::string_view x_api_key);
+
+// Whether the client's address may ask for another turn, with or without a key.
+Result<void> admit_address(World& world, Ask& ask, net::Headers& headers);
 
 // Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer. `key` is nullptr on
 // an open gateway.
@@ -62,15 +65,17 @@ class BodyPlace {
 // The places that a turn takes, of the gateway and of its key. Leaves them when it goes.
 class TurnSlots {
  public:
-  // `key` is nullptr on an open gateway.
-  TurnSlots(World& world, KeyRef key);
+  // `key` is nullptr on an open gateway, `address` where addresses have no limits.
+  TurnSlots(World& world, KeyRef key, KeyRef address = nullptr);
   // Why the turn is refused; nothing if it has its places.
   std::optional<Error> refusal() const;
 
  private:
   const KeyRef key_;  // goes after its places
+  const KeyRef address_;
   ConcurrencySlot slot_;
   std::optional<ConcurrencySlot> key_slot_;
+  std::optional<ConcurrencySlot> address_slot_;
 };
 
 }  // namespace callgate::server

@@ -26,6 +26,7 @@
 #include "turn/event_stream.h"
 #include "turn/loop_choice.h"
 #include "turn/loop_run.h"
+#include "turn/model/model_choice.h"
 #include "turn/observe.h"
 #include "turn/request_options.h"
 #include "turn/turn_record.h"
@@ -67,6 +68,28 @@ void show_upstreams(json::ObjectWriter& object, const std::vector<UpstreamStatus
   if (detailed && !out.empty()) object.raw("ejected", "[" + out + "]");
 }
 
+// The MCP servers that are not ready, for those who may know it.
+void show_tool_servers(json::ObjectWriter& object, const std::vector<tool::ServerStatus>& all,
+                       bool detailed) {
+  std::int64_t ready = 0;
+  std::string out;
+  for (const tool::ServerStatus& server : all) {
+    if (server.state.kind == tool::SourceState::Kind::ready) {
+      ++ready;
+      continue;
+    }
+    out += out.empty() ? "" : ",";
+    json::ObjectWriter row(out);
+    row.string("name", server.name);
+    row.string("state", tool::to_string(server.state.kind));
+    if (!server.state.reason.empty()) row.string("reason", server.state.reason);
+    row.close();
+  }
+  object.integer("tool_servers", static_cast<std::int64_t>(all.size()));
+  object.integer("tool_servers_ready", ready);
+  if (detailed && !out.empty()) object.raw("tool_servers_down", "[" + out + "]");
+}
+
 // What stands before the name of a model in a path.
 std::string_view model_prefix(const Protocol& protocol) {
   for (const Endpoint& endpoint : protocol.endpoints) {
@@ -105,6 +128,8 @@ Gateway::Gateway(World& world, Rooms& rooms, net::Loop& loop, std::uint64_t id_s
   add_session_routes(routes_, desk_);
   add_loop_routes(routes_, desk_);
   add_conversation_routes(routes_, desk_);
+  add_tool_routes(routes_, desk_);
+  add_reload_route(routes_, desk_);
   add_upstream_routes(routes_, desk_);
   add_key_routes(routes_, desk_);
   add_room_routes(routes_, desk_, rooms_);
@@ -222,6 +247,7 @@ Result<void> Gateway::admit(Ask& ask, const Route& route) {
   if (auto known = find_key(ask); !known) return known;
   if (route.guard == Guard::admin || (to_metrics && readers == "admin")) return admit_admin(ask);
   if (route.guard != Guard::model) return {};
+  if (auto admitted = admit_address(world_, ask, ask.headers); !admitted) return admitted;
   return admit_turn(world_, *ask.snapshot, ask.key, ask.headers);
 }
 
@@ -243,7 +269,7 @@ bool Gateway::is_operator(Ask& ask) {
 net::Task<> Gateway::answer_turn(Ask& ask) {
   const auto body = co_await read_turn_body(world_, ask);
   if (!body) co_return co_await refuse(ask, body.error());
-  const TurnSlots slots(world_, ask.key);
+  const TurnSlots slots(world_, ask.key, ask.address);
   const std::optional<Error> busy = slots.refusal();
   if (busy) co_return co_await refuse(ask, *busy);
   auto work = read_turn(ask, *body);
@@ -262,13 +288,17 @@ Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view 
   job.protocol_name = job.protocol->name;
   auto request = job.protocol->decode(to_client_request(ask.exchange.head(), body));
   if (!request) return tl::unexpected(request.error());
-  auto model = ask.snapshot->choose_model(ask.key, request->model);
+  auto model = choose_for(*ask.snapshot, ask.key, *request);
   if (!model) return tl::unexpected(model.error());
   const net::RequestHead& head = ask.exchange.head();
   const std::string_view header = head.headers.find("x-callgate-dialect").value_or("");
   Result<DialectChoice> dialect = model->dialect;
   if (!header.empty()) dialect = choose_dialect(*model->config, header);
   if (!dialect) return tl::unexpected(dialect.error());
+  if (!model->config->output_by_client.empty()) {
+    choose_output(model->policy, head.headers.find("user-agent").value_or(""),
+                  model->config->output_by_client);
+  }
   auto options = read_options(head.headers, model->policy, head.query);
   if (!options) return tl::unexpected(options.error());
   const KeyConfig* key = ask.key == nullptr ? nullptr : &ask.key->config;
@@ -411,7 +441,12 @@ net::Task<> Gateway::readyz(Ask& ask) {
   const auto upstreams = world_.pools.status(loop_.now());
   const bool ejected = std::any_of(upstreams.begin(), upstreams.end(),
                                    [](const auto& one) { return !one.trouble.empty(); });
-  const bool troubled = !health.healthy || !health.notice.empty() || ejected;
+  const auto servers =
+      world_.tools == nullptr ? std::vector<tool::ServerStatus>() : world_.tools->servers();
+  const bool down = std::any_of(servers.begin(), servers.end(), [](const auto& one) {
+    return one.state.kind != tool::SourceState::Kind::ready;
+  });
+  const bool troubled = !health.healthy || !health.notice.empty() || ejected || down;
   const bool detailed = troubled && is_operator(ask);
   if (detailed) {
     if (!health.healthy) object.string("store_problem", health.problem);
@@ -423,6 +458,7 @@ net::Task<> Gateway::readyz(Ask& ask) {
   const std::size_t models = ask.snapshot->finder.list().size();
   object.integer("models", static_cast<std::int64_t>(models));
   show_upstreams(object, upstreams, detailed);
+  show_tool_servers(object, servers, detailed);
   object.integer("streams", world_.streams.running());
   object.integer("memory_used", static_cast<std::int64_t>(world_.memory.used()));
   object.integer("memory_limit", static_cast<std::int64_t>(world_.memory.limit()));

@@ -211,6 +211,48 @@ TEST_F(LoopPathTest, does_not_wait_for_hooks_that_are_told) {
   for (net::Signal* never : {&first, &second, &third}) never->notify();
 }
 
+// What an upstream finds too long is asked again without old results; the log keeps them.
+TEST_F(LoopPathTest, goes_on_when_the_context_is_full) {
+  TestGateway gateway(loop_, config("[loop]\nevict_bytes = 0\n"));
+  const FakeServer::Reply long_result{.headers = {{"content-type", "text/plain"}},
+                                      .pieces = {std::string(60'000, 'x')}};
+  server_.then({.pieces = {call(0), kCalls}});
+  tool_server_.then(long_result);
+  server_.then({.pieces = {call(1), kCalls}});
+  tool_server_.then(long_result);
+  server_.then({.status = 400,
+                .headers = {{"content-type", "application/json"}},
+                .pieces = {R"({"error":{"message":"too long","type":"invalid_request_error",)"
+                           R"("code":"context_length_exceeded"}})"}});
+  server_.then({.pieces = {text("Done."), kStop}});
+  const TestAnswer answer = gateway.ask(question(false), kLoop);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr("Done."));
+  ASSERT_EQ(server_.asked().size(), 4u);
+  EXPECT_GT(server_.asked()[2].body.size(), 120'000u);
+  EXPECT_THAT(server_.asked()[3].body, HasSubstr("bytes of this result were left out"));
+  EXPECT_LT(server_.asked()[3].body.size(), 70'000u);
+  EXPECT_THAT(gateway.log().rows().back().outcome.events, HasSubstr(R"("bytes":60000)"));
+}
+
+TEST_F(LoopPathTest, keeps_to_the_context_that_the_model_is_known_to_have) {
+  TestGateway gateway(
+      loop_, "[[upstream]]\nname = \"a\"\nurl = \"" + server_.url() +
+                 "\"\n[[model]]\nname = \"m\"\nupstream = [\"a\"]\ncontext_length = 20000\n" +
+                 "[[tool]]\nname = \"look\"\nkind = \"http\"\nurl = \"" + tool_server_.url() +
+                 "/\"\naddresses = [\"127.0.0.0/8\"]\n[loop]\nevict_bytes = 0\n");
+  const FakeServer::Reply long_result{.headers = {{"content-type", "text/plain"}},
+                                      .pieces = {std::string(60'000, 'x')}};
+  for (int i = 0; i < 2; ++i) {
+    server_.then({.pieces = {call(i), kCalls}});
+    tool_server_.then(long_result);
+  }
+  server_.then({.pieces = {text("Done."), kStop}});
+  EXPECT_THAT(gateway.ask(question(false), kLoop).body, HasSubstr("Done."));
+  ASSERT_EQ(server_.asked().size(), 3u);
+  EXPECT_THAT(server_.asked()[2].body, HasSubstr("bytes of this result were left out"));
+}
+
 // The calls that are passed over cost nothing: neither rows, nor results, nor memory.
 TEST_F(LoopPathTest, reads_only_so_many_calls_of_a_turn) {
   TestGateway gateway(loop_, config("[loop]\nmax_calls_read = 3\non_limit = \"tell_model\"\n"));

@@ -53,8 +53,22 @@ Result<std::unique_ptr<tool::ToolHost>> start_tools(const Config& config, teleme
     log.repeated(telemetry::LogLevel::warning, hook,
                  hook + asked + ": " + std::string(notice.fault));
   };
+  tool::ServerObserver servers = [&log](const tool::ServerStatus& server) {
+    const std::string who = "tool server " + server.name;
+    const std::string is(tool::to_string(server.state.kind));
+    if (server.state.kind == tool::SourceState::Kind::ready) {
+      log.info(who + " is ready", {{"tools", server.tools}});
+    } else {
+      log.repeated(telemetry::LogLevel::warning, who,
+                   who + " is " + is + ": " + server.state.reason);
+    }
+  };
   return tool::ToolHost::start(
-      *set, [&log](std::string_view what) { log.warning(what); }, std::move(observe));
+      *set,
+      [&log](std::string_view what) {
+        log.repeated(telemetry::LogLevel::warning, what.substr(0, what.find(':')), what);
+      },
+      std::move(observe), std::move(servers));
 }
 
 // Large blocks go back to the system as soon as they are free. By default the allocator learns to keep them, and the process

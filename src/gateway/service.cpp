@@ -48,6 +48,7 @@ Service::Service(ServeOptions options, Config config, const Surroundings& around
   world_.spans = around.spans;
   world_.tools = around.tools;
   world_.queries = &queries_;
+  world_.reload = [this](auto tell) { reload(std::move(tell)); };
   rooms_.set_memory(world_.memory);
   use_sessions(around.sessions, started_with_);
   for (std::size_t i = 0; i < loops_.size(); ++i) {
@@ -70,7 +71,7 @@ void Service::use_sessions(store::Sessions* sessions, const Config& config) {
   if (sessions->shared()) world_.conversations.claims.set_leases(sessions, closed);
   stored_keys_ = std::make_unique<KeyBook>([this](std::string_view what) { log_.warning(what); });
   world_.stored_keys = stored_keys_.get();
-  shared_limits_ = std::make_unique<SharedLimits>(*sessions, stored_keys_.get());
+  shared_limits_ = std::make_unique<SharedLimits>(*sessions, stored_keys_.get(), &world_.addresses);
   world_.limits = shared_limits_.get();
 }
 
@@ -112,6 +113,7 @@ void Service::use_limits(const Snapshot& snapshot) {
   world_.streams.set_limit(limits.max_streams);
   world_.bodies.set_limit(limits.max_bodies);
   world_.wrong_keys.set_limit(limits.wrong_keys_per_minute);
+  world_.addresses.set_limits(limits.address_requests_per_minute, limits.address_streams);
   world_.conversations.cache.set_limits(conversation_limits(limits));
   const LoopConfig& loop = snapshot.config.loop;
   world_.loop_states.set_limits(part(loop.state_bytes),
@@ -146,7 +148,25 @@ Result<void> Service::listen(const Config& config) {
   return {};
 }
 
+void Service::reload(std::function<void(const ReloadOutcome&)> tell) {
+  {
+    const std::lock_guard lock(mutex_);
+    tell_reloaded_.push_back(std::move(tell));
+  }
+  reloads_.request();
+}
+
 void Service::reload_now() {
+  std::vector<std::function<void(const ReloadOutcome&)>> told;
+  {
+    const std::lock_guard lock(mutex_);
+    told.swap(tell_reloaded_);
+  }
+  const ReloadOutcome outcome = reload_and_log();
+  for (const auto& tell : told) tell(outcome);
+}
+
+ReloadOutcome Service::reload_and_log() {
   Result<void> done;
   try {
     done = try_reload();
@@ -154,11 +174,18 @@ void Service::reload_now() {
     done = Result<void>(fail(ErrorCode::internal, fault.what()));
   }
   world_.metrics.config_reloads.with(done ? "ok" : "failed").add();
-  if (!done) return log_.error("reload failed, nothing changed: " + done.error().message);
+  if (!done) {
+    log_.error("reload failed, nothing changed: " + done.error().message);
+    return tl::unexpected(done.error());
+  }
   for (const std::string& notice : deprecations(snapshot()->config)) log_.warning(notice);
   const auto changes = changes_for_restart(started_with_, snapshot()->config);
-  if (changes.empty()) return log_.info("configuration reloaded");
-  log_.warning("configuration reloaded; these changes need a restart: " + joined(changes));
+  if (changes.empty()) {
+    log_.info("configuration reloaded");
+  } else {
+    log_.warning("configuration reloaded; these changes need a restart: " + joined(changes));
+  }
+  return changes;
 }
 
 // All or nothing: until every loop has prepared itself and the tools are replaced, nothing has changed.

@@ -60,6 +60,8 @@ class Service {
   // Any thread. Reads the configuration again, on a thread of its own; a request while that runs is remembered. All
   // loops take the new one, or none does and the log says why.
   void reload() { reloads_.request(); }
+  // The same; `tell` hears what came of it, on the thread that reloads. When the service ends before, nobody is told.
+  void reload(std::function<void(const ReloadOutcome&)> tell);
   // Any thread. New requests are refused, and the service ends when those that run have ended or `drain_timeout` is over.
   // The second time it ends at once.
   void drain();
@@ -89,6 +91,7 @@ class Service {
   Access make_access(const Config& config, const Access* before) const;
 
   void reload_now();
+  ReloadOutcome reload_and_log();
   Result<Next> load_next();
   Result<void> try_reload();
   Result<void> prepare_all(const Next& next);
@@ -113,9 +116,10 @@ class Service {
   const Config started_with_;
   std::vector<net::Endpoint> endpoints_;
 
-  mutable std::mutex mutex_;  // of the two below
+  mutable std::mutex mutex_;  // of the three below
   std::shared_ptr<const Snapshot> snapshot_;
   bool stopped_ = false;
+  std::vector<std::function<void(const ReloadOutcome&)>> tell_reloaded_;
   std::condition_variable changed_;
 
   std::shared_ptr<const UpstreamParts> parts_;  // of the thread that reloads, once started

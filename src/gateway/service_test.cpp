@@ -156,6 +156,27 @@ TEST_F(ServiceTest, a_mistake_in_any_file_changes_nothing) {
   expect_everywhere("second");
 }
 
+TEST_F(ServiceTest, says_over_http_what_came_of_a_reload) {
+  configure("a");
+  start();
+  const auto reload = [this] {
+    net::RawSocket socket = net::RawSocket::connect(port());
+    socket.send(
+        "POST /v1/reload HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\nconnection: "
+        "close\r\n\r\n");
+    return socket.receive_all();
+  };
+  configure("b", "threads = 3\n");
+  std::string answer = reload();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(answer, HasSubstr(R"({"status":"reloaded","needs_restart":["threads"]})"));
+  write("callgate.toml", "nonsense = 1\n");
+  answer = reload();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(answer, HasSubstr("nothing changed: "));
+  EXPECT_EQ(reloads("ok"), 1u);
+}
+
 TEST_F(ServiceTest, limits_rooms_from_the_first_one_on) {
   configure("m", "[rooms]\nmax_rooms = 0\n");
   start();

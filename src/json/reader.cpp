@@ -22,6 +22,23 @@ inline std::string_view view(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
+// The name that begins at `name`, where it is short, plain and ends with `":`: as nearly all do. Empty: it has to be looked at closer.
+inline std::string_view usual_name(const char* name, const char* end) {
+#if defined(__SSE2__)
+  if (end - name < 18) return {};
+  const detail::Marks found =
+      detail::marks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(name)));
+  if (found.special == 0) return {};
+  const StringRun run = detail::run_to(name, found, true);
+  if (!run.ascii || run.end[0] != '"' || run.end[1] != ':') return {};
+  return view(name, run.end);
+#else
+  (void)name;
+  (void)end;
+  return {};
+#endif
+}
+
 }  // namespace
 
 Reader::Reader(std::string_view text) { reset(text); }
@@ -68,6 +85,13 @@ bool Reader::next_member(std::string_view& key) {
     if (at != end_ && *at == '}') return close(at);
     if (at == end_ || *at != ',') return fault(at, "expected ',' or '}'");
     at = space_end(at + 1, end_);
+  }
+  if (at != end_ && *at == '"') {
+    if (const std::string_view name = usual_name(at + 1, end_); !name.empty()) {
+      at_ = at + 1 + name.size() + 2;
+      key = name;
+      return expecting_ = true;
+    }
   }
   bool escaped = false;
   const char* const name_end = member_name_end(at, escaped);

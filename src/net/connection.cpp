@@ -12,7 +12,6 @@ namespace callgate::net {
 
 namespace {
 
-constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kLastChunk = "0\r\n\r\n";
 constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
@@ -104,6 +103,7 @@ Connection::Run Connection::run() {
     co_await answer();
     if (phase_ != Phase::ended || !keep_alive_ || gone_) break;
     parser_.next();
+    std::string().swap(decoded_);
     body_memory_.release();
     served_ = true;
   }
@@ -155,11 +155,6 @@ Task<bool> Connection::read_head() {
   const RequestFault& fault = parser_.fault();
   co_await refuse(fault.status, fault.message);
   co_return false;
-}
-
-void Connection::drop_body() {
-  parser_.drop_body();
-  body_memory_.release();
 }
 
 void Connection::feed(std::string_view bytes) {
@@ -223,66 +218,6 @@ Task<> Connection::linger() {
     if (now >= limit || server_.draining_) co_return;
     if (co_await stream_.wait(got.status, Millis(limit - now)) != Ready::yes) co_return;
   }
-}
-
-Millis Connection::patience(std::uint64_t began) const {
-  const ServerOptions& options = server_.options_;
-  const Millis idle = options.body_idle_timeout;
-  if (options.min_body_rate == 0) return idle;
-  const std::uint64_t earned = parser_.body().size() * 1000 / options.min_body_rate;
-  const std::uint64_t limit = began + static_cast<std::uint64_t>(idle.count()) + earned;
-  const std::uint64_t now = loop().now();
-  return now >= limit ? Millis(0) : std::min(idle, Millis(limit - now));
-}
-
-Task<Result<std::string_view>> Connection::body(std::size_t limit) {
-  if (limit != 0) parser_.limit_body(limit);
-  const bool waiting = parser_.state() == RequestParser::State::body;
-  if (waiting && head().expects_continue && !std::exchange(continued_, true)) {
-    Gather out;
-    out.add(kContinue);
-    if (auto sent = co_await flush(out); !sent) co_return tl::unexpected(sent.error());
-  }
-  const std::uint64_t began = loop().now();
-  while (parser_.state() == RequestParser::State::body) {
-    if (!body_memory_.grow_to(parser_.body().size())) {
-      drop_body();
-      Error scarce = out_of_memory();
-      co_return tl::unexpected(std::move(scarce));
-    }
-    const IoResult got = stream_.read(loop().read_buffer());
-    if (got.status == IoStatus::done) {
-      feed({loop().read_buffer().data(), got.bytes});
-      if (stream_.must_yield()) co_await loop().sleep(Millis(0));
-      continue;
-    }
-    const Millis wait = patience(began);
-    Ready ready = Ready::closed;
-    if (wait.count() == 0) {
-      ready = Ready::timed_out;
-    } else if (got.status == IoStatus::want_read || got.status == IoStatus::want_write) {
-      ready = co_await stream_.wait(got.status, wait);
-    }
-    if (ready == Ready::timed_out) {
-      const bool silent = wait == server_.options_.body_idle_timeout;
-      Error late{.code = ErrorCode::timed_out,
-                 .message = silent ? "the request body stopped arriving"
-                                   : "the request body arrives too slowly",
-                 .status = 408};
-      co_return tl::unexpected(std::move(late));
-    }
-    if (ready == Ready::closed) {
-      gone_ = true;
-      co_return client_left();
-    }
-  }
-  if (parser_.state() == RequestParser::State::failed) {
-    const bool large = parser_.fault().status == 413;
-    co_return fail(large ? ErrorCode::too_large : ErrorCode::invalid_request,
-                   parser_.fault().message);
-  }
-  watch();
-  co_return std::string_view(parser_.body());
 }
 
 void Connection::begin_head(int status, const Headers& headers, std::size_t body_size) {

@@ -67,6 +67,8 @@ class Connection {
   // How long the body may stay as it is; it `began` then. 0: it arrives too slowly.
   Millis patience(std::uint64_t began) const;
   Task<Result<void>> flush(Gather out);
+  // The body without its content codings. REQUIRES: it is whole.
+  Task<Result<std::string_view>> decode_body();
 
   void feed(std::string_view bytes);
   void begin_head(int status, const Headers& headers, std::size_t body_size);
@@ -83,6 +85,7 @@ class Connection {
   RequestParser parser_;
   Exchange exchange_;
   Reservation body_memory_;
+  std::string decoded_;  // the body, if it came with content codings
   std::string pending_;  // bytes of later requests
   std::string given_;    // what read() gave of them
   std::string out_;      // the answer's head, until it is sent

@@ -51,6 +51,7 @@ class RequestParser {
   const std::string& body() const { return body_; }
   // Lowers the limit for the current request.
   void limit_body(std::size_t bytes);
+  std::size_t body_limit() const { return body_limit_; }
   void drop_body() { std::string().swap(body_); }
 
  private:

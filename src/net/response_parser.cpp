@@ -160,8 +160,9 @@ void ResponseParser::parse_head() {
 
 void ResponseParser::check_head() {
   keep_alive_ = llhttp_should_keep_alive(&parser_) != 0 || parser_.http_minor >= 1;
-  for (const Header header : headers_) {
-    if (!headers_.find("connection")) break;
+  const bool says_more = headers_.find("connection").has_value();
+  for (std::size_t i = 0; says_more && i < headers_.size(); ++i) {
+    const Header header = headers_[i];
     if (!equals_ignoring_case(header.name, "connection")) continue;
     if (has_token(header.value, "close")) keep_alive_ = false;
     if (has_token(header.value, "keep-alive") && parser_.http_minor == 0) keep_alive_ = true;

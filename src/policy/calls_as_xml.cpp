@@ -1,12 +1,38 @@
 #include "policy/calls_as_xml.h"
 
+#include <algorithm>
+
 #include "json/reader.h"
+#include "json/writer.h"
 
 namespace callgate::policy {
+namespace {
+
+bool is_tag(std::string_view name) {
+  const auto fits = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '-' || c == '.';
+  };
+  return !name.empty() && name != "name" && std::all_of(name.begin(), name.end(), fits);
+}
+
+// A value between its tags: no other tag may be taken for its end, and white space at its ends may go.
+bool reads_back(std::string_view text) {
+  constexpr std::string_view kWhite = " \t\r\n";
+  if (text.empty()) return true;
+  return text.find("</") == std::string_view::npos &&
+         kWhite.find(text.front()) == std::string_view::npos &&
+         kWhite.find(text.back()) == std::string_view::npos;
+}
+
+}  // namespace
 
 void CallsAsXml::push(const Event& event, EventSink& next) {
   std::visit(Overloaded{
-                 [&](const TextDelta&) { next.accept(event); },
+                 [&](const TextDelta&) {
+                   after_block_ = false;
+                   next.accept(event);
+                 },
                  [&](const ReasoningDelta&) { next.accept(event); },
                  [&](const RefusalDelta&) { next.accept(event); },
                  [&](const CallStarted& e) { start(e, next); },
@@ -27,9 +53,9 @@ void CallsAsXml::push(const Event& event, EventSink& next) {
 void CallsAsXml::start(const CallStarted& event, EventSink& next) {
   state_ = State::holding_back;
   arguments_.clear();
-  block_ = "<use_tool>\n  <name>";
-  write_escaped(event.name);
-  block_ += "</name>\n";
+  name_ = event.name;
+  block_ = after_block_ ? delimiter_ : "";
+  block_ += "<use_tool>\n";
   if (!only_) next.accept(event);
 }
 
@@ -38,10 +64,10 @@ void CallsAsXml::arguments(const ArgumentsDelta& event, EventSink& next) {
   arguments_.append(event.bytes);
   if (state_ == State::holding_back && arguments_.size() > max_held_back_) {
     state_ = State::too_large;
-    block_ += "  <arguments>";
+    block_.append("  <name>").append(name_).append("</name>\n  <arguments>");
   }
   if (state_ != State::too_large) return;
-  write_escaped(arguments_);
+  block_ += arguments_;
   arguments_.clear();
   // The text of a call stands after the call: calls do not interleave with anything.
   if (!only_) return;
@@ -55,48 +81,44 @@ void CallsAsXml::finish(const CallFinished& event, EventSink& next) {
     block_ += "</arguments>\n";
   } else if (const std::size_t mark = block_.size(); !write_members()) {
     block_.resize(mark);
-    block_ += "  <arguments>";
-    write_escaped(arguments_);
-    block_ += "</arguments>\n";
+    write_json();
   }
   block_ += "</use_tool>";
+  after_block_ = true;
   next.accept(TextDelta{block_});
 }
 
-// False: the arguments are not an object.
+// False: the arguments are not an object, or would not be read back as they are.
 bool CallsAsXml::write_members() {
   json::Reader in(arguments_);
-  if (in.peek() != json::Kind::object) return false;
+  if (in.peek() != json::Kind::object || !reads_back(name_)) return false;
+  block_.append("  <name>").append(name_).append("</name>\n");
   std::string name;
   for (std::string_view key; in.next_member(key);) {
     name = key;
-    block_ += "  <";
-    write_escaped(name);
-    block_ += ">";
-    write_escaped(in.peek() == json::Kind::string ? in.string() : in.raw());
-    block_ += "</";
-    write_escaped(name);
-    block_ += ">\n";
+    const bool is_text = in.peek() == json::Kind::string;
+    const std::string_view value = is_text ? in.string() : in.raw();
+    if (!is_tag(name) || !reads_back(value)) return false;
+    block_.append("  <").append(name).append(">").append(value);
+    block_.append("</").append(name).append(">\n");
   }
   return in.finish();
 }
 
-void CallsAsXml::write_escaped(std::string_view text) {
-  for (const char byte : text) {
-    switch (byte) {
-      case '&':
-        block_ += "&amp;";
-        break;
-      case '<':
-        block_ += "&lt;";
-        break;
-      case '>':
-        block_ += "&gt;";
-        break;
-      default:
-        block_ += byte;
-    }
+void CallsAsXml::write_json() {
+  json::Reader in(arguments_);
+  const bool is_object = in.peek() == json::Kind::object;
+  in.skip();
+  if (!is_object || !in.finish()) {
+    block_.append("  <name>").append(name_).append("</name>\n  <arguments>");
+    block_.append(arguments_).append("</arguments>\n");
+    return;
   }
+  json::ObjectWriter object(block_);
+  object.string("name", name_);
+  object.raw("arguments", arguments_);
+  object.close();
+  block_ += '\n';
 }
 
 }  // namespace callgate::policy

@@ -19,10 +19,31 @@ TEST(CallsAsXml, writes_the_text_alone_when_asked_to) {
   CallsAsXml stage(true, 1000);
   EXPECT_EQ(run(stage, turn({text("Look: "), call(0, "a<b", R"({"q":"1 < 2 & 3","n":[1, 2]})"),
                              call(1, "empty", "{}"), finish_calls()})),
-            "text \"Look: <use_tool>\\n  <name>a&lt;b</name>\\n  <q>1 &lt; 2 &amp; 3</q>\\n"
+            "text \"Look: <use_tool>\\n  <name>a<b</name>\\n  <q>1 < 2 & 3</q>\\n"
             "  <n>[1, 2]</n>\\n</use_tool>"
             "<use_tool>\\n  <name>empty</name>\\n</use_tool>\"\n"
             "finish stop\n");
+}
+
+TEST(CallsAsXml, writes_json_where_elements_would_not_read_back) {
+  for (const char* arguments :
+       {R"({"q":"a</q>b"})", R"({"q":" padded"})", R"({"a b":"x"})", R"({"name":"x"})"}) {
+    CallsAsXml stage(true, 1000);
+    const std::string got = run(stage, turn({call(0, "f", arguments), finish_calls()}));
+    std::string json = R"({"name":"f","arguments":)" + std::string(arguments) + "}";
+    std::string quoted;
+    for (const char c : json) quoted += c == '"' ? "\\\"" : std::string(1, c);
+    EXPECT_NE(got.find("<use_tool>\\n" + quoted + "\\n</use_tool>"), std::string::npos) << got;
+  }
+}
+
+TEST(CallsAsXml, puts_the_delimiter_between_blocks_that_follow_each_other) {
+  CallsAsXml stage(true, 1000, "\n\n");
+  EXPECT_EQ(run(stage, turn({call(0, "a", "{}"), call(1, "b", "{}"), text(" and "),
+                             call(2, "c", "{}"), finish_calls()})),
+            R"(text "<use_tool>\n  <name>a</name>\n</use_tool>\n\n<use_tool>\n  <name>b</name>\n)"
+            R"(</use_tool> and <use_tool>\n  <name>c</name>\n</use_tool>")"
+            "\nfinish stop\n");
 }
 
 TEST(CallsAsXml, keeps_arguments_that_are_no_object_as_they_are) {
@@ -40,7 +61,7 @@ TEST(CallsAsXml, loses_nothing_of_arguments_above_the_limit) {
     CallsAsXml stage(only, 4);
     const std::string got =
         run(stage, turn({call(0, "f", R"({"a":"<long>"})"), call(1, "g", "{}"), finish_calls()}));
-    EXPECT_NE(got.find(R"(<arguments>{\"a\":\"&lt;long&gt;\"}</arguments>\n</use_tool>)"),
+    EXPECT_NE(got.find(R"(<arguments>{\"a\":\"<long>\"}</arguments>\n</use_tool>)"),
               std::string::npos)
         << got;
     EXPECT_NE(got.find("<name>g</name>\\n</use_tool>"), std::string::npos) << got;

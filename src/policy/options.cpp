@@ -113,6 +113,10 @@ bool set_policy(PolicyOptions& options, std::string_view name, std::string_view 
     using enum TextSplit;
     return set_word(options.split, value, {{"none", none}, {"sentences", sentences}});
   }
+  if (name == "call_delimiter") {
+    options.call_delimiter = value == "true" ? "\n\n" : value == "false" ? "" : value;
+    return true;
+  }
   if (name == "split_min_characters") return set_number(options.split_min_characters, value);
   return false;
 }

@@ -95,7 +95,7 @@ net::Task<> begin_background(const ResponseDesk& desk, Ask& ask, std::unique_ptr
 net::Task<> create_response(const ResponseDesk& desk, Ask& ask) {
   const auto body = co_await read_turn_body(desk.desk.world, ask);
   if (!body) co_return co_await desk.desk.refuse(ask, body.error());
-  auto slots = std::make_unique<TurnSlots>(desk.desk.world, ask.key);
+  auto slots = std::make_unique<TurnSlots>(desk.desk.world, ask.key, ask.address);
   const std::optional<Error> busy = slots->refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
   const ResponseFields fields = read_response_fields(*body);
@@ -174,7 +174,7 @@ net::Task<> follow_response(Ask& ask, const std::shared_ptr<RunningResponse>& ru
 net::Task<> compact_response(const ResponseDesk& desk, Ask& ask) {
   const auto body = co_await read_turn_body(desk.desk.world, ask);
   if (!body) co_return co_await desk.desk.refuse(ask, body.error());
-  const TurnSlots slots(desk.desk.world, ask.key);
+  const TurnSlots slots(desk.desk.world, ask.key, ask.address);
   const std::optional<Error> busy = slots.refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
   const ResponseFields fields = read_response_fields(*body);

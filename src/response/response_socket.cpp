@@ -283,6 +283,8 @@ class ResponseSocket {
     const auto key = asked.snapshot->access.find(key_name_);
     if (!key) co_return tl::unexpected(key.error());
     asked.key = *key;
+    const auto allowed = admit_address(desk_.desk.world, asked, asked.headers);
+    if (!allowed) co_return tl::unexpected(allowed.error());
     const auto admitted = admit_turn(desk_.desk.world, *asked.snapshot, asked.key, asked.headers);
     if (!admitted) co_return tl::unexpected(admitted.error());
     auto work = desk_.read_turn(asked, expanded->body);

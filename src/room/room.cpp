@@ -81,6 +81,18 @@ void Room::leave(const RoomSubscriber& subscriber) {
   if (subscribers_.empty()) empty_since_ = std::chrono::steady_clock::now();
 }
 
+Room::Sight Room::look() const {
+  const std::lock_guard lock(mutex_);
+  Sight sight{.subscribers = subscribers_.size(),
+              .messages = said_.size(),
+              .queued = queue_.size(),
+              .loop = {},
+              .model = {}};
+  if (live_) sight.loop = live_->about.loop;
+  if (live_) sight.model = live_->about.model;
+  return sight;
+}
+
 std::optional<std::chrono::steady_clock::time_point> Room::empty_since() const {
   const std::lock_guard lock(mutex_);
   if (!subscribers_.empty() || running_) return std::nullopt;
@@ -107,6 +119,7 @@ Room::Mail Room::take(RoomSubscriber& subscriber, std::size_t bytes) {
     taken += mail.frames.back()->plain.size();
     cost += cost_of(*mail.frames.back());
   }
+  if (!mail.frames.empty()) subscriber.progress_at = std::chrono::steady_clock::now();
   subscriber.outbox_bytes -= cost;
   subscriber.joined_with -= std::min(subscriber.joined_with, cost);
   if (mail.frames.empty()) {
@@ -134,13 +147,23 @@ std::size_t Room::cost_of(const RoomFrame& frame) const {
   return std::min(frame.plain.size(), std::max<std::size_t>(1, limits_.backlog.count / 2));
 }
 
+// A burst may be faster than any reader, on a busy machine for seconds: only one that takes nothing for long is slow, and one
+// that the room could not hold frames for.
+bool Room::is_too_slow(const RoomSubscriber& subscriber, std::size_t waiting) const {
+  constexpr std::uint64_t kBurst = 16;
+  if (waiting <= subscriber.joined_with) return false;
+  const std::uint64_t backlog = waiting - subscriber.joined_with;
+  if (backlog <= limits_.backlog.count) return false;
+  if (backlog / kBurst > limits_.backlog.count) return true;
+  return std::chrono::steady_clock::now() - subscriber.progress_at >= limits_.stall_timeout;
+}
+
 // A subscriber that does not keep up loses what waits for it; that is how the others do not wait for it.
 void Room::put(const std::shared_ptr<RoomSubscriber>& subscriber, const RoomFramePtr& frame) {
   if (subscriber->state != RoomSubscriber::State::open) return;
   const std::size_t cost = cost_of(*frame);
-  const std::size_t waiting = subscriber->outbox_bytes + cost;
-  if (waiting > subscriber->joined_with &&
-      waiting - subscriber->joined_with > limits_.backlog.count) {
+  if (subscriber->outbox.empty()) subscriber->progress_at = std::chrono::steady_clock::now();
+  if (is_too_slow(*subscriber, subscriber->outbox_bytes + cost)) {
     subscriber->state = RoomSubscriber::State::too_slow;
     subscriber->outbox.clear();
     subscriber->outbox_bytes = 0;

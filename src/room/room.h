@@ -71,6 +71,15 @@ class Room {
   bool join(const std::shared_ptr<RoomSubscriber>& subscriber,
             std::optional<std::uint64_t> last_seq);
   void leave(const RoomSubscriber& subscriber);
+  // What a list shows of it.
+  struct Sight {
+    std::size_t subscribers = 0;
+    std::size_t messages = 0;
+    std::size_t queued = 0;
+    std::string loop;   // of the running turn, empty when there is none
+    std::string model;  // its model
+  };
+  Sight look() const;
   // Since when nobody is there and nothing runs.
   std::optional<std::chrono::steady_clock::time_point> empty_since() const;
   void close_all();
@@ -143,6 +152,8 @@ class Room {
                           const RoomFramePtr& otherwise);
   // What a frame counts in a backlog.
   std::size_t cost_of(const RoomFrame& frame) const;
+  // `waiting`: bytes that wait for it.
+  bool is_too_slow(const RoomSubscriber& subscriber, std::size_t waiting) const;
   void put(const std::shared_ptr<RoomSubscriber>& subscriber, const RoomFramePtr& frame);
   void wake(const std::shared_ptr<RoomSubscriber>& subscriber);
   bool resume(const std::shared_ptr<RoomSubscriber>& subscriber, std::uint64_t last_seq);

@@ -1,9 +1,10 @@
-// GET /v1/rooms/{room}: joins a room over WebSocket.
+// GET /v1/rooms lists the rooms, GET /v1/rooms/{room} joins one over WebSocket.
 #include <charconv>
 
 #include "base/quoted.h"
 #include "base/url_query.h"
 #include "front/admission.h"
+#include "json/writer.h"
 #include "room/room_socket.h"
 
 namespace callgate::server {
@@ -64,6 +65,33 @@ std::string offered_key(const net::Headers& headers) {
 
 namespace {
 
+void append_room(std::string& out, const Rooms::Listed& room) {
+  json::ObjectWriter object(out);
+  object.string("id", room.name);
+  object.string("object", "room");
+  room.key.empty() ? object.null("key") : object.string("key", room.key);
+  object.integer("subscribers", static_cast<std::int64_t>(room.sight.subscribers));
+  object.integer("messages", static_cast<std::int64_t>(room.sight.messages));
+  object.integer("queued", static_cast<std::int64_t>(room.sight.queued));
+  room.sight.loop.empty() ? object.null("loop") : object.string("loop", room.sight.loop);
+  room.sight.model.empty() ? object.null("model") : object.string("model", room.sight.model);
+  object.close();
+}
+
+// A key sees its own; on an open gateway, or with an admin's key, all are seen.
+net::Task<> list_rooms(Rooms& rooms, Ask& ask) {
+  const bool sees_all = ask.key == nullptr || ask.key->config.admin;
+  std::string rows;
+  for (const Rooms::Listed& room : rooms.list()) {
+    if (!sees_all && room.key != ask.key->config.name) continue;
+    rows += rows.empty() ? "" : ",";
+    append_room(rows, room);
+  }
+  ask.headers.add("cache-control", "no-store");
+  const std::string body = R"({"object":"list","data":[)" + rows + "]}";
+  co_await respond_json(ask, 200, body);
+}
+
 net::Task<> join_room(const Desk& desk, Rooms& rooms, Ask& ask) {
   const net::RequestHead& head = ask.exchange.head();
   if (const auto fault = net::check_handshake(head); fault) {
@@ -95,6 +123,7 @@ net::Task<> join_room(const Desk& desk, Rooms& rooms, Ask& ask) {
 }  // namespace
 
 void add_room_routes(Routes& routes, const Desk& desk, Rooms& rooms) {
+  routes.add({"GET", "/v1/rooms", Guard::key, [&](Ask& ask) { return list_rooms(rooms, ask); }});
   routes.add(
       {"GET", "/v1/rooms/*", Guard::key, [&](Ask& ask) { return join_room(desk, rooms, ask); }});
 }

@@ -9,6 +9,7 @@
 #include "room/room_turn.h"
 #include "tool/host.h"
 #include "turn/loop_choice.h"
+#include "turn/model/model_choice.h"
 #include "turn/observe.h"
 #include "turn/refusal.h"
 #include "turn/turn_record.h"
@@ -199,12 +200,15 @@ Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body)
   if (!key) return tl::unexpected(key.error());
   job.key = *key;
   net::Headers unused;
+  if (auto allowed = admit_address(host_.world, ask_, unused); !allowed) {
+    return tl::unexpected(allowed.error());
+  }
   const auto admitted = admit_turn(host_.world, *job.snapshot, *key, unused);
   if (!admitted) return tl::unexpected(admitted.error());
   job.protocol = client::find("openai_chat");
   auto request = job.protocol->decode({.body = body});
   if (!request) return tl::unexpected(as_room_error(request.error()));
-  auto model = job.snapshot->choose_model(*key, request->model);
+  auto model = choose_for(*job.snapshot, *key, *request);
   if (!model) return tl::unexpected(model.error());
   tool::ToolHost* const tools = host_.world.tools;
   const auto catalogue = tools == nullptr ? nullptr : tools->catalogue();

@@ -1,6 +1,7 @@
 // One connection that hears a room.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -27,6 +28,8 @@ struct RoomSubscriber {
   std::deque<RoomFramePtr> outbox;
   std::size_t outbox_bytes = 0;
   std::size_t joined_with = 0;  // bytes of the outbox that joining gave; they count for no backlog
+  // When it last took something, or got something when nothing waited.
+  std::chrono::steady_clock::time_point progress_at{};
   bool woken = false;
   State state = State::open;
 };

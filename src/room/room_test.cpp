@@ -125,6 +125,7 @@ TEST_F(RoomTest, shows_a_snapshot_when_what_was_missed_is_not_kept) {
 
 TEST_F(RoomTest, drops_only_the_subscriber_that_does_not_keep_up) {
   limits.backlog.count = 1000;
+  limits.stall_timeout = Milliseconds(0);
   const auto slow = join();
   const auto quick = join();
   room().begin_stream({.stream = "s"});
@@ -142,6 +143,19 @@ TEST_F(RoomTest, drops_only_the_subscriber_that_does_not_keep_up) {
   const auto late = join();
   room().add_text("more");
   EXPECT_EQ(read(*late).size(), 2u);
+}
+
+TEST_F(RoomTest, a_burst_does_not_drop_a_subscriber_until_it_is_too_much_to_hold) {
+  limits.backlog.count = 1000;
+  limits.stall_timeout = Milliseconds(3'600'000);
+  const auto busy = join();
+  room().begin_stream({.stream = "s"});
+  const std::string text(200, 'x');
+  for (int i = 0; i < 50; ++i) room().add_text(text);
+  EXPECT_EQ(room().state_of(*busy), RoomSubscriber::State::open);
+  EXPECT_EQ(read(*busy).size(), 52u);
+  for (int i = 0; i < 200; ++i) room().add_text(text);
+  EXPECT_EQ(room().state_of(*busy), RoomSubscriber::State::too_slow);
 }
 
 TEST_F(RoomTest, keeps_the_conversation_bounded_and_beginning_with_a_user) {
@@ -209,6 +223,20 @@ TEST(Rooms, belong_to_a_key_and_the_emptiest_goes_first) {
   (*empty)->leave(*last);
   EXPECT_TRUE(rooms.join("ann", "c", subscriber(), {}));
   EXPECT_FALSE(rooms.join("ann", "d", subscriber(), {}));
+}
+
+TEST(Rooms, are_listed_with_what_happens_in_them) {
+  net::Loop loop;
+  Rooms rooms;
+  const auto room = rooms.join("ann", "a", std::make_shared<RoomSubscriber>(loop), {});
+  ASSERT_TRUE(room);
+  (*room)->begin_stream({.stream = "s", .model = "m", .loop = "loop_1"});
+  const auto listed = rooms.list();
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed[0].key + "/" + listed[0].name, "ann/a");
+  EXPECT_EQ(listed[0].sight.subscribers, 1u);
+  EXPECT_EQ(listed[0].sight.loop, "loop_1");
+  EXPECT_EQ(listed[0].sight.model, "m");
 }
 
 TEST(Rooms, have_plain_names) {

@@ -82,6 +82,14 @@ void Rooms::close_all() {
   for (const auto& [place, room] : rooms_) room->close_all();
 }
 
+std::vector<Rooms::Listed> Rooms::list() {
+  const std::lock_guard lock(mutex_);
+  sweep(Clock::now());
+  std::vector<Listed> all;
+  for (const auto& [place, room] : rooms_) all.push_back({place.first, place.second, room->look()});
+  return all;
+}
+
 std::size_t Rooms::count() {
   const std::lock_guard lock(mutex_);
   sweep(Clock::now());

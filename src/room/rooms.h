@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/memory_budget.h"
 #include "callgate/result.h"
@@ -40,6 +41,13 @@ class Rooms {
                                      std::optional<std::uint64_t> last_seq);
   void close_all();
   std::size_t count();
+  struct Listed {
+    std::string key;
+    std::string name;
+    Room::Sight sight;
+  };
+  // By key and name.
+  std::vector<Listed> list();
   const RoomCounters& counters() const { return counters_; }
 
  private:

@@ -41,6 +41,32 @@ Attempt<std::optional<Memory>> MemoryTable::load(const MemoryName& name) {
   return memory;
 }
 
+Attempt<std::vector<ListedMemory>> MemoryTable::list(const std::optional<std::string>& key_name,
+                                                     std::size_t limit) {
+  std::vector<Value> values = {Value(static_cast<std::int64_t>(limit))};
+  if (key_name) values.push_back(text(*key_name));
+  const std::string of_key = key_name ? "AND key_name = $2 " : "";
+  const Attempt<Rows> rows = database_.query(
+      sql("SELECT key_name, conversation, messages, bytes, length(pending), created_at, used_at, "
+          "expires_at FROM memory WHERE expires_at > {now} " +
+          of_key + "ORDER BY used_at DESC, key_name, conversation LIMIT $1"),
+      values);
+  if (!rows) return tl::unexpected(rows.error());
+  std::vector<ListedMemory> listed;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const Rows::Row row = (*rows)[i];
+    ListedMemory& memory = listed.emplace_back();
+    memory.name = {.key_name = row.text(0), .conversation = row.text(1)};
+    memory.head.messages = row.integer(2);
+    memory.head.bytes = row.integer(3);
+    if (row.integer(4) > 0) memory.head.pending = "...";
+    memory.head.created_at = row.integer(5);
+    memory.head.used_at = row.integer(6);
+    memory.head.expires_at = row.integer(7);
+  }
+  return listed;
+}
+
 // What follows the head's write sees by `step` whether that was done, now or by an earlier try that was not told so.
 Attempt<bool> MemoryTable::append(const MemoryName& name, const MemoryStep& step,
                                   std::chrono::milliseconds keep) {

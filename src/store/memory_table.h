@@ -38,6 +38,12 @@ struct Memory {
   std::vector<std::string> messages;
 };
 
+// A conversation in a list: without its messages.
+struct ListedMemory {
+  MemoryName name;
+  MemoryHead head;  // `pending` is empty or not, `prompt` and `step` are not read
+};
+
 // One write: messages behind those that are there, and a new head.
 struct MemoryStep {
   std::string after;  // the step that was seen; empty: there was none
@@ -56,6 +62,9 @@ class MemoryTable {
 
   // Nothing when there is none, or it has expired.
   Attempt<std::optional<Memory>> load(const MemoryName& name);
+  // The latest used first; of all keys without `key_name`.
+  Attempt<std::vector<ListedMemory>> list(const std::optional<std::string>& key_name,
+                                          std::size_t limit);
   // False, and nothing is changed, when the last step is another than `step.after`. Safe to repeat.
   Attempt<bool> append(const MemoryName& name, const MemoryStep& step,
                        std::chrono::milliseconds keep);

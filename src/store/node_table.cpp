@@ -157,7 +157,12 @@ Attempt<void> NodeTable::sweep() {
       sql("DELETE FROM stream_limit WHERE node <> '' AND NOT EXISTS (SELECT 1 FROM node n WHERE "
           "n.id = stream_limit.node AND n.alive_to > {now})");
   const std::string nodes = sql("DELETE FROM node WHERE alive_to < {now} - 60000");
-  const std::array commands = {Command{leases, {}}, Command{streams, {}}, Command{nodes, {}}};
+  // A limit whose burst has long been whole is as one that was never used.
+  const std::string requests =
+      sql("DELETE FROM rate_limit WHERE full_at < ({now} - 600000) * 1000");
+  const std::string tokens = sql("DELETE FROM token_limit WHERE full_at < ({now} - 600000) * 1000");
+  const std::array commands = {Command{leases, {}}, Command{streams, {}}, Command{nodes, {}},
+                               Command{requests, {}}, Command{tokens, {}}};
   const auto changed = database_.batch(commands);
   if (!changed) return tl::unexpected(changed.error());
   return {};

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "base/quoted.h"
+#include "net/unix_time.h"
 
 namespace callgate::tool {
 namespace {
@@ -86,6 +87,7 @@ struct ToolHost::Core : std::enable_shared_from_this<Core> {
   std::unique_ptr<net::Loop> loop = std::make_unique<net::Loop>();
   Log log;
   HookObserver observe;
+  ServerObserver observe_server;
   std::vector<std::shared_ptr<Place>> places;
   std::vector<std::weak_ptr<Place>> retired;  // some may still have runs
   std::vector<HookConfig> hook_configs;
@@ -100,6 +102,8 @@ struct ToolHost::Core : std::enable_shared_from_this<Core> {
   std::shared_ptr<const Catalogue> catalogue =
       std::make_shared<Catalogue>(std::vector<CatalogueEntry>());
   bool listed = false;
+  std::vector<ServerStatus> servers;
+  std::map<std::string, ToolError, std::less<>> errors;  // of tools that there are
   // Any thread:
   std::atomic<unsigned> told_moments{0};
   std::atomic<std::size_t> being_told{0};
@@ -113,6 +117,9 @@ struct ToolHost::Core : std::enable_shared_from_this<Core> {
   Result<void> use(const ToolSet& set);
   Result<std::shared_ptr<Place>> place_for(const ToolConfig& config);
   void rebuild();
+  void show_servers();
+  void take_state(const Place& place);
+  void note_result(const std::string& tool, const ToolResult& result);
   CatalogueEntry describe(const ToolConfig& config, const Tool& tool);
   std::shared_ptr<const ArgumentSchema> compile(const ToolSpec& spec);
   net::Task<> keep_fresh(std::shared_ptr<Core> self, std::weak_ptr<Place> place);
@@ -130,7 +137,9 @@ Result<std::shared_ptr<ToolHost::Core::Place>> ToolHost::Core::place_for(const T
   auto source = make_source(*loop, config);
   if (!source) return tl::unexpected(source.error());
   (*source)->on_change([this] { rebuild(); });
-  return std::make_shared<Place>(Place{config, std::move(*source)});
+  auto place = std::make_shared<Place>(Place{config, std::move(*source)});
+  place->source->on_state([this, raw = place.get()] { take_state(*raw); });
+  return place;
 }
 
 Result<void> ToolHost::Core::use(const ToolSet& set) {
@@ -209,8 +218,44 @@ void ToolHost::Core::rebuild() {
   std::sort(entries.begin(), entries.end(),
             [](const auto& a, const auto& b) { return a.spec.name < b.spec.name; });
   auto made = std::make_shared<const Catalogue>(std::move(entries));
+  {
+    const std::lock_guard lock(mutex);
+    catalogue = std::move(made);
+    std::erase_if(errors, [this](const auto& error) { return !tools.contains(error.first); });
+  }
+  show_servers();
+}
+
+void ToolHost::Core::show_servers() {
+  std::vector<ServerStatus> all;
+  for (const std::shared_ptr<Place>& place : places) {
+    if (!std::holds_alternative<McpToolConfig>(place->config.how)) continue;
+    all.push_back({.name = place->config.name,
+                   .state = place->source->state(),
+                   .tools = place->source->tools().size()});
+  }
   const std::lock_guard lock(mutex);
-  catalogue = std::move(made);
+  servers = std::move(all);
+}
+
+// Also of a place that is no longer configured and still has runs: nobody wants to know.
+void ToolHost::Core::take_state(const Place& place) {
+  const auto same = [&](const std::shared_ptr<Place>& one) { return one.get() == &place; };
+  if (std::none_of(places.begin(), places.end(), same)) return;
+  show_servers();
+  if (!observe_server) return;
+  observe_server({.name = place.config.name,
+                  .state = place.source->state(),
+                  .tools = place.source->tools().size()});
+}
+
+void ToolHost::Core::note_result(const std::string& tool, const ToolResult& result) {
+  if (!result.is_error) return;
+  if (result.refused) log("tool " + tool + ": " + result.text);
+  constexpr std::size_t kMostWords = 500;
+  ToolError error{.text = result.text.substr(0, kMostWords), .at = net::unix_ms()};
+  const std::lock_guard lock(mutex);
+  errors.insert_or_assign(tool, std::move(error));
 }
 
 // The place may go while its source answers: sources allow that.
@@ -240,7 +285,8 @@ net::Task<> ToolHost::Core::perform([[maybe_unused]] std::shared_ptr<Core> self,
   running.insert(errand.get());
   ToolResult result;
   const auto found = tools.find(errand->call.name);
-  if (found == tools.end()) {
+  const bool known_tool = found != tools.end();
+  if (!known_tool) {
     result = error_result("there is no tool \"" + errand->call.name + "\"");
   } else {
     const Known known = found->second;
@@ -255,6 +301,7 @@ net::Task<> ToolHost::Core::perform([[maybe_unused]] std::shared_ptr<Core> self,
     }
   }
   running.erase(errand.get());
+  if (known_tool && !errand->cancel.cancelled()) note_result(errand->call.name, result);
   errand->tell([errand, result = std::move(result)]() mutable {
     errand->result = std::move(result);
     errand->done.notify();
@@ -294,11 +341,12 @@ net::Task<> ToolHost::Core::shut_down([[maybe_unused]] std::shared_ptr<Core> sel
 ToolHost::ToolHost(std::shared_ptr<Core> core)
     : core_(std::move(core)), thread_([loop = core_->loop.get()] { loop->run(); }) {}
 
-Result<std::unique_ptr<ToolHost>> ToolHost::start(const ToolSet& set, Log log,
-                                                  HookObserver observe) {
+Result<std::unique_ptr<ToolHost>> ToolHost::start(const ToolSet& set, Log log, HookObserver observe,
+                                                  ServerObserver servers) {
   auto core = std::make_shared<Core>();
   core->log = log ? std::move(log) : [](std::string_view) {};
   core->observe = std::move(observe);
+  core->observe_server = std::move(servers);
   core->loop->set_fault_log([raw = core.get()](std::string_view what) { raw->log(what); });
   if (auto used = core->use(set); !used) return tl::unexpected(used.error());
   core->listed = set.tools.empty();
@@ -325,6 +373,18 @@ ToolHost::~ToolHost() {
 std::shared_ptr<const Catalogue> ToolHost::catalogue() const {
   const std::lock_guard lock(core_->mutex);
   return core_->catalogue;
+}
+
+std::vector<ServerStatus> ToolHost::servers() const {
+  const std::lock_guard lock(core_->mutex);
+  return core_->servers;
+}
+
+std::optional<ToolError> ToolHost::last_error(std::string_view tool) const {
+  const std::lock_guard lock(core_->mutex);
+  const auto found = core_->errors.find(tool);
+  if (found == core_->errors.end()) return std::nullopt;
+  return found->second;
 }
 
 bool ToolHost::wait_until_listed(net::Millis timeout) const {

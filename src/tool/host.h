@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -45,14 +46,30 @@ class Catalogue {
   std::vector<CatalogueEntry> entries_;
 };
 
+// An MCP server.
+struct ServerStatus {
+  std::string name;  // in the configuration
+  SourceState state;
+  std::size_t tools = 0;  // that it has listed
+};
+using ServerObserver = std::function<void(const ServerStatus&)>;
+
+// The last failed run of a tool.
+struct ToolError {
+  std::string text;     // its beginning
+  std::int64_t at = 0;  // Unix milliseconds
+};
+
 class ToolHost {
  public:
   using Log = std::function<void(std::string_view)>;
 
   // Fails when a configuration makes no sense. Servers that cannot be reached are tried again, and logged.
-  // `log` and `observe` are called on the host's thread, `observe` on any when something is dropped.
+  // All are called on the host's thread, `observe` on any when something is dropped; `servers` whenever the state of an MCP
+  // server changes.
   static Result<std::unique_ptr<ToolHost>> start(const ToolSet& set, Log log,
-                                                 HookObserver observe = {});
+                                                 HookObserver observe = {},
+                                                 ServerObserver servers = {});
   // Cancels the runs and ends the children. REQUIRES: nobody asks for another run.
   ~ToolHost();
   ToolHost(const ToolHost&) = delete;
@@ -65,6 +82,9 @@ class ToolHost {
 
   // Any thread. Another value whenever the tools change.
   std::shared_ptr<const Catalogue> catalogue() const;
+  // Any thread. The MCP servers, in the order of the configuration.
+  std::vector<ServerStatus> servers() const;
+  std::optional<ToolError> last_error(std::string_view tool) const;
   // Any thread but the host's: true once every source was asked for its tools.
   bool wait_until_listed(net::Millis timeout) const;
 

@@ -390,5 +390,37 @@ TEST(ToolHost, bounds_what_hooks_are_told) {
   open = true;
   EXPECT_TRUE(lines.eventually_has("h told"));
 }
+
+// Speaks just enough of the protocol to list no tools, then ends.
+TEST(ToolHost, says_when_a_server_becomes_ready_and_when_it_is_lost) {
+  const std::string script =
+      R"sh(read a; printf '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}\n'; )sh"
+      R"sh(read b; read c; printf '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"x","inputSchema":{}}]}}\n'; sleep 0.2)sh";
+  McpToolConfig mcp;
+  mcp.command = {"sh", "-c", script};
+  mcp.revision = McpRevision::session_2025_11_25;
+  Lines lines;
+  auto host = std::move(
+      *ToolHost::start({.tools = {{.name = "files", .how = mcp}}, .hooks = {}}, nullptr, {},
+                       [&](const ServerStatus& server) {
+                         lines.add(server.name + " " + std::string(to_string(server.state.kind)) +
+                                   " " + std::to_string(server.tools) + " " + server.state.reason);
+                       }));
+  EXPECT_TRUE(lines.eventually_has("files ready 1 "));
+  EXPECT_TRUE(lines.eventually_has("files lost 1 the MCP server ended"));
+  EXPECT_EQ(host->servers().at(0).state.kind, SourceState::Kind::lost);
+}
+
+TEST(ToolHost, logs_calls_that_its_rules_for_addresses_refuse) {
+  Lines lines;
+  const ToolConfig inside{.name = "inside", .how = HttpToolConfig{.url = "http://127.0.0.1:9/"}};
+  auto host = std::move(*ToolHost::start({.tools = {inside}, .hooks = {}},
+                                         [&](std::string_view line) { lines.add(line); }));
+  net::Loop loop;
+  (void)text_of(*host, loop, "inside", "{}", net::Millis(5'000));
+  EXPECT_TRUE(lines.eventually_has("tool inside: 127.0.0.1:9"));
+  EXPECT_THAT(host->last_error("inside")->text, HasSubstr("127.0.0.1"));
+  EXPECT_FALSE(host->last_error("other"));
+}
 }  // namespace
 }  // namespace callgate::tool::host_test

@@ -31,7 +31,9 @@ std::string_view media_type(std::string_view content_type) {
 ToolResult failed(const Error& error, net::Millis timeout, const CancelToken& cancel) {
   if (cancel.cancelled()) return error_result(kCancelledWords);
   if (error.code == ErrorCode::timed_out) return error_result(timeout_words(timeout));
-  return error_result(error.message);
+  ToolResult result = error_result(error.message);
+  result.refused = error.code == ErrorCode::forbidden;
+  return result;
 }
 
 bool is_header(const std::pair<std::string, std::string>& header) {
@@ -115,6 +117,8 @@ net::Headers HttpTool::headers(const ToolCall& call, bool has_body) const {
   if (!parts_.config.pass_context) return headers;
   add_new("x-callgate-call-id", call.id);
   for (const auto& [name, value] : call.context.fields()) add_new("x-callgate-" + name, value);
+  if (!call.context.traceparent.empty()) add_new("traceparent", call.context.traceparent);
+  if (!call.context.tracestate.empty()) add_new("tracestate", call.context.tracestate);
   return headers;
 }
 
@@ -133,7 +137,7 @@ net::Task<ToolResult> HttpTool::perform(const ToolCall& call, net::Millis timeou
   const auto arguments = read_arguments(call.arguments);
   if (!arguments) co_return error_result(arguments.error().message);
   const auto to = place(*arguments);
-  if (!to) co_return error_result(to.error().message);
+  if (!to) co_return failed(to.error(), timeout, cancel);
   const std::string content = body(call, *arguments);
   net::ClientRequest request;
   request.method = parts_.config.method;

@@ -7,6 +7,12 @@
 #include "json/writer.h"
 
 namespace callgate::tool {
+namespace {
+
+constexpr net::Millis kSlowStart{2'000};
+
+}  // namespace
+
 // Somebody waits until the server is connected.
 struct McpClient::Gate {
   explicit Gate(McpClient& on) : owner(on), news(on.loop_) { owner.gates_.push_back(this); }
@@ -51,6 +57,7 @@ void McpClient::close() {
   closed_ = true;
   up_ = false;
   on_tools_ = nullptr;
+  on_state_ = nullptr;
   transport_->close();
   for (Gate* gate : gates_) gate->news.notify();
 }
@@ -70,7 +77,31 @@ void McpClient::failed() {
   up_ = false;
 }
 
+void McpClient::set_state(SourceState::Kind kind, std::string reason) {
+  SourceState next{.kind = kind, .reason = std::move(reason)};
+  if (next == state_) return;
+  state_ = std::move(next);
+  if (on_state_) on_state_();
+}
+
+void McpClient::judge(const Answer& answer, std::string_view tool, net::Millis timeout) {
+  if (answer) return set_state(SourceState::Kind::ready);
+  if (answer.error().code == ErrorCode::timed_out) {
+    return set_state(SourceState::Kind::slow,
+                     std::string(tool) + " " + std::string(timeout_words(timeout)));
+  }
+  set_state(SourceState::Kind::lost, answer.error().message);
+}
+
+net::Task<> McpClient::watch_start([[maybe_unused]] std::shared_ptr<McpClient> self) {
+  co_await loop_.sleep(kSlowStart);
+  if (starting_ && state_.kind == SourceState::Kind::starting) {
+    set_state(SourceState::Kind::slow, "it has not listed its tools after 2 s");
+  }
+}
+
 void McpClient::lost(const Error& why) {
+  if (up_) set_state(SourceState::Kind::lost, why.message);
   if (up_) failed();
   up_ = false;
   alive_ = false;
@@ -90,6 +121,7 @@ net::Task<Result<void>> McpClient::ready(net::Millis timeout, CancelToken& cance
   if (!starting_) {
     starting_ = true;
     loop_.spawn(start());
+    if (state_.kind == SourceState::Kind::starting) loop_.spawn(watch_start(self));
   }
   if (starting_) {
     Gate gate(*this);
@@ -111,9 +143,13 @@ net::Task<> McpClient::start() {
   Result<void> connected = co_await connect();
   if (connected && !closed_) {
     up_ = true;
+    set_state(SourceState::Kind::ready);
     listen();
   } else {
-    if (!connected) start_error_ = connected.error();
+    if (!connected) {
+      start_error_ = connected.error();
+      set_state(SourceState::Kind::lost, connected.error().message);
+    }
     failed();
     transport_->close();
   }
@@ -136,6 +172,9 @@ std::string McpClient::meta(std::int64_t id, const ToolCall* call) const {
       for (const auto& [name, value] : call->context.fields()) {
         object.string("callgate/" + name, value);
       }
+      const ToolContext& context = call->context;
+      if (!context.traceparent.empty()) object.string("traceparent", context.traceparent);
+      if (!context.tracestate.empty()) object.string("tracestate", context.tracestate);
     }
   }
   object.close();
@@ -207,6 +246,7 @@ net::Task<ToolResult> McpClient::call(const std::string& tool, const ToolCall& c
       break;
     }
   }
+  if (!cancel.cancelled()) judge(answer, tool, timeout);
   if (!answer && answer.error().code == ErrorCode::timed_out) {
     co_return error_result(timeout_words(timeout));
   }

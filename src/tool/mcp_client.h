@@ -14,6 +14,7 @@
 #include "callgate/result.h"
 #include "tool/mcp_transport.h"
 #include "tool/mcp_values.h"
+#include "tool/source.h"
 #include "tool/tool.h"
 
 namespace callgate::tool {
@@ -35,6 +36,8 @@ class McpClient : public std::enable_shared_from_this<McpClient> {
   // Which revision was found; empty before.
   const std::string& revision() const { return revision_; }
   void on_tools(std::function<void()> callback) { on_tools_ = std::move(callback); }
+  const SourceState& state() const { return state_; }
+  void on_state(std::function<void()> callback) { on_state_ = std::move(callback); }
   // Ends the connection for good.
   void close();
 
@@ -56,6 +59,10 @@ class McpClient : public std::enable_shared_from_this<McpClient> {
   void take_message(const McpMessage& message);
   void take_progress(std::string_view params);
   void lost(const Error& why);
+  void set_state(SourceState::Kind kind, std::string reason = {});
+  // What an answer, or its absence, says of the server.
+  void judge(const Answer& answer, std::string_view tool, net::Millis timeout);
+  net::Task<> watch_start(std::shared_ptr<McpClient> self);
   void failed();
   net::Millis pause() const;
   const McpToolEntry* find(std::string_view tool) const;
@@ -66,6 +73,8 @@ class McpClient : public std::enable_shared_from_this<McpClient> {
   std::shared_ptr<McpTransport> transport_;
   std::vector<McpToolEntry> tools_;
   std::function<void()> on_tools_;
+  std::function<void()> on_state_;
+  SourceState state_{.kind = SourceState::Kind::starting, .reason = {}};
   std::string revision_;
   bool lists_changes_ = false;
   bool up_ = false;

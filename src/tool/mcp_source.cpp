@@ -42,6 +42,8 @@ class McpSource : public ToolSource {
   }
 
   void on_change(std::function<void()> callback) override { on_change_ = std::move(callback); }
+  SourceState state() const override { return client_->state(); }
+  void on_state(std::function<void()> callback) override { client_->on_state(std::move(callback)); }
 
  private:
   void take_tools() {

@@ -46,6 +46,20 @@ static_assert(kKinds.size() == std::variant_size_v<decltype(ToolConfig::how)>);
 
 }  // namespace
 
+std::string_view to_string(SourceState::Kind kind) {
+  switch (kind) {
+    case SourceState::Kind::starting:
+      return "starting";
+    case SourceState::Kind::ready:
+      return "ready";
+    case SourceState::Kind::slow:
+      return "slow";
+    case SourceState::Kind::lost:
+      return "lost";
+  }
+  return "";
+}
+
 std::string_view kind_name(const ToolConfig& config) { return kKinds[config.how.index()].name; }
 
 Made make_source(net::Loop& loop, const ToolConfig& config) {

@@ -1,8 +1,11 @@
 // ToolSource: where tools come from. Most are one tool; an MCP server is as many as it lists, and they change.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "callgate/result.h"
@@ -11,6 +14,21 @@
 #include "tool/tool.h"
 
 namespace callgate::tool {
+
+// How a source is. One that is a single tool is always ready.
+struct SourceState {
+  enum class Kind : std::uint8_t {
+    starting,
+    ready,
+    slow,  // it takes long to list its tools, or its last call ran out of time
+    lost,  // it cannot be reached, or has ended; the next call tries it again
+  };
+  Kind kind = Kind::ready;
+  std::string reason;  // of slow and lost
+
+  bool operator==(const SourceState&) const = default;
+};
+std::string_view to_string(SourceState::Kind kind);
 
 // Loop thread only.
 class ToolSource {
@@ -22,6 +40,9 @@ class ToolSource {
   virtual net::Task<Result<void>> refresh() = 0;
   // Called when the tools are others than before, also outside refresh().
   virtual void on_change(std::function<void()> callback) = 0;
+  virtual SourceState state() const { return {}; }
+  // Called when the state is another than before.
+  virtual void on_state(std::function<void()>) {}
 };
 
 // Fails when the configuration makes no sense; that a server cannot be reached is told later.

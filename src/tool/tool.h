@@ -25,6 +25,9 @@ struct ToolContext {
   std::string key_name;
   std::string model;
   std::string session;
+  // The trace that the run is in, as W3C writes it.
+  std::string traceparent = {};
+  std::string tracestate = {};
 
   // `request-id` and its value, and so on.
   std::vector<std::pair<std::string, std::string>> fields() const;
@@ -46,6 +49,7 @@ struct ToolResult {
   std::string content;
   std::string structured;
   bool is_error = false;
+  bool refused = false;     // by the rules for hosts and addresses: nothing was called
   bool truncated = false;   // there was more
   std::uint64_t bytes = 0;  // that the tool said, kept or not
   net::Millis duration{0};

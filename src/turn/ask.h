@@ -19,6 +19,7 @@ struct Ask {
       nullptr;  // what it speaks, by its path; every answer to it does as well
   std::string id;
   KeyRef key;            // nullptr on an open gateway
+  KeyRef address;        // counters of the client's address; nullptr: it has no limits
   net::Headers headers;  // of the answer, whatever it will be
   std::uint64_t started_ms = 0;
   std::unique_ptr<Capture> capture;  // nullptr: it is not captured

@@ -82,6 +82,18 @@ bool UnstoredMemories::erase(const store::MemoryName& name) {
   return true;
 }
 
+std::vector<store::ListedMemory> UnstoredMemories::list(const std::optional<std::string>& key_name,
+                                                        std::size_t limit, std::int64_t now) {
+  const std::lock_guard lock(mutex_);
+  std::vector<store::ListedMemory> listed;
+  for (auto kept = kept_.rbegin(); kept != kept_.rend() && listed.size() < limit; ++kept) {
+    if (kept->memory.head.expires_at <= now) continue;
+    if (key_name && kept->name.key_name != *key_name) continue;
+    listed.push_back({.name = kept->name, .head = kept->memory.head});
+  }
+  return listed;
+}
+
 void LoopMemories::set_limits(const MemoryLimits& limits) {
   const std::lock_guard lock(mutex_);
   limits_ = limits;
@@ -112,6 +124,17 @@ net::Task<Result<bool>> LoopMemories::append(net::Loop& loop, store::MemoryName 
   };
   auto appended = co_await store_->ask(loop, key, query);
   co_return appended;
+}
+
+net::Task<Result<std::vector<store::ListedMemory>>> LoopMemories::list(
+    net::Loop& loop, std::optional<std::string> key_name, std::size_t limit) {
+  if (store_ == nullptr) co_return unstored_.list(key_name, limit, net::unix_ms());
+  const auto query = [key_name, limit](store::Sessions::Tables& tables) {
+    return tables.memory.list(key_name, limit);
+  };
+  const std::string key = "list";
+  auto listed = co_await store_->ask(loop, key, query);
+  co_return listed;
 }
 
 net::Task<Result<bool>> LoopMemories::forget(net::Loop& loop, store::MemoryName name) {

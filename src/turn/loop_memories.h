@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "callgate/result.h"
 #include "net/loop.h"
@@ -34,6 +35,8 @@ class UnstoredMemories {
   bool append(const store::MemoryName& name, const store::MemoryStep& step,
               const MemoryLimits& limits, std::int64_t now);
   bool erase(const store::MemoryName& name);
+  std::vector<store::ListedMemory> list(const std::optional<std::string>& key_name,
+                                        std::size_t limit, std::int64_t now);
 
  private:
   struct Kept {
@@ -63,6 +66,10 @@ class LoopMemories {
   net::Task<Result<std::optional<store::Memory>>> load(net::Loop& loop, store::MemoryName name);
   // False, and nothing is changed, when the conversation has gone on since `step.after`.
   net::Task<Result<bool>> append(net::Loop& loop, store::MemoryName name, store::MemoryStep step);
+  // The latest used first; of all keys without `key_name`.
+  net::Task<Result<std::vector<store::ListedMemory>>> list(net::Loop& loop,
+                                                           std::optional<std::string> key_name,
+                                                           std::size_t limit);
   // False when there is none.
   net::Task<Result<bool>> forget(net::Loop& loop, store::MemoryName name);
 

@@ -278,7 +278,7 @@ net::Task<> LoopRun::end(bool stayed) {
   if (!reason.empty()) {
     const std::string_view end = std::string_view(reason).substr(kReasonPrefix.size());
     observe_loop(host_.world, model().name, end);
-    hooks_.round_ended(round_);
+    hooks_.round_ended(round_.value_or(0));
     hooks_.loop_ended(
         {.reason = end, .rounds = tool_loop_->rounds(), .calls = tool_loop_->calls_made()});
   }

@@ -90,6 +90,8 @@ class LoopRun final : RoundListener {
   void perform(loop::Action& action);
   void call_model(loop::CallModel& call);
   void start_turn(loop::CallModel call);
+  bool compact(loop::CallModel& call, std::int64_t tokens);
+  bool try_shorter(const Turn& turn);
   static net::Task<> play_turn(std::shared_ptr<Turn> turn, net::Loop& event_loop);
   void end_turn(const Turn& turn, Round::End end);
   // The turn's task threw.
@@ -137,10 +139,11 @@ class LoopRun final : RoundListener {
   std::vector<LoopCommand> early_;            // before what is remembered was there
   std::optional<loop::ToolLoop> tool_loop_;
   std::optional<RunningLoops::Entry> entry_;
-  std::shared_ptr<Turn> turn_;  // of the model; nullptr: none runs
-  std::uint32_t round_ = 0;     // of the turn of the model that was asked for last
-  bool heard_ = false;          // an event of it went to the loop
-  bool said_ = false;           // and it was words
+  std::shared_ptr<Turn> turn_;          // of the model; nullptr: none runs
+  std::optional<std::uint32_t> round_;  // of the turn of the model that was asked for last
+  int shortened_ = 0;                   // turns that an upstream found too long
+  bool heard_ = false;                  // an event of it went to the loop
+  bool said_ = false;                   // and it was words
   std::unordered_map<loop::RunId, std::shared_ptr<ToolRun>> runs_;
   std::optional<loop::Finish> finish_;
   bool returned_ = false;          // to the client, with calls of its own

@@ -4,10 +4,12 @@
 #include <exception>
 #include <utility>
 
+#include "chat/token_estimate.h"
 #include "chat/usage.h"
 #include "engine/answer_notes.h"
 #include "engine/framing.h"
 #include "engine/turn_tap.h"
+#include "loop/compaction.h"
 #include "tool/host.h"
 #include "turn/observe.h"
 
@@ -41,6 +43,8 @@ std::uint64_t said_bytes(const TurnSummary& summary) {
   return engine::said_bytes(summary) + kCall * std::min(summary.calls, kMostRead);
 }
 
+constexpr int kMostShortened = 5;  // requests of a loop that an upstream finds too long
+
 Error internal_error(std::string message) {
   return {.code = ErrorCode::internal, .message = std::move(message)};
 }
@@ -49,8 +53,9 @@ Error internal_error(std::string message) {
 
 void LoopRun::call_model(loop::CallModel& call) {
   if (memory_ != nullptr) memory_->take(call);
-  if (call.round > round_) {
-    hooks_.round_ended(round_);
+  // A loop that goes on with the client's results begins with a later round than the first.
+  if (round_ && call.round > *round_) {
+    hooks_.round_ended(*round_);
     // The model is asked again: the answer is under way, whatever the round before it did.
     session_.open();
   }
@@ -61,10 +66,32 @@ void LoopRun::call_model(loop::CallModel& call) {
   next_call_ = std::move(call);
 }
 
+// What was stored before stays whole: only the model gets less.
+bool LoopRun::compact(loop::CallModel& call, std::int64_t tokens) {
+  if (!loop::compact(call.request, tokens)) return false;
+  host_.world.log.info("a tool loop left old results out to fit the model's context",
+                       {{"request", job_.request_id}, {"round", call.round}, {"tokens", tokens}});
+  return true;
+}
+
+// The upstream says that it was too long: less is sent, as often as there is something to leave out.
+bool LoopRun::try_shorter(const Turn& turn) {
+  if (!loop::is_too_long_for_model(turn.round.error()) || ++shortened_ > kMostShortened)
+    return false;
+  loop::CallModel again = turn.asked;
+  if (!compact(again, estimate_tokens(again.request) * 6 / 10)) return false;
+  drop_turn();
+  start_turn(std::move(again));
+  return true;
+}
+
 void LoopRun::start_turn(loop::CallModel call) {
+  if (const std::int64_t most = model().context_length; most > 0)
+    (void)compact(call, most * 9 / 10);
   heard_ = false;
   said_ = false;
   round_log_.begin(call.round, log_.elapsed_ms(), call.retry);
+  log_.trace().begin_round(call.round, call.retry);
   turn_ = std::make_shared<Turn>(*this, std::move(call));
   host_.loop.spawn(play_turn(turn_, host_.loop));
 }
@@ -91,6 +118,7 @@ void LoopRun::lose_turn(const Turn& turn) {
 }
 
 void LoopRun::end_turn(const Turn& turn, Round::End end) {
+  if (end == Round::End::failed && try_shorter(turn)) return;
   // A turn that was too much for the gateway is not tried again.
   const bool broken = end == Round::End::broken && objection();
   if (end == Round::End::failed || broken) given_up_ = turn.round.error();
@@ -180,6 +208,9 @@ void LoopRun::run_tool(loop::RunTool& asked) {
   call.name = std::move(asked.name);
   call.arguments = std::move(asked.arguments);
   call.context = tool_context();
+  TurnTrace::ToolTrace trace = log_.trace().begin_tool(call.id, call.name);
+  call.context.traceparent = std::move(trace.traceparent);
+  call.context.tracestate = std::move(trace.tracestate);
   const auto run = std::make_shared<ToolRun>();
   run->run = this;
   run->id = asked.run;
@@ -212,10 +243,13 @@ void LoopRun::cancel_tool(loop::RunId id) {
   run->run = nullptr;
   run->cancel.cancel();
   observe_tool_run(host_.world, run->name, "cancelled", std::nullopt);
+  log_.trace().end_tool(run->call, run->name, "cancelled");
 }
 
 void LoopRun::finish_tool(ToolRun& run, tool::ToolResult result) {
-  observe_tool_run(host_.world, run.name, result.is_error ? "error" : "ok", result.duration);
+  const std::string_view outcome = result.is_error ? "error" : "ok";
+  observe_tool_run(host_.world, run.name, outcome, result.duration);
+  log_.trace().end_tool(run.call, run.name, outcome);
   log_.record().call_result(run.call, run.name,
                             {.round = run.round,
                              .is_error = result.is_error,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/glob.h"
 #include "base/url_query.h"
 
 namespace callgate::server {
@@ -62,6 +63,16 @@ Result<void> read_query(std::string_view query, PolicyOptions& policy) {
 }
 
 }  // namespace
+
+void choose_output(PolicyOptions& policy, std::string_view user_agent,
+                   const OutputByClient& by_client) {
+  const std::pair<std::string, std::string>* best = nullptr;
+  for (const auto& row : by_client) {
+    const bool longer = best == nullptr || row.first.size() > best->first.size();
+    if (longer && glob_matches(row.first, user_agent, Case::ignored)) best = &row;
+  }
+  if (best != nullptr) (void)set_policy(policy, "output", best->second);
+}
 
 Result<RequestOptions> read_options(const net::Headers& headers, const PolicyOptions& configured,
                                     std::string_view query) {

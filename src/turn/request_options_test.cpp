@@ -5,6 +5,20 @@
 namespace callgate::server::request_options_test {
 namespace {
 
+TEST(RequestOptions, choose_the_output_by_client) {
+  const OutputByClient rows{{"*", "json"}, {"*obsidian*", "xml"}};
+  const auto output_for = [&](std::string_view agent) {
+    PolicyOptions policy;
+    choose_output(policy, agent, rows);
+    return policy.output;
+  };
+  EXPECT_EQ(output_for("Mozilla Obsidian/1.5"), CallOutput::xml);
+  EXPECT_EQ(output_for("curl/8"), CallOutput::json);
+  PolicyOptions policy;
+  choose_output(policy, "curl/8", {{"*obsidian*", "xml"}});
+  EXPECT_EQ(policy.output, CallOutput::tool_calls);
+}
+
 TEST(RequestOptions, set_policies_for_one_request) {
   const PolicyOptions configured{.suppress_tail_after_tools = true};
   const auto options = read_options({{"X-Callgate-Output", "xml"},

@@ -10,7 +10,7 @@
 #include "turn/observe.h"
 #include "turn/pool_copy.h"
 #include "turn/pool_route.h"
-#include "turn/token_meter.h"
+#include "access/token_meter.h"
 
 // After every wait the round may have been dropped: then neither job, log nor listener is touched.
 namespace callgate::server {

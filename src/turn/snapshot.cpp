@@ -42,13 +42,16 @@ engine::CallIdForm call_ids_of(const ModelConfig& model, std::string_view dialec
 }
 
 // What the model's requests become on their way to the upstream.
-engine::RequestRules rules_of(const ModelConfig& model, const DialectChoice& choice) {
+engine::RequestRules rules_of(const ModelConfig& model, const DialectChoice& choice,
+                              const std::vector<std::string>& scrub) {
   const std::string_view dialect = choice.dialect == nullptr ? "native" : choice.dialect->name;
   engine::RequestRules rules;
   if (model.system == "drop") rules.system = engine::SystemPrompts::drop;
   if (model.system == "first") rules.system = engine::SystemPrompts::first;
   rules.call_ids = call_ids_of(model, dialect);
   rules.params = model.params.members;
+  rules.strip_replayed_calls = model.replayed_tools == "strip";
+  rules.scrub = scrub;
   // A model of which nothing is known is shown the form that most models know; `auto` reads it.
   if (model.tools == "prompt") {
     rules.prompt_dialect = dialect::writes_calls_as_text(dialect) ? dialect : "hermes";
@@ -64,17 +67,17 @@ std::vector<std::string> long_enough(std::vector<std::string> secrets) {
 
 }  // namespace
 
-static Snapshot::Model to_model(const ModelConfig& model) {
+static Snapshot::Model to_model(const ModelConfig& model, const std::vector<std::string>& scrub) {
   const DialectChoice dialect = *choose_dialect(model, "");
   return {.config = &model,
           .dialect = dialect,
           .policy = *to_policy(model),
-          .rules = rules_of(model, dialect)};
+          .rules = rules_of(model, dialect, scrub)};
 }
 
 // A model that no table names.
-static Snapshot::Model to_model(const FoundModel& found) {
-  Snapshot::Model model = to_model(*found.config);
+static Snapshot::Model to_model(const FoundModel& found, const std::vector<std::string>& scrub) {
+  Snapshot::Model model = to_model(*found.config, scrub);
   model.own = found.config;
   if (found.effort.empty()) return model;
   constexpr std::string_view kEffort = "reasoning_effort";
@@ -115,7 +118,7 @@ Snapshot::Snapshot(Config given, Access keys, std::shared_ptr<const ModelCatalog
       mask(long_enough(*secrets)) {
   for (const ModelConfig& model : config.models) {
     if (is_pattern(model.name)) continue;
-    const Model known = to_model(model);
+    const Model known = to_model(model, config.scrub);
     models[model.name] = known;
     for (const std::string& alias : model.aliases) models[alias] = known;
   }
@@ -136,7 +139,7 @@ Result<Snapshot::Model> Snapshot::choose_model(const KeyState* key, std::string_
   const bool allowed = key == nullptr || key->may_use(name);
   if (!allowed) return tl::unexpected(no_model(*this, key, name));
   if (const auto found = models.find(name); found != models.end()) return found->second;
-  if (const auto found = finder.find(name)) return to_model(*found);
+  if (const auto found = finder.find(name)) return to_model(*found, config.scrub);
   return tl::unexpected(no_model(*this, key, name));
 }
 

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "net/net_testing.h"
 #include "telemetry/span_exporter.h"
 #include "turn/turn_trace.h"
@@ -114,6 +117,47 @@ TEST_F(TraceSpansTest, say_how_the_turn_ended) {
     EXPECT_THAT(spans, HasSubstr(attribute));
   }
   EXPECT_THAT(spans, Not(HasSubstr("error.type")));
+}
+
+// `"name":"execute_tool find" ... "startTimeUnixNano":"1"`: the span's object.
+std::string span_named(const std::string& spans, const std::string& name) {
+  const std::size_t at = spans.find("\"name\":\"" + name + "\"");
+  if (at == std::string::npos) return {};
+  return spans.substr(at, spans.find("\"name\":", at + 1) - at);
+}
+
+// A tool that the gateway runs: its span lasts as long as the run, and what it calls continues the trace there.
+TEST_F(TraceSpansTest, cover_the_run_of_a_tool_and_count_tries_by_round) {
+  UpstreamConfig upstream;
+  upstream.name = "main";
+  TurnTrace::HeaderList headers;
+  std::string parent;
+  const std::string spans = collect([&](TurnTrace& trace) {
+    trace.begin_round(0, false);
+    trace.begin_attempt(upstream, headers);
+    trace.observer()->call_started({.call = 0, .name = "find", .id = "c0"});
+    trace.observer()->call_finished({.call = 0, .outcome = CallOutcome::complete});
+    parent = trace.begin_tool("c0", "find").traceparent;
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    trace.end_tool("c0", "find", "error");
+    trace.end_attempt(200, nullptr);
+    trace.begin_round(1, false);
+    trace.begin_attempt(upstream, headers);
+    trace.end_attempt(200, nullptr);
+  });
+  const std::string span = span_named(spans, "execute_tool find");
+  ASSERT_FALSE(span.empty()) << spans;
+  const auto time = [&](std::string_view key) {
+    const std::size_t at = span.find(key);
+    return std::stoll(span.substr(at + key.size() + 3));
+  };
+  EXPECT_GE(time("endTimeUnixNano") - time("startTimeUnixNano"), 30'000'000);
+  EXPECT_THAT(span, HasSubstr(R"("error.type","value":{"stringValue":"error"})"));
+  ASSERT_EQ(parent.size(), 55u);
+  EXPECT_THAT(spans, HasSubstr("\"spanId\":\"" + parent.substr(36, 16) + "\""));
+  EXPECT_THAT(parent, HasSubstr("4bf92f3577b34da6a3ce929d0e0e4736"));
+  EXPECT_THAT(spans, Not(HasSubstr(R"("http.request.resend_count","value":{"intValue":"1"})")));
+  EXPECT_THAT(spans, HasSubstr(R"("callgate.round","value":{"intValue":"1"})"));
 }
 
 TEST_F(TraceSpansTest, say_why_a_turn_failed) {

@@ -2,8 +2,9 @@
 
 #include <utility>
 
+#include "access/token_meter.h"
+#include "chat/scrubbed.h"
 #include "config/price.h"
-#include "turn/token_meter.h"
 
 namespace callgate::server {
 
@@ -23,6 +24,10 @@ void TurnLog::begin(std::string_view session) {
   if (!world_.requests.keeps_rows()) return;
   store::RequestRecord record = make_row();
   record.session = session;
+  const std::vector<std::string>& scrub = job_.snapshot->config.scrub;
+  if (!scrub.empty() && !job_.received.empty()) {
+    job_.received = without_members(job_.received, scrub);
+  }
   record_.begin(record, std::move(job_.received), job_.request);
   observe_begin(world_, std::move(record));
 }

@@ -85,6 +85,12 @@ struct TurnTrace::Call {
   std::int64_t started_at = 0;
   std::int64_t ended_at = 0;  // 0: still open
   CallEnd end;
+  // Of the run, when the gateway runs the tool.
+  SpanId run = 0;  // 0: it does not
+  std::uint32_t round = 0;
+  std::int64_t run_started_at = 0;
+  std::int64_t run_ended_at = 0;
+  std::string_view run_outcome = "interrupted";
 };
 
 // Spans of a turn until it ends. The first is the request's.
@@ -92,6 +98,8 @@ struct TurnTrace::Recording {
   Span request;
   std::vector<Span> attempts;
   std::uint32_t attempt_count = 0;
+  std::uint32_t round_attempts = 0;  // of the round, or of the turn that has none
+  std::optional<std::uint32_t> round;
   bool attempt_open = false;
   std::vector<Call> calls;
   std::uint32_t more_calls = 0;  // beyond kMostSpans
@@ -157,6 +165,7 @@ void TurnTrace::begin_attempt(const UpstreamConfig& upstream, HeaderList& header
   if (recording_ != nullptr) {
     recording_->provider = provider_of(upstream.wire);
     ++recording_->attempt_count;
+    ++recording_->round_attempts;
     if (recording_->attempts.size() < kMostAttempts) outgoing.span = open_attempt(upstream).id;
   }
   headers.emplace_back("traceparent", telemetry::to_traceparent(outgoing));
@@ -172,7 +181,8 @@ const Span& TurnTrace::open_attempt(const UpstreamConfig& upstream) {
   span.set("gen_ai.provider.name", recording_->provider);
   span.set("gen_ai.request.model", subject_.model_id);
   span.set("callgate.upstream", upstream.name);
-  span.set("http.request.resend_count", std::int64_t{recording_->attempt_count} - 1);
+  span.set("http.request.resend_count", std::int64_t{recording_->round_attempts} - 1);
+  if (recording_->round) span.set("callgate.round", std::int64_t{*recording_->round});
   if (const auto target = net::parse_url(upstream.url); target && !target->host.empty()) {
     span.set("server.address", target->host);
     span.set("server.port", std::int64_t{target->port});
@@ -186,6 +196,47 @@ void TurnTrace::end_attempt(int status, const Error* error) {
   span.ended_at = now();
   if (status > 0) span.set("http.response.status_code", std::int64_t{status});
   if (error != nullptr) set_error(span, to_string(error->code));
+}
+
+void TurnTrace::begin_round(std::uint32_t round, bool again) {
+  if (recording_ == nullptr) return;
+  recording_->round = round;
+  if (!again) recording_->round_attempts = 0;
+}
+
+TurnTrace::Call* TurnTrace::find_call(std::string_view call_id, std::string_view name, bool runs) {
+  const auto find = [&](auto same) -> Call* {
+    for (Call& call : recording_->calls) {
+      const bool in_run = call.run != 0 && call.run_ended_at == 0;
+      if ((runs ? in_run : call.run == 0) && same(call)) return &call;
+    }
+    return nullptr;
+  };
+  if (Call* call = find([&](const Call& each) { return each.call_id == call_id; })) return call;
+  return find([&](const Call& each) { return each.name == name; });
+}
+
+TurnTrace::ToolTrace TurnTrace::begin_tool(std::string_view call_id, std::string_view name) {
+  if (!context_) return {};
+  TraceContext outgoing = *context_;
+  if (recording_ != nullptr) {
+    if (Call* call = find_call(call_id, name, false)) {
+      call->call_id = telemetry::attribute_text(call_id);
+      call->run = outgoing.span = next_span(mint_);
+      call->run_started_at = now();
+      call->round = recording_->round.value_or(0);
+    }
+  }
+  return {telemetry::to_traceparent(outgoing), outgoing.state};
+}
+
+void TurnTrace::end_tool(std::string_view call_id, std::string_view name,
+                         std::string_view outcome) {
+  if (recording_ == nullptr) return;
+  Call* call = find_call(call_id, name, true);
+  if (call == nullptr) return;
+  call->run_ended_at = now();
+  call->run_outcome = outcome;
 }
 
 void TurnTrace::wrote() {
@@ -297,10 +348,18 @@ void TurnTrace::end(const store::RequestOutcome& outcome, const TurnSummary& sum
 // `turn_end`: when a call that is still open ends.
 Span TurnTrace::call_span(const Call& call, std::int64_t turn_end) {
   const bool finished = call.ended_at != 0;
-  const std::string_view outcome = finished ? callgate::to_string(call.end.outcome) : "interrupted";
+  const bool runs = call.run != 0;
+  std::string_view outcome = finished ? callgate::to_string(call.end.outcome) : "interrupted";
   Span span = child_span(SpanKind::internal, "execute_tool " + call.name);
   span.started_at = call.started_at;
   span.ended_at = finished ? call.ended_at : turn_end;
+  if (runs) {
+    outcome = call.run_outcome;
+    span.id = call.run;
+    span.started_at = call.run_started_at;
+    span.ended_at = call.run_ended_at == 0 ? turn_end : call.run_ended_at;
+    span.set("callgate.round", std::int64_t{call.round});
+  }
   span.set("gen_ai.operation.name", "execute_tool");
   span.set("gen_ai.tool.name", call.name);
   span.set("gen_ai.tool.call.id", call.call_id);
@@ -313,7 +372,7 @@ Span TurnTrace::call_span(const Call& call, std::int64_t turn_end) {
     span.set("callgate.bytes", static_cast<std::int64_t>(call.end.bytes));
     span.set("callgate.usage_emitted", call.end.usage_emitted);
   }
-  if (outcome != "complete") set_error(span, outcome);
+  if (outcome != (runs ? "ok" : "complete")) set_error(span, outcome);
   return span;
 }
 

@@ -57,6 +57,17 @@ class TurnTrace final : public TurnObserver {
   void wrote();
   void end(const store::RequestOutcome& outcome, const TurnSummary& summary);
 
+  // A tool loop asks the model: tries from now on are of this round. `again`: they repeat those before.
+  void begin_round(std::uint32_t round, bool again);
+  // The gateway runs a tool. What the tool gets to continue the trace; empty: there is none.
+  struct ToolTrace {
+    std::string traceparent;
+    std::string tracestate;
+  };
+  ToolTrace begin_tool(std::string_view call_id, std::string_view name);
+  // `outcome`: ok, error or cancelled.
+  void end_tool(std::string_view call_id, std::string_view name, std::string_view outcome);
+
   void turn_started(std::string_view response_id) override;
   void call_started(const CallStart& start) override;
   void call_finished(const CallEnd& end) override;
@@ -69,6 +80,8 @@ class TurnTrace final : public TurnObserver {
   const telemetry::Span& open_attempt(const UpstreamConfig& upstream);
   telemetry::Span call_span(const Call& call, std::int64_t turn_end);
   std::string_view dialect_of(bool in_text) const { return in_text ? subject_.dialect : "native"; }
+  // The call that was made under that id, else the first of that name; nullptr: it has no span.
+  Call* find_call(std::string_view call_id, std::string_view name, bool runs);
   void hand_over();
 
   World& world_;

@@ -3,12 +3,17 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <random>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "access/address_limits.h"
 #include "access/limits.h"
 #include "access/wrong_keys.h"
 #include "base/memory_budget.h"
+#include "callgate/result.h"
 #include "dial/child_host.h"
 #include "dial/pool/board.h"
 #include "dial/qwen_web_upstream.h"
@@ -37,6 +42,9 @@ namespace callgate::server {
 class KeyBook;
 class QueryPool;
 class SharedLimits;
+
+// The keys whose change waits for a restart, or why nothing has changed.
+using ReloadOutcome = Result<std::vector<std::string>>;
 
 struct World;
 // Upstreams that are left out of pools or come back are logged and counted from now on.
@@ -70,6 +78,7 @@ struct World {
   ConcurrencyLimit streams;
   ConcurrencyLimit bodies{0};  // on their way
   WrongKeys wrong_keys;
+  AddressLimits addresses;
   std::atomic<std::int64_t> connections{0};
   std::atomic<bool> draining{false};
   ConversationMemory conversations;
@@ -83,6 +92,8 @@ struct World {
   RunningLoops loops;
   StoredResponses responses;
   RunningResponses background;
+  // Reads the configuration again; the callback is called once, on another thread. Empty: this gateway cannot.
+  std::function<void(std::function<void(const ReloadOutcome&)>)> reload;
 };
 
 }  // namespace callgate::server

@@ -13,10 +13,14 @@ namespace {
 constexpr std::string_view kSpaceOrBrackets = " \t\r\n}]";
 constexpr int kMaxEncodings = 3;
 
+// Some languages write an empty object as an empty list.
 bool is_empty_value(std::string_view value) {
   if (value == "null" || value == "\"\"") return true;
-  return value.size() >= 2 && value.front() == '{' && value.back() == '}' &&
-         is_blank(value.substr(1, value.size() - 2));
+  if (value.size() < 2) return false;
+  const char open = value.front();
+  const bool brackets =
+      (open == '{' && value.back() == '}') || (open == '[' && value.back() == ']');
+  return brackets && is_blank(value.substr(1, value.size() - 2));
 }
 
 }  // namespace
@@ -48,15 +52,15 @@ bool CallArguments::push_value(std::string_view& bytes, bool direct, RepairCount
   if (opening) {
     const std::string_view text = trimmed(value);
     encoded_ = text.starts_with('"');
-    word_ = text.starts_with('n');
+    other_ = text.starts_with('n') || text.starts_with('[');
     empty_ = is_empty_value(text);
   }
   bytes.remove_prefix(value.size());
   const bool unsafe = state() == State::inside && scanner_.unsafe_tail() > 0;
-  const bool whole = encoded_ || word_ || empty_;
+  const bool whole = encoded_ || other_ || empty_;
   if (direct && held_.empty() && bytes.empty() && !unsafe && !whole) return true;
   held_.append(value);
-  if (word_ || (closed && encoded_)) empty_ = is_empty_value(trimmed(held_));
+  if (other_ || (closed && encoded_)) empty_ = is_empty_value(trimmed(held_));
   if (closed && encoded_ && !empty_) decode(repairs);
   return false;
 }
@@ -119,7 +123,7 @@ void CallArguments::decode(RepairCounts& repairs) {
 std::size_t CallArguments::ready_size() const {
   if (empty_) return 0;
   if (state() != State::inside) return held_.size();
-  if (encoded_ || word_) return 0;
+  if (encoded_ || other_) return 0;
   const std::size_t unsafe = scanner_.unsafe_tail();
   return held_.size() > unsafe ? held_.size() - unsafe : 0;
 }

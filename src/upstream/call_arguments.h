@@ -75,7 +75,7 @@ class CallArguments {
   std::uint64_t length_ = 0;
   bool empty_ = false;
   bool encoded_ = false;  // the value is a string
-  bool word_ = false;     // it may be null
+  bool other_ = false;    // it may be null or an empty list
   bool counted_brackets_ = false;
   After after_ = After::nothing;
 };

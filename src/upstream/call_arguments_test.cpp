@@ -53,6 +53,10 @@ TEST(CallArguments, takes_off_what_stands_around_the_value) {
            Row{R"("{\q)", R"("{\q)", malformed},
            Row{"{}", "{}"},
            Row{"null", "{}"},
+           Row{"[]", "{}"},
+           Row{"[ ]", "{}"},
+           Row{"[1]", "[1]"},
+           Row{"[1", "[1", truncated},
            Row{"\"\"", "{}"},
            Row{R"(["{}"])", R"(["{}"])"},
        }) {
@@ -65,7 +69,7 @@ TEST(CallArguments, takes_off_what_stands_around_the_value) {
 }
 
 TEST(CallArguments, lets_arguments_take_the_place_of_an_empty_value) {
-  for (const std::string_view empty : {"{}", "{ }", "null", "\"\"", " {} \n", "{}{}{}"}) {
+  for (const std::string_view empty : {"{}", "{ }", "null", "[]", "\"\"", " {} \n", "{}{}{}"}) {
     CallArguments taken;
     RepairCounts repairs{};
     EXPECT_FALSE(taken.push(empty, true, repairs));

@@ -142,3 +142,31 @@ test('an error status keeps its status and its words', async (t) => {
   assert.equal(answer.status, 429);
   check_error(answer.json(), { message: /slow down, please/ });
 });
+
+describe('a request in every coding', () => {
+  const whole = (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end(whole_answer('hello'));
+  const send = (url, coding, body) =>
+    fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', 'content-encoding': coding }, body });
+
+  for (const [coding, encode] of Object.entries(kCodings)) {
+    test(coding, async (t) => {
+      const { upstream, chat } = await start(t, whole);
+      const answer = await send(chat, coding, encode(JSON.stringify(ask('compressed'))));
+      assert.equal(answer.status, 200);
+      assert.equal(check_whole(await answer.json()).choices[0].message.content, 'hello');
+      assert.equal(JSON.parse(upstream.requests[0].text).messages.at(-1).content, 'compressed');
+      assert.equal(upstream.requests[0].headers['content-encoding'], undefined);
+    });
+  }
+
+  test('one that is not known, and one that is damaged', async (t) => {
+    const { upstream, gateway, chat } = await start(t, whole);
+    const unknown = await send(chat, 'compress', '{}');
+    assert.equal(unknown.status, 415);
+    assert.match((await unknown.json()).error.message, /"compress", expected gzip, deflate, br, zstd or identity/);
+    const damaged = await send(`${gateway.v1}/messages`, 'gzip', '{}');
+    assert.equal(damaged.status, 400);
+    assert.equal((await damaged.json()).type, 'error');
+    assert.equal(upstream.requests.length, 0);
+  });
+});

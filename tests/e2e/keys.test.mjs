@@ -12,10 +12,13 @@ import { start_upstream, whole_answer } from './upstream.mjs';
 const kAdmin = 'sk-admin-0123456789abcdef';
 const admin = { authorization: `Bearer ${kAdmin}` };
 const scope = file_scope();
+let release;
+const released = new Promise((resolve) => (release = resolve));
 let upstream;
 let postgres;
 before(async () => {
-  upstream = await start_upstream(scope, (_, response) => {
+  upstream = await start_upstream(scope, async (request, response) => {
+    if (request.text.includes('slow')) await released;
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(whole_answer('hello'));
   });
@@ -123,5 +126,30 @@ describe('keys of the store', () => {
     assert.equal((await fetch_text(`${gateway.v1}/keys`, { headers })).status, 200);
     await key('revoke', 'dev');
     await on_all([gateway], secret, 401);
+  });
+});
+
+describe('addresses', () => {
+  test('have limits on an open gateway', async (t) => {
+    const open_gateway = (limits) => start_gateway(t, one_upstream(upstream.v1, { limits }));
+    const few = await open_gateway({ address_requests_per_minute: 3 });
+    const statuses = [];
+    let last;
+    for (let i = 0; i < 4; ++i) statuses.push((last = await post(`${few.v1}/chat/completions`, ask('hi'))).status);
+    assert.deepEqual(statuses, [200, 200, 200, 429]);
+    assert.match(last.json().error.message, /address of this client/);
+    assert.equal(last.headers['x-ratelimit-limit-requests'], '3');
+    assert.ok(Number(last.headers['retry-after']) > 0);
+    assert.equal((await fetch_text(`${few.v1}/models`)).status, 200, 'only turns count');
+
+    const one = await open_gateway({ address_streams: 1 });
+    const running = post(`${one.v1}/chat/completions`, ask('slow'));
+    await eventually('the first one runs', () => upstream.requests.some(({ text }) => text.includes('slow')));
+    const second = await post(`${one.v1}/chat/completions`, ask('hi'));
+    assert.equal(second.status, 429);
+    assert.equal(second.json().error.code, 'too_many_streams');
+    release();
+    assert.equal((await running).status, 200);
+    assert.equal((await post(`${one.v1}/chat/completions`, ask('hi'))).status, 200);
   });
 });

@@ -260,7 +260,7 @@ TEST(MessagesStream, marks_an_estimate_and_says_how_long_it_took) {
   EXPECT_THAT(
       out,
       HasSubstr(
-          R"("output_tokens":2,"estimated":true,"time_to_first_token_ms":10,"total_duration_ms":20}})"));
+          R"("output_tokens":2,"estimated":true,"time_to_first_token_ms":10,"total_duration_ms":20,"emission_trigger":"usage"}})"));
 }
 
 TEST(MessagesStream, names_the_stop_sequence_that_matched) {

@@ -79,6 +79,7 @@ void MessagesUsage::append_end(std::string& out, const AnswerEnd& end) const {
   if (end.timing) {
     object.integer("time_to_first_token_ms", end.timing->first_token_ms);
     object.integer("total_duration_ms", end.timing->duration_ms);
+    object.string("emission_trigger", end.timing->trigger);
   }
   object.close();
 }

@@ -21,7 +21,7 @@ struct Count {
 
 // Members that callgate writes, and other names for them.
 bool is_own_member(std::string_view name) {
-  static constexpr std::array<std::string_view, 10> kNames = {"prompt_tokens",
+  static constexpr std::array<std::string_view, 11> kNames = {"prompt_tokens",
                                                               "completion_tokens",
                                                               "total_tokens",
                                                               "input_tokens",
@@ -30,7 +30,8 @@ bool is_own_member(std::string_view name) {
                                                               "completion_tokens_details",
                                                               "estimated",
                                                               "time_to_first_token_ms",
-                                                              "total_duration_ms"};
+                                                              "total_duration_ms",
+                                                              "emission_trigger"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -115,6 +116,7 @@ void append_openai_usage(std::string& out, const ToldUsage& told, const AnswerEn
   if (end.timing) {
     object.integer("time_to_first_token_ms", end.timing->first_token_ms);
     object.integer("total_duration_ms", end.timing->duration_ms);
+    object.string("emission_trigger", end.timing->trigger);
   }
   object.close();
 }

@@ -373,6 +373,7 @@ std::string ResponsesEncoder::print_usage(const AnswerEnd& end) const {
   if (end.timing) {
     object.integer("time_to_first_token_ms", end.timing->first_token_ms);
     object.integer("total_duration_ms", end.timing->duration_ms);
+    object.string("emission_trigger", end.timing->trigger);
   }
   object.close();
   return json;

@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "base/utf8.h"
 #include "json/string_run.h"
 #include "upstream/openai_chat/openai_others.h"
 #include "upstream/openai_chat/openai_usage.h"
@@ -32,6 +31,12 @@ void CallPiece::clear() {
   others.clear();
 }
 
+Text* CallPiece::only_arguments() {
+  const bool more = !id.empty() || !name.empty() || !other_arguments.empty() || !others.empty() ||
+                    arguments_object || arguments_renamed || legacy;
+  return more || arguments.empty() ? nullptr : &arguments;
+}
+
 void ChoicePiece::clear() {
   index = 0;
   text.clear();
@@ -48,11 +53,19 @@ void ChoicePiece::clear() {
   source = Source::none;
 }
 
-bool ChoicePiece::is_plain_text() const {
-  return source == Source::delta && !text.empty() && !text.is_copy() && plain.empty() &&
-         reasoning.empty() && other_reasoning.empty() && refusal.empty() && calls.empty() &&
-         finish.empty() && logprobs.empty() && error.empty() && others.empty() &&
-         message_others.empty();
+Text* ChoicePiece::only_words() {
+  const bool more = source != Source::delta || !plain.empty() || !refusal.empty() ||
+                    !finish.empty() || !logprobs.empty() || !error.empty() || !others.empty() ||
+                    !message_others.empty();
+  if (more || calls.size() > 1) return nullptr;
+  Text* only = calls.empty() ? nullptr : calls.front().only_arguments();
+  if (only == nullptr && !calls.empty()) return nullptr;
+  for (Text* words : {&text, &reasoning, &other_reasoning}) {
+    if (words->empty()) continue;
+    if (only != nullptr) return nullptr;
+    only = words;
+  }
+  return only;
 }
 
 void Answer::clear() {
@@ -68,17 +81,17 @@ void Answer::clear() {
 bool AnswerReader::read(std::string_view document) {
   document_ = document;
   mended_ = {};
-  if (read_text_like_last()) return true;
+  if (read_words_like_last()) return true;
   const auto read_text_of = [this](std::string_view text) {
     document_ = text;
     return read_document();
   };
   if (read_like_last() || read_repaired(document, sanitized_, mended_, read_text_of)) {
-    remember_text();
+    remember_words();
     return true;
   }
   answer_.clear();
-  before_text_.clear();
+  before_words_.clear();
   return false;
 }
 
@@ -146,31 +159,36 @@ bool AnswerReader::read_like_last() {
   return true;
 }
 
-void AnswerReader::remember_text() {
-  before_text_.clear();
-  const bool may_repeat = text_misses_ < kMaxMisses && answer_.choices.size() == 1 &&
-                          !answer_.usage && answer_.error.empty() && document_.data() != nullptr;
-  if (!may_repeat || !answer_.choices.front().is_plain_text()) return;
-  const std::string_view text = answer_.choices.front().text.view();
-  const auto begin = static_cast<std::size_t>(text.data() - document_.data());
-  before_text_.assign(document_.substr(0, begin));
-  after_text_.assign(document_.substr(begin + text.size()));
+void AnswerReader::remember_words() {
+  before_words_.clear();
+  const bool may_repeat = word_misses_ < kMaxMisses && answer_.choices.size() == 1 &&
+                          !answer_.usage && answer_.error.empty();
+  const Text* const words = may_repeat ? answer_.choices.front().only_words() : nullptr;
+  if (words == nullptr || words->is_copy()) return;
+  const auto begin = static_cast<std::size_t>(words->view().data() - document_.data());
+  before_words_.assign(document_.substr(0, begin));
+  after_words_.assign(document_.substr(begin + words->view().size()));
 }
 
-// The text has no quote and no escape, so all else of the document means what it meant in the last one.
-bool AnswerReader::read_text_like_last() {
-  const std::size_t around = before_text_.size() + after_text_.size();
-  if (before_text_.empty() || document_.size() <= around) return false;
-  ++text_misses_;
-  if (!document_.starts_with(before_text_) || !document_.ends_with(after_text_)) return false;
-  const std::string_view text = document_.substr(before_text_.size(), document_.size() - around);
-  const json::StringRun run = json::string_run(text.data(), text.data() + text.size());
-  if (run.end != text.data() + text.size()) return false;
-  if (!run.ascii && utf8::find_invalid(text) != std::string_view::npos) return false;
-  text_misses_ = 0;
+// The words are one string between its quotes, so all else of the document means what it meant in the last one.
+bool AnswerReader::read_words_like_last() {
+  const std::size_t around = before_words_.size() + after_words_.size();
+  if (before_words_.empty() || document_.size() <= around) return false;
+  ++word_misses_;
+  if (!document_.starts_with(before_words_) || !document_.ends_with(after_words_)) return false;
+  Text& words = *answer_.choices.front().only_words();
+  const std::string_view inside = document_.substr(before_words_.size(), document_.size() - around);
+  const json::StringRun run = json::string_run(inside.data(), inside.data() + inside.size());
+  if (run.ascii && run.end == inside.data() + inside.size()) {
+    words = inside;
+  } else {
+    in_.reset(document_.substr(before_words_.size() - 1));
+    read_fragment(in_, words);
+    if (in_.failed() || in_.offset() != inside.size() + 2 || words.empty()) return false;
+  }
+  word_misses_ = 0;
   answer_.service_tier = answer_.system_fingerprint = answer_.usage_json = {};
   answer_.others.clear();
-  answer_.choices.front().text = text;
   return true;
 }
 

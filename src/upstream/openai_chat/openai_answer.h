@@ -94,6 +94,8 @@ struct CallPiece {
   OtherMembers others;             // beside `function`
 
   void clear();
+  // Its arguments, where it says nothing else.
+  Text* only_arguments();
 };
 
 struct ChoicePiece {
@@ -112,8 +114,9 @@ struct ChoicePiece {
   enum class Source : std::uint8_t { none, delta, message } source = Source::none;
 
   void clear();
-  // It says nothing but its text, which is a view.
-  bool is_plain_text() const;
+  // The only thing that it says: a text, reasoning, or arguments of a call that was named before. nullptr: there is more, or
+  // nothing.
+  Text* only_words();
 };
 
 struct Answer {
@@ -142,8 +145,8 @@ class AnswerReader {
   void read_choices();
   void remember(std::size_t choices_begin, std::size_t choices_end);
   bool read_like_last();
-  void remember_text();
-  bool read_text_like_last();
+  void remember_words();
+  bool read_words_like_last();
   void read_choice(ChoicePiece& choice);
   void read_message(ChoicePiece& choice);
   void read_prose(ChoicePiece& choice, ChoicePiece::Source source);
@@ -188,10 +191,11 @@ class AnswerReader {
   std::string before_choices_;
   std::string after_choices_;
   int misses_ = 0;  // in a row
-  // Most of them differ in one text alone. What stood around that of the last document with one text and nothing else.
-  std::string before_text_;
-  std::string after_text_;
-  int text_misses_ = 0;
+  // Most of them differ in a few words alone. What stood around those of the last document that said nothing else, with the
+  // quotes.
+  std::string before_words_;
+  std::string after_words_;
+  int word_misses_ = 0;
 };
 
 }  // namespace callgate::upstream

@@ -29,6 +29,14 @@ const std::vector<Shape> kShapes = {
     {R"({"id":"2","choices":[{"index":0,"delta":{"content":")", R"("},"finish_reason":null}]})"},
     {R"({"id":"1","choices":[{"index":0,"delta":{"content":")", R"("},"finish_reason":"stop"}]})"},
     {R"({"choices":[{"delta":{"reasoning_content":")", R"("}}]})"},
+    {R"({"choices":[{"delta":{"reasoning":")", R"("}}]})"},
+    {R"({"choices":[{"delta":{"reasoning":"a","content":")", R"("}}]})"},
+    {R"({"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":")", R"("}}]}}]})"},
+    {R"({"choices":[{"delta":{"tool_calls":[{"index":1,"function":{"arguments":")", R"("}}]}}]})"},
+    {R"({"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":")", R"("}}]}}]})"},
+    {R"({"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"arguments":")", R"("}}]}}]})"},
+    {R"({"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"input":")", R"("}}]}}]})"},
+    {R"({"choices":[{"delta":{"function_call":{"arguments":")", R"("}}}]})"},
     {R"({"choices":[{"delta":{"content":"a","content":")", R"("}}]})"},
     {R"({"choices":[{"delta":{"content":")", R"(","content":"b"}}]})"},
     {R"({"choices":[{"delta":{"content":")", R"(","x":1}}]})"},
@@ -48,6 +56,13 @@ std::string show(const ChoicePiece& choice) {
     text.append("|").append(part->view());
   }
   text.append("|").append(choice.logprobs).append("|").append(choice.error);
+  for (const CallPiece& call : choice.calls) {
+    text.append("|call ").append(std::to_string(call.index.value_or(-1)));
+    for (const Text* part : {&call.id, &call.name, &call.arguments, &call.other_arguments}) {
+      text.append("|").append(part->view());
+    }
+    text.append(call.arguments_renamed ? "renamed" : "").append(call.legacy ? "legacy" : "");
+  }
   for (const OtherMember& other : choice.others) text.append("|").append(other.json);
   for (const OtherMember& other : choice.message_others) text.append("|").append(other.json);
   return text + "|" + std::to_string(static_cast<int>(choice.source));

@@ -1,4 +1,4 @@
-#include "store/key_table.h"
+#include "store/keys/key_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,17 +1,9 @@
-#include "turn/token_meter.h"
+#include "access/token_meter.h"
 
 #include <gtest/gtest.h>
 
-#include "turn/snapshot.h"
-
 namespace callgate::server::token_meter_test {
 namespace {
-
-Config priced() {
-  Config config;
-  config.prices.push_back({.model = "m", .input = 1, .output = 10});
-  return config;
-}
 
 class TokenMeterTest : public testing::Test {
  protected:
@@ -23,13 +15,14 @@ class TokenMeterTest : public testing::Test {
     config.cost_per_day = 1;
     key_ = std::make_shared<KeyState>(config);
     meter_ = std::make_unique<TokenMeter>(TokenMeter::Subject{
-        .key = key_, .snapshot = snapshot_, .model = "m", .limits = nullptr, .reserved = 20});
+        .key = key_, .prices = prices_, .model = "m", .limits = nullptr, .reserved = 20});
   }
   // Tokens, and billionths.
   std::int64_t spent(std::size_t budget) const { return key_->budgets[budget]->use("dev").spent; }
 
-  std::shared_ptr<const Snapshot> snapshot_ =
-      std::make_shared<const Snapshot>(priced(), Access({}, nullptr));
+  const std::shared_ptr<const std::vector<PriceConfig>> prices_ =
+      std::make_shared<const std::vector<PriceConfig>>(
+          std::vector<PriceConfig>{{.model = "m", .input = 1, .output = 10}});
   std::shared_ptr<KeyState> key_;
   std::unique_ptr<TokenMeter> meter_;
 };

@@ -1,4 +1,4 @@
-#include "store/budget_table.h"
+#include "store/keys/budget_table.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "store/key_table.h"
+#include "store/keys/key_table.h"
 
 #include <array>
 
@@ -31,7 +31,7 @@ std::vector<std::string> read_patterns(std::string_view json) {
   return patterns;
 }
 
-StoredKey to_key(const Rows::Row& row) {
+StoredKey to_stored_key(const Rows::Row& row) {
   return {.name = row.text(0),
           .owner = row.text(1),
           .secret_hash = row.text(2),
@@ -74,7 +74,7 @@ Attempt<std::vector<StoredKey>> KeyTable::list() {
   const Attempt<Rows> rows = database_.query(statement);
   if (!rows) return tl::unexpected(rows.error());
   std::vector<StoredKey> keys;
-  for (std::size_t i = 0; i < rows->size(); ++i) keys.push_back(to_key((*rows)[i]));
+  for (std::size_t i = 0; i < rows->size(); ++i) keys.push_back(to_stored_key((*rows)[i]));
   return keys;
 }
 
@@ -85,7 +85,7 @@ Attempt<std::optional<StoredKey>> KeyTable::get(std::string_view name) {
   const Attempt<Rows> rows = database_.query(statement, values);
   if (!rows) return tl::unexpected(rows.error());
   if (rows->empty()) return std::nullopt;
-  return to_key((*rows)[0]);
+  return to_stored_key((*rows)[0]);
 }
 
 // The version goes first: its row is what changes wait for each other on.

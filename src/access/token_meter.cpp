@@ -1,4 +1,4 @@
-#include "turn/token_meter.h"
+#include "access/token_meter.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,6 @@
 #include "access/shared_limits.h"
 #include "config/price.h"
 #include "net/unix_time.h"
-#include "turn/snapshot.h"
 
 namespace callgate::server {
 namespace {
@@ -42,7 +41,7 @@ void TokenMeter::begin_answer(std::string_view upstream, std::int64_t prompt_tok
   before_ = total();
   counted_ = {};
   counted_cost_ = 0;
-  price_ = find_price(subject_.snapshot->config.prices, subject_.model, upstream);
+  price_ = find_price(*subject_.prices, subject_.model, upstream);
   count({.prompt_tokens = prompt_tokens});
 }
 

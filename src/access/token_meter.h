@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "access/access.h"
 #include "callgate/pipeline.h"
@@ -18,7 +19,6 @@
 namespace callgate::server {
 
 class SharedLimits;
-struct Snapshot;
 
 // How many tokens a model has probably written: servers that send a delta for each token say it themselves, otherwise three
 // and a half bytes are one.
@@ -28,7 +28,7 @@ class TokenMeter {
  public:
   struct Subject {
     KeyRef key;
-    std::shared_ptr<const Snapshot> snapshot;  // has the prices
+    std::shared_ptr<const std::vector<PriceConfig>> prices;
     std::string model;
     SharedLimits* limits = nullptr;  // outlives the meter; nullptr: there is no store
     std::int64_t reserved = 0;       // of tokens_per_minute, when the turn was let in
