@@ -107,7 +107,7 @@ TEST(CompletionCommand, completes_every_command_and_its_options) {
   EXPECT_THAT(bash.out, HasSubstr("    config) words='check init schema --help' ;;\n"));
   EXPECT_THAT(bash.out,
               HasSubstr("words='serve mock parse replay dialects smoke config store log key "
-                        "usage completion manual version --help --version'\n"));
+                        "usage loops tools completion manual version --help --version'\n"));
 
   EXPECT_THAT(bash.out, HasSubstr("    'log tail') words='"));
   EXPECT_THAT(bash.out, HasSubstr("    'parse --emit') words='message events sse' ;;\n"));

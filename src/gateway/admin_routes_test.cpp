@@ -129,14 +129,16 @@ TEST_F(AdminRoutesTest, says_what_is_wrong_with_a_command) {
 
 TEST_F(AdminRoutesTest, needs_a_key_of_an_admin_for_the_log) {
   TestGateway gateway(loop_, std::string(kKeys));
-  for (const char* path : {"/v1/requests", "/v1/requests/x", "/v1/usage", "/v1/stats",
-                           "/v1/sessions", "/v1/sessions/x"}) {
+  for (const char* path :
+       {"/v1/requests", "/v1/requests/x", "/v1/stats", "/v1/sessions", "/v1/sessions/x"}) {
     EXPECT_EQ(fetch(gateway, "GET", path).status, 401) << path;
     const TestAnswer refused = fetch(gateway, "GET", path, kAnn);
     EXPECT_EQ(refused.status, 403) << path;
     EXPECT_THAT(refused.body, HasSubstr(std::string(path) + " needs a key with admin = true"));
     EXPECT_NE(fetch(gateway, "GET", path, kRoot).status, 403) << path;
   }
+  EXPECT_NE(fetch(gateway, "GET", "/v1/usage", kAnn).status, 403) << "a key sees its own";
+  EXPECT_EQ(fetch(gateway, "GET", "/v1/usage").status, 401);
   TestGateway open(loop_, "listen = \"0.0.0.0:8080\"\nallow_open = true\n");
   EXPECT_EQ(fetch(open, "GET", "/v1/requests").status, 403) << "others can reach it";
 }

@@ -244,11 +244,11 @@ TEST(OpenaiDecoder, starts_a_call_as_soon_as_its_name_is_certain) {
   };
   const std::vector<ToolSpec> tools{{.name = "get"}, {.name = "get_weather"}, {.name = "find"}};
   for (const Row& row :
-       {Row{"find", "call 0 find id=a\n", "call 0 find id=a\nargs 0 [\n"},
-        Row{"get_weather", "call 0 get_weather id=a\n", "call 0 get_weather id=a\nargs 0 [\n"},
-        Row{"functions.find", "call 0 find id=a\n", "call 0 find id=a\nargs 0 [\n"},
-        Row{"get", "", "call 0 get id=a\nargs 0 [\n"}, Row{"get_wea", "", ""},
-        Row{"other", "", "call 0 other id=a\nargs 0 [\n"}}) {
+       {Row{"find", "call 0 find id=a\n", "call 0 find id=a\nargs 0 {\n"},
+        Row{"get_weather", "call 0 get_weather id=a\n", "call 0 get_weather id=a\nargs 0 {\n"},
+        Row{"functions.find", "call 0 find id=a\n", "call 0 find id=a\nargs 0 {\n"},
+        Row{"get", "", "call 0 get id=a\nargs 0 {\n"}, Row{"get_wea", "", ""},
+        Row{"other", "", "call 0 other id=a\nargs 0 {\n"}}) {
     OpenaiChatDecoder decoder(tools);
     LoggedChoice sinks;
     const auto push = [&](std::string_view function) {
@@ -260,7 +260,7 @@ TEST(OpenaiDecoder, starts_a_call_as_soon_as_its_name_is_certain) {
       return print(sinks.log().events());
     };
     EXPECT_EQ(push("{\"name\":\"" + std::string(row.name) + "\"}"), row.events) << row.name;
-    EXPECT_EQ(push(R"({"arguments":"["})"), row.after) << row.name;
+    EXPECT_EQ(push(R"({"arguments":"{"})"), row.after) << row.name;
   }
 }
 
