@@ -196,10 +196,10 @@ TEST_F(LoopPathTest, announces_a_call_that_waits_for_approval) {
 
 // A hook that does not answer holds nothing up.
 TEST_F(LoopPathTest, does_not_wait_for_hooks_that_are_told) {
-  FakeServer hook(loop_);
   net::Signal first(loop_);
   net::Signal second(loop_);
   net::Signal third(loop_);
+  FakeServer hook(loop_);  // goes first: it waits for them
   for (net::Signal* never : {&first, &second, &third}) {
     hook.then({.pieces = {"x"}, .before = never});
   }
