@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run_tests.sh all|dev|e2e|web|asan|tsan|fuzz|growth|cost: builds and runs one part of the tests, or all of them, and ends with the totals.
 # `all` runs every test once: unit tests, goldens, properties and fuzzers with the address sanitizer, end to end with the same
-# build while the thread sanitizer's compiles, then the tests with threads.
+# build, then the tests with threads.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
@@ -104,7 +104,7 @@ part_cost() {
   add $((1 - status)) $status
 }
 
-# Node's tests wait more than they compute, and so does the installation of its packages: both run beside a compiler.
+# The installation of Node's packages waits more than it computes: it runs beside a compiler. Nothing runs beside the tests.
 part_all() {
   local status=0 other
   e2e_preset=asan
@@ -113,17 +113,12 @@ part_all() {
   part_asan
   wait "$other" || { cat build/e2e.install.log; add 0 1; }
   part_fuzz
-  say "e2e: real SDK clients; tsan: modules with threads"
-  run_e2e &
-  other=$!
-  build_tsan
-  wait "$other" || status=$?
-  report_e2e "$status"
+  part_e2e
   say "web: the inspector in Chromium"
   status=0
   run_web core.test.mjs || status=$?
   report_e2e "$status" build/web.log
-  test_tsan
+  part_tsan
   part_cost
 }
 

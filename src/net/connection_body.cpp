@@ -9,11 +9,9 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::size_t kBodyDecodedAtOnce = std::size_t{1} << 20;  // then others have their turn
 
 tl::unexpected<Error> undecodable(const Error& error) {
-  const bool unsupported = error.upstream_code == compress::kUnsupportedCoding;
   return tl::unexpected(Error{.code = ErrorCode::invalid_request,
                               .message = error.message,
-                              .upstream_code = error.upstream_code,
-                              .status = unsupported ? 415 : 400});
+                              .upstream_code = error.upstream_code});
 }
 
 }  // namespace

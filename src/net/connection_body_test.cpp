@@ -18,7 +18,7 @@ Task<> measure(Exchange& exchange) {
   const Result<std::string_view> body = co_await exchange.body(std::size_t{8} << 20);
   if (!body) {
     const Error& error = body.error();
-    const int status = error.code == ErrorCode::too_large ? 413 : error.status;
+    const int status = error.code == ErrorCode::too_large ? 413 : 400;
     (void)co_await exchange.respond(status, "text/plain", error.message);
     co_return;
   }
@@ -61,7 +61,7 @@ TEST(RequestBody, that_cannot_be_decoded_is_refused) {
   ServerThread server(measure);
   const std::string gzip = compress::encode(Format::gzip, "abcd");
   const std::string unknown = ask(server, "snappy", "abcd");
-  EXPECT_THAT(unknown, StartsWith("HTTP/1.1 415 "));
+  EXPECT_THAT(unknown, StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(unknown, HasSubstr("the request has content-encoding \"snappy\", expected gzip"));
   const std::string damaged = ask(server, "gzip", "abcd");
   EXPECT_THAT(damaged, StartsWith("HTTP/1.1 400 "));

@@ -413,12 +413,15 @@ void Round::take(const Result<UpstreamCall::Piece>& piece) {
 
 net::Task<> Round::take_metered(std::string_view bytes) {
   log_.heard_byte();
+  std::string rest;  // what was read is only there until somebody else reads
   while (!bytes.empty() && !reader_->finished()) {
     const std::string_view step = bytes.substr(0, kMeteredBytes);
     bytes.remove_prefix(step.size());
     reader_->push(step);
     meter_->add(summary());
     if (!streams_ || reader_->finished() || meter_->state() == Budget::State::free) continue;
+    rest.assign(bytes);
+    bytes = rest;
     const bool goes_on = co_await wait_for_budget();
     if (!goes_on) co_return;
   }

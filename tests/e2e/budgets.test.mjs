@@ -81,7 +81,7 @@ describe('a budget over three gateways', () => {
     assert.ok(said + prompts <= 10_500, `${said} tokens are too many`);
     assert.ok(said + prompts >= 9_500, `${said} tokens are too few`);
     for (const { error, finished } of streams) {
-      assert.equal(error?.code, 'insufficient_quota');
+      assert.equal(error?.code, 'insufficient_quota', error?.message);
       assert.match(error.message, /budget of 10000 tokens per day/);
       assert.ok(!finished, 'an answer that was stopped looks complete');
     }
@@ -113,7 +113,8 @@ describe('a budget over three gateways', () => {
     assert.ok(answer.text.includes('[DONE]'));
     const usage = async (who, group) =>
       (await fetch_text(`${nodes[1].v1}/usage?group=${group}`, { headers: who })).json().data;
-    await eventually('the log has it', async () => (await usage(headers, 'key,model')).length === 1);
+    // A row has its cost when its request has ended.
+    await eventually('the log has it', async () => (await usage(headers, 'key,model'))[0]?.cost > 0);
     const [row] = await usage(headers, 'key,model');
     assert.deepEqual([row.key, row.model, row.cost, row.unpriced_requests], ['rich', 'm', 11 + 2 * 50, 0]);
     assert.ok((await usage(admin, 'key')).some(({ key }) => key === 'rich'));
@@ -125,6 +126,8 @@ describe('a budget over three gateways', () => {
     assert.ok(said >= 410 && said <= 460, `${said} tokens`);
     const dear = await make_key(nodes, { name: 'unpriced', cost_per_day: 1, models: ['*'] });
     const other = await start_node(t, { price: [] });
+    const known = async () => (await fetch_text(`${other.v1}/models`, { headers: dear })).status === 200;
+    await eventually('the key is known', known);
     const refused = await post(`${other.v1}/chat/completions`, ask('hi'), { headers: dear });
     assert.equal(refused.status, 403, refused.text);
     assert.match(refused.json().error.message, /no \[\[price\]\]/);

@@ -119,7 +119,7 @@ describe('keys of the store', () => {
     const key = async (...words) =>
       (await promisify(execFile)(process.env.CALLGATE, ['key', ...words, '--url', url])).stdout.trim();
     const gateway = await start_gateway(t, config(t, url, { key: [], require_key: true }));
-    assert.equal(await status_with(gateway, 'cg-nobody'), 401);
+    await on_all([gateway], 'cg-nobody', 401);
     const secret = await key('new', 'dev', '--admin');
     await on_all([gateway], secret, 200);
     const headers = { authorization: `Bearer ${secret}` };
