@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "access/shared_limits.h"
+#include "access/settling_gateway_testing.h"
 #include "net/unix_time.h"
-#include "store/migration.h"
 #include "store/postgres_testing.h"
 #include "store/scratch_testing.h"
 
@@ -19,25 +18,13 @@ using testing::HasSubstr;
 
 constexpr std::int64_t kNow = 1'800'000'000'000;
 
-// One of several gateways on a database. It settles when the test says so.
-class BudgetGateway {
+class BudgetGateway : public SettlingGateway {
  public:
-  BudgetGateway(const std::string& url, const std::string& name, const KeyConfig& key)
-      : database_(store::open_migrated(url, {}).value()),
-        tables_{store::SessionTable(*database_), store::NodeTable(*database_, name),
-                store::MemoryTable(*database_),  store::ResponseTable(*database_),
-                store::KeyTable(*database_),     store::BudgetTable(*database_, name)},
-        sessions_("sqlite::memory:", name, {}),  // it never settles by itself
-        limits_(sessions_),
-        key_(std::make_shared<KeyState>(key)) {
-    EXPECT_TRUE(tables_.nodes.beat(milliseconds(60'000)));
-    limits_.set_keys({key_});
-  }
-  void settle() { limits_.settle(&tables_, false); }
-  Budget& budget() { return *key_->budgets.front(); }
+  using SettlingGateway::SettlingGateway;
+  void settle() { settle_budgets(); }
+  Budget& budget() { return *key().budgets.front(); }
   // Now, by the clock that the store goes by.
   State state() { return budget().state(net::unix_ms()); }
-  store::NodeTable& nodes() { return tables_.nodes; }
   // A stream that says `most` tokens at most, one at a time, for as long as it may.
   int say(int most) {
     int said = 0;
@@ -47,13 +34,6 @@ class BudgetGateway {
     }
     return said;
   }
-
- private:
-  std::unique_ptr<store::Database> database_;
-  store::Sessions::Tables tables_;
-  store::Sessions sessions_;
-  SharedLimits limits_;
-  std::shared_ptr<KeyState> key_;
 };
 
 KeyConfig with_tokens(std::int64_t per_day) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "base/sha256.h"
+#include "net/digest.h"
 
 namespace callgate::server {
 namespace {
@@ -39,14 +39,6 @@ Secret make_key_secret() {
   return Secret(std::move(text));
 }
 
-std::string hash_of_secret(std::string_view secret) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : Sha256().push(secret).finish()) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
+std::string hash_of_secret(std::string_view secret) { return net::sha256_hex(secret); }
 
 }  // namespace callgate::server

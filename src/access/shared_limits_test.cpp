@@ -2,44 +2,22 @@
 
 #include <gtest/gtest.h>
 
-#include "store/migration.h"
+#include "access/settling_gateway_testing.h"
 #include "store/postgres_testing.h"
 
 namespace callgate::server::shared_limits_test {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// One of several gateways on a database. It settles when the test says so.
-class LimitedGateway {
+class LimitedGateway : public SettlingGateway {
  public:
-  LimitedGateway(const std::string& url, const std::string& name, const KeyConfig& key)
-      : database_(store::open_migrated(url, {}).value()),
-        tables_{store::SessionTable(*database_), store::NodeTable(*database_, name),
-                store::MemoryTable(*database_),  store::ResponseTable(*database_),
-                store::KeyTable(*database_),     store::BudgetTable(*database_, name)},
-        sessions_("sqlite::memory:", name, {}),  // it never settles by itself
-        limits_(sessions_),
-        key_(std::make_shared<KeyState>(key)) {
-    EXPECT_TRUE(tables_.nodes.beat(milliseconds(60'000)));
-    limits_.set_keys({key_});
-  }
-  void settle() { limits_.settle(&tables_); }
-  void lose_store() { limits_.settle(nullptr); }
-  KeyState& key() { return *key_; }
+  using SettlingGateway::SettlingGateway;
   int take_all() {
     int taken = 0;
-    while (key_->rate.take(nanoseconds(1)).allowed) ++taken;
+    while (key().rate.take(nanoseconds(1)).allowed) ++taken;
     return taken;
   }
-
- private:
-  std::unique_ptr<store::Database> database_;
-  store::Sessions::Tables tables_;
-  store::Sessions sessions_;
-  SharedLimits limits_;
-  std::shared_ptr<KeyState> key_;
 };
 
 KeyConfig limited() {

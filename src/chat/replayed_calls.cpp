@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "chat/content.h"
 #include "json/writer.h"
 
@@ -67,7 +68,7 @@ bool has_replayed_calls(const Message& message) {
 std::string without_replayed_calls(std::string_view text) {
   std::string out;
   std::size_t from = 0;
-  // Close tags are looked for once for each of the tags at most: a tag that is never closed is not looked for again.
+  // Each tag that is never closed costs a search to the end of the text: after so many of them nothing more is looked for.
   std::size_t misses = 0;
   constexpr std::size_t kMostMisses = 64;
   for (std::size_t at = text.find('<'); at != std::string_view::npos && misses < kMostMisses;
@@ -86,9 +87,7 @@ std::string without_replayed_calls(std::string_view text) {
   }
   if (from == 0) return std::string(text);
   out.append(text.substr(from));
-  const std::size_t first = out.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) return {};
-  return out.substr(first, out.find_last_not_of(" \t\r\n") - first + 1);
+  return std::string(trimmed(out));
 }
 
 std::optional<std::size_t> find_replayed_calls(const std::vector<Message>& messages) {

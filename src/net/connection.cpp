@@ -19,10 +19,6 @@ constexpr std::string_view kStatusOk = "HTTP/1.1 200 OK";
 constexpr std::string_view kServerAndDate = "\r\nserver: callgate\r\ndate: ";
 constexpr std::string_view kContentLength = "\r\ncontent-length: ";
 
-tl::unexpected<Error> client_left() {
-  return fail(ErrorCode::unavailable, "the client closed the connection");
-}
-
 bool is_written_by_server(std::string_view name) {
   static constexpr std::array<std::string_view, 5> kOwn = {"content-length", "transfer-encoding",
                                                            "connection", "date", "server"};
@@ -371,7 +367,7 @@ Task<Result<void>> Connection::flush(Gather out) {
       co_return fail(ErrorCode::timed_out, "the client stopped reading");
     }
   }
-  co_return client_left();
+  co_return fail(ErrorCode::unavailable, kClientLeft);
 }
 
 void Connection::abort() {

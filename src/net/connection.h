@@ -17,6 +17,8 @@
 
 namespace callgate::net {
 
+inline constexpr const char* kClientLeft = "the client closed the connection";
+
 class Connection {
  public:
   // `tls` may be empty. The connection removes itself from the server when it ends.

@@ -70,7 +70,7 @@ Task<Result<std::string_view>> Connection::body(std::size_t limit) {
     }
     if (ready == Ready::closed) {
       gone_ = true;
-      co_return fail(ErrorCode::unavailable, "the client closed the connection");
+      co_return fail(ErrorCode::unavailable, kClientLeft);
     }
   }
   if (parser_.state() == RequestParser::State::failed) {

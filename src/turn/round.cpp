@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "access/token_meter.h"
 #include "chat/token_estimate.h"
 #include "dial/call_habits.h"
 #include "dial/text_tools.h"
@@ -10,7 +11,6 @@
 #include "turn/observe.h"
 #include "turn/pool_copy.h"
 #include "turn/pool_route.h"
-#include "access/token_meter.h"
 
 // After every wait the round may have been dropped: then neither job, log nor listener is touched.
 namespace callgate::server {
