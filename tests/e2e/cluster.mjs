@@ -39,6 +39,35 @@ export class Postgres {
 
   // In `folder`, or in one of its own.
   static async start(scope, { folder } = {}) {
+    const server = await Postgres.#prepare(scope, folder);
+    server.#run('initdb', ['-D', server.#data, '-U', 'callgate', '-A', 'trust', '--no-sync']);
+    defer(scope, () => server.stop());
+    await server.start_again();
+    return server;
+  }
+
+  // A server that follows this one. From the moment it does, this one acknowledges nothing that the follower does not have.
+  async start_standby(scope) {
+    const standby = await Postgres.#prepare(scope);
+    const from = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'callgate'];
+    standby.#run('pg_basebackup', [...from, '-D', standby.#data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']);
+    defer(scope, () => standby.stop());
+    await standby.start_again();
+    this.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    this.query('SELECT pg_reload_conf()');
+    const follows = () => this.query("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'").length === 1;
+    await eventually('the standby follows', follows, 30_000);
+    return standby;
+  }
+
+  // A standby becomes a server that takes writes, without a standby of its own.
+  promote() {
+    this.query('SELECT pg_promote()');
+    this.query("ALTER SYSTEM SET synchronous_standby_names = ''");
+    this.query('SELECT pg_reload_conf()');
+  }
+
+  static async #prepare(scope, folder) {
     const server = new Postgres();
     server.#folder = folder ?? make_folder(scope);
     server.port = await free_port();
@@ -47,9 +76,6 @@ export class Postgres {
       const owner = (flag) => Number(execFileSync('id', [flag, 'postgres']));
       chownSync(server.#folder, owner('-u'), owner('-g'));
     }
-    server.#run('initdb', ['-D', server.#data, '-U', 'callgate', '-A', 'trust', '--no-sync']);
-    defer(scope, () => server.stop());
-    await server.start_again();
     return server;
   }
 
@@ -94,11 +120,11 @@ export class Postgres {
   }
 
   // Every connection ends at once.
-  async stop() {
+  async stop(signal = 'SIGINT') {
     const child = this.#child;
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGINT');
+    child.kill(signal);
     await ended;
   }
 }

@@ -1,4 +1,4 @@
-// A gateway whose PostgreSQL restarts, becomes read-only, runs out of disk, stalls, or has another idea of the time, all under
+// A gateway whose PostgreSQL restarts, becomes read-only, runs out of disk, stalls, fails over to a standby, or has another idea of the time, all under
 // load. Requests are answered through it, /readyz says what is wrong, and in the end every answer is in the log once.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -18,11 +18,16 @@ const kWorkers = 6;
 async function start(t, { env = {}, folder } = {}) {
   const postgres = await Postgres.start(t, { folder });
   const cable = await Cable.lay(t, postgres.port);
+  const gateway = await start_on(t, postgres.url.replace(`:${postgres.port}/`, `:${cable.port}/`), env);
+  return { postgres, cable, gateway };
+}
+
+async function start_on(t, url, env = {}) {
   const mock = await start_mock(t, kScript);
   const config = {
     listen: `127.0.0.1:${await free_port()}`,
     store: {
-      url: postgres.url.replace(`:${postgres.port}/`, `:${cable.port}/`),
+      url,
       journal: join(make_folder(t), 'callgate.journal'),
       connect_timeout: '1s',
       statement_timeout: '1s',
@@ -30,8 +35,7 @@ async function start(t, { env = {}, folder } = {}) {
     upstream: [{ name: 'main', url: `${mock.url}/v1` }],
     model: [{ name: 'm', upstream: 'main' }],
   };
-  const gateway = await start_gateway(t, config, { env });
-  return { postgres, cable, gateway };
+  return start_gateway(t, config, { env });
 }
 
 class Load {
@@ -109,6 +113,14 @@ describe('PostgreSQL under load', () => {
   test('stalls without a word', async (t) => {
     const world = await start(t);
     await go_through(t, world, () => world.cable.cut(), () => world.cable.mend());
+  });
+
+  test('dies, and its standby is promoted', async (t) => {
+    const primary = await Postgres.start(t);
+    const standby = await primary.start_standby(t);
+    const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
+    const gateway = await start_on(t, `postgresql://callgate@${hosts}/postgres?target_session_attrs=read-write`);
+    await go_through(t, { postgres: standby, gateway }, () => primary.stop('SIGQUIT'), () => standby.promote());
   });
 
   test('runs out of disk', async (t) => {
