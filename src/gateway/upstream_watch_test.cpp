@@ -96,5 +96,32 @@ TEST_F(UpstreamWatchTest, says_what_a_check_found) {
   EXPECT_EQ(server_.asked()[0].method, "GET");
 }
 
+// Upstreams that are not reached are named, and what an upstream says at length is cut.
+TEST_F(UpstreamWatchTest, names_the_upstream_in_errors) {
+  TestGateway gone(loop_, config("", "http://127.0.0.1:1") + "retries = 0\n");
+  const std::string ask = R"({"model":"own","messages":[{"role":"user","content":"hi"}]})";
+  EXPECT_THAT(gone.ask(ask).body, HasSubstr("upstream \\\"a\\\": "));
+  TestGateway gateway(loop_, config("", server_.url()) + "retries = 0\n");
+  const std::string long_text(100'000, 'x');
+  server_.then({.status = 400,
+                .headers = {{"content-type", "application/json"}},
+                .pieces = {R"({"error":{"message":"no)", long_text, R"("}})"}});
+  const TestAnswer refused = gateway.ask(ask);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_LT(refused.body.size(), 10'000u);
+  ASSERT_EQ(gateway.log().rows().size(), 1u);
+  EXPECT_EQ(gateway.log().rows()[0].outcome.http_status, 400);
+}
+
+// Two upstreams, so that the rows of the list are separate.
+TEST_F(UpstreamWatchTest, lists_upstreams_with_their_state) {
+  TestGateway gateway(loop_, config("", server_.url()) +
+                                 "[[upstream]]\nname = \"b\"\nurl = \"http://127.0.0.1:1\"\n");
+  const TestAnswer answer = fetch(gateway, "GET", "/v1/upstreams");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr(R"(},{"name":"b")"));
+  EXPECT_THAT(answer.body, HasSubstr(R"("name":"a")"));
+}
+
 }  // namespace
 }  // namespace callgate::server::upstream_watch_test
