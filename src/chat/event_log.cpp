@@ -99,7 +99,10 @@ void EventLog::accept(const Event& event) {
     if (joins(kind, call)) {
       events_.back().text += text;
     } else {
-      add({.kind = kind, .text = std::string(text), .call = call});
+      constexpr std::size_t kHeldBack = 64;  // most often one more piece follows: the end
+      std::string& kept = add({.kind = kind, .call = call}).text;
+      if (text.size() > kHeldBack) kept.reserve(text.size() + kHeldBack);
+      kept = text;
     }
   };
   std::visit(Overloaded{

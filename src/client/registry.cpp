@@ -37,16 +37,18 @@ const Protocol* find(std::string_view name) {
 }
 
 const Protocol& for_request(const ClientRequest& request) {
-  const Protocol* found = nullptr;
-  for (const Protocol* protocol : kAll) {
-    for (const Endpoint& endpoint : protocol->endpoints) {
-      if (!path_matches(endpoint.path, request.path)) continue;
-      if (!endpoint.header.empty() && !request.find_header(endpoint.header).empty()) {
-        return *protocol;
+  const auto find = [&](bool by_header) -> const Protocol* {
+    for (const Protocol* protocol : kAll) {
+      for (const Endpoint& endpoint : protocol->endpoints) {
+        if (endpoint.header.empty() == by_header) continue;
+        if (!path_matches(endpoint.path, request.path)) continue;
+        if (!by_header || !request.find_header(endpoint.header).empty()) return protocol;
       }
-      if (endpoint.header.empty() && found == nullptr) found = protocol;
     }
-  }
+    return nullptr;
+  };
+  if (const Protocol* asked = find(true)) return *asked;
+  const Protocol* found = find(false);
   return found == nullptr ? *kAll.front() : *found;
 }
 

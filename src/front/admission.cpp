@@ -81,16 +81,22 @@ Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
   return tl::unexpected(key.error());
 }
 
-net::Task<Result<std::string_view>> read_body(World& world, Ask& ask) {
+static net::Task<Result<std::string_view>> read_body_of(World& world, Ask& ask, bool turn) {
+  if (turn) {
+    auto busy = TurnSlots(world, ask.key, ask.address).refusal();
+    if (busy) co_return tl::unexpected(std::move(*busy));
+  }
   const BodyPlace place(world, ask);
   if (auto busy = place.refusal()) co_return tl::unexpected(std::move(*busy));
   co_return co_await ask.exchange.body(ask.snapshot->config.limits.max_body.count);
 }
 
+net::Task<Result<std::string_view>> read_body(World& world, Ask& ask) {
+  return read_body_of(world, ask, false);
+}
+
 net::Task<Result<std::string_view>> read_turn_body(World& world, Ask& ask) {
-  if (auto busy = TurnSlots(world, ask.key, ask.address).refusal())
-    co_return tl::unexpected(std::move(*busy));
-  co_return co_await read_body(world, ask);
+  return read_body_of(world, ask, true);
 }
 
 BodyPlace::BodyPlace(World& world, const Ask& ask) {

@@ -276,8 +276,9 @@ net::Task<> Gateway::answer_turn(Ask& ask) {
   if (!work) co_return co_await refuse(ask, work.error());
   ask.exchange.drop_body();
   const StreamGauge gauge(world_);
-  if ((*work)->choice.on) co_return co_await run_loop(ask, std::move(*work));
-  co_await run_plain(ask, std::move(*work));
+  if ((*work)->choice != nullptr) co_return co_await run_loop(ask, std::move(*work));
+  ConnectionAudience audience(ask.exchange, std::move(ask.headers));
+  co_await run_turn(desk_.turn_host(), std::move(*work), ask.exchange.head().headers, audience);
 }
 
 Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view body) {
@@ -327,16 +328,8 @@ Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view 
   job.options = *options;
   job.keepalive = wants_keepalive(head.headers);
   job.capture = std::move(ask.capture);
-  work->choice = std::move(*loop);
+  if (loop->on) work->choice = std::make_unique<LoopChoice>(std::move(*loop));
   return work;
-}
-
-net::Task<> Gateway::run_plain(Ask& ask, std::unique_ptr<LoopWork> work) {
-  ConnectionAudience audience(ask.exchange, std::move(ask.headers));
-  net::Task<> turn =
-      run_turn(desk_.turn_host(), std::move(work->job), ask.exchange.head().headers, audience);
-  work.reset();  // what was a loop's
-  co_await std::move(turn);
 }
 
 net::Task<> Gateway::run_loop(Ask& ask, std::unique_ptr<LoopWork> work) {

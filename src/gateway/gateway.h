@@ -57,8 +57,7 @@ class Gateway {
   void add_endpoint(const Endpoint& endpoint);
   net::Task<> answer_turn(Ask& ask);
   Result<std::unique_ptr<LoopWork>> read_turn(Ask& ask, std::string_view body);
-  // Frames of their own: a stream without a loop has no room for one.
-  net::Task<> run_plain(Ask& ask, std::unique_ptr<LoopWork> work);
+  // A frame of its own: a stream without a loop has no room for one.
   net::Task<> run_loop(Ask& ask, std::unique_ptr<LoopWork> work);
   net::Task<> list_models(Ask& ask);
   net::Task<> count_tokens(Ask& ask);

@@ -36,8 +36,9 @@ class RoomTurnTest : public testing::Test {
     job.model = *job.snapshot->choose_model(nullptr, "m");
     job.dialect = job.model.dialect;
     job.options.policy = job.model.policy;
-    made->choice.on = true;
-    made->choice.options = *to_loop_options(job.snapshot->config.loop);
+    made->choice = std::make_unique<LoopChoice>();
+    made->choice->on = true;
+    made->choice->options = *to_loop_options(job.snapshot->config.loop);
     return made;
   }
   // All that the room says of one message.

@@ -63,6 +63,10 @@ class Reader {
   bool failed() const { return failed_; }
   const ReadError& error() const { return error_; }
   std::size_t offset() const { return static_cast<std::size_t>(at_ - begin_); }
+  // What was read from an earlier offset() to here.
+  std::string_view since(std::size_t offset) const {
+    return {begin_ + offset, static_cast<std::size_t>(at_ - begin_) - offset};
+  }
   // A fault that the caller found: a value of the wrong kind and the like.
   void fail(std::string_view message);
 

@@ -138,14 +138,12 @@ net::Task<Result<ExpandedBody>> expand_body(const ResponseDesk& desk, std::strin
 
 net::Task<> run_response(const Desk& desk, std::unique_ptr<LoopWork> work,
                          const net::Headers& asked, Audience& audience) {
-  if (work->choice.on) {
+  if (work->choice != nullptr) {
     LoopRun run(desk.turn_host(), std::move(*work), asked, audience, LoopRun::Wants::bytes);
     work.reset();
     co_return co_await run.run();
   }
-  net::Task<> turn = run_turn(desk.turn_host(), std::move(work->job), asked, audience);
-  work.reset();
-  co_await std::move(turn);
+  co_await run_turn(desk.turn_host(), std::move(work), asked, audience);
 }
 
 store::StoredResponse to_stored(const Desk& desk, std::string_view object, std::string previous,

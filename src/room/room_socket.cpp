@@ -229,7 +229,7 @@ Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body)
   job.options.policy = model->policy;
   job.model = std::move(*model);
   job.request = std::move(*request);
-  work->choice = std::move(*choice);
+  work->choice = std::make_unique<LoopChoice>(std::move(*choice));
   return work;
 }
 

@@ -13,7 +13,7 @@ namespace {
 LoopWork work_of(RoomAsk& ask, const Room& room, std::uint64_t now) {
   LoopWork work = std::move(*ask.work);
   work.job.started_ms = now;
-  if (!work.choice.conversation.empty()) return work;
+  if (!work.choice->conversation.empty()) return work;
   std::vector<Message>& messages = work.job.request.messages;
   messages.pop_back();  // the conversation has it
   for (Message& message : room.conversation()) messages.push_back(std::move(message));

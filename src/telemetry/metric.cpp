@@ -162,9 +162,19 @@ SeriesFamily<Cell>::SeriesFamily(Registry& registry, std::string_view name, std:
 template <class Cell>
 Cell& SeriesFamily<Cell>::find(std::span<const std::string_view> values) {
   CALLGATE_CHECK(values.size() == labels().size());
+  std::size_t place = 0;
+  for (const std::string_view value : values) {
+    place = place * 3 + value.size() + (value.empty() ? 0u : static_cast<unsigned>(value.back()));
+  }
+  auto& lately = lately_[place % lately_.size()];
+  auto* const known = lately.load(std::memory_order_acquire);
+  if (known != nullptr && LabelEqual()(values, known->first)) return known->second;
   {
     const std::shared_lock lock(mutex_);
-    if (const auto found = series_.find(values); found != series_.end()) return found->second;
+    if (const auto found = series_.find(values); found != series_.end()) {
+      lately.store(&*found, std::memory_order_release);
+      return found->second;
+    }
   }
   const std::unique_lock lock(mutex_);
   return insert(values);

@@ -1,7 +1,7 @@
 // Counters, gauges and histograms with labels, and their text for Prometheus.
 //
-// `Counter& answered = metrics.requests.with(model, "2xx")` finds the handle of a series under a
-// shared lock, from any thread; a metric without labels has one handle, found without a lock. An
+// `Counter& answered = metrics.requests.with(model, "2xx")` finds the handle of a series, from any
+// thread; those that were used lately, and that of a metric without labels, without a lock. An
 // increment is one relaxed atomic addition: no lock, no allocation. Handles live as long as their
 // registry, so what counts often finds its handle once and keeps it.
 #pragma once
@@ -158,11 +158,13 @@ class SeriesFamily : public Family {
   Cell& only() { return *only_; }
 
  private:
+  using Series = std::unordered_map<LabelValues, Cell, LabelHash, LabelEqual>;
   Cell& insert(std::span<const std::string_view> values);
 
   const std::size_t limit_;
   mutable std::shared_mutex mutex_;
-  std::unordered_map<LabelValues, Cell, LabelHash, LabelEqual> series_;
+  Series series_;  // none is ever removed
+  std::array<std::atomic<typename Series::value_type*>, 16> lately_ = {};
   Cell* only_ = nullptr;  // the series without labels
 };
 

@@ -56,6 +56,22 @@ TEST(Metric, gives_the_same_handle_for_the_same_labels) {
   EXPECT_NE(&first, &requests.with("2xx", "m"));
 }
 
+TEST(Metric, keeps_series_apart_whose_labels_look_alike) {
+  Registry registry;
+  Counters<2> requests(registry, "r", "R.", {"model", "status"});
+  for (int i = 0; i < 3; ++i) {
+    requests.with("ab", "2xx").add();
+    requests.with("cb", "2xx").add();
+    requests.with("cb", "4xx").add();
+    requests.with("", "").add();
+  }
+  for (const std::string_view model : {"ab", "cb"}) {
+    EXPECT_EQ(requests.with(model, "2xx").value(), 3u) << model;
+  }
+  EXPECT_EQ(requests.with("cb", "4xx").value(), 3u);
+  EXPECT_EQ(requests.with("", "").value(), 3u);
+}
+
 TEST(Metric, counts_a_duration_into_its_bucket_and_every_wider_one) {
   Registry registry;
   Histograms<1> duration(registry, "d_seconds", "D.", {"model"});

@@ -142,6 +142,11 @@ void AnswerSession::announce(const loop::WaitForApproval& wait) {
   if (encoded_ && stream_) note(print_news(wait, loop_id_));
 }
 
+// Frames for the client are about as long as those that they come from.
+void AnswerSession::before_read(std::size_t bytes) {
+  if (stream_) out_.reserve(out_.size() + bytes);
+}
+
 void AnswerSession::after_read() {
   if (stream_ && encoded_ && encoded_->tally.visible) log_.heard_token();
   if (is_committed()) {
@@ -345,13 +350,15 @@ void AnswerSession::record(const Error& error, const TurnSummary& summary, std::
   end.how = how_;
   end.status = status_;
   end.bytes_out = audience_.bytes_out().value_or(bytes_out_);
-  end.error = error;
+  end.error = &error;
   end.cut = cut;
   if (loop_id_.empty()) end.replayed = &job_.request;
   log_.end(end, summary);
 }
 
-net::Task<> run_turn(TurnHost host, TurnJob job, const net::Headers& asked, Audience& audience) {
+net::Task<> run_turn(TurnHost host, std::unique_ptr<LoopWork> work, const net::Headers& asked,
+                     Audience& audience) {
+  TurnJob& job = work->job;
   TurnLog log(host, job, asked);
   AnswerSession session(host, job, log, audience, AnswerSession::Wants::bytes);
   Round round(host, job, log, job.request, job.options.policy, session);

@@ -48,6 +48,7 @@ class AnswerSession final : public loop::ClientSink, public RoundListener {
   // The listener of one round.
   std::shared_ptr<engine::TurnOutlet> begin_answer(const Request& request,
                                                    PipelineOptions& options) override;
+  void before_read(std::size_t bytes) override;
   void after_read() override;
   std::optional<Error> objection() const override;
   bool is_committed() const override;
@@ -118,6 +119,7 @@ class AnswerSession final : public loop::ClientSink, public RoundListener {
 };
 
 // One request that needs no loop, from its upstreams to its audience.
-net::Task<> run_turn(TurnHost host, TurnJob job, const net::Headers& asked, Audience& audience);
+net::Task<> run_turn(TurnHost host, std::unique_ptr<LoopWork> work, const net::Headers& asked,
+                     Audience& audience);
 
 }  // namespace callgate::server

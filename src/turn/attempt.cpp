@@ -94,7 +94,8 @@ std::string_view session_of(const net::Headers& headers) {
 }
 
 const WireFormat& wire_of(const UpstreamConfig& upstream) {
-  return *upstream::find(upstream.wire == "script" ? "openai_chat" : upstream.wire);
+  const std::string_view name = upstream.wire;
+  return *upstream::find(name == "script" ? "openai_chat" : name);
 }
 
 Result<EncodedRequest> encode_for(const UpstreamConfig& upstream, const ModelConfig& model,

@@ -113,8 +113,9 @@ TEST_P(LoopFaultTest, ends_the_loop_when_a_turn_of_the_model_throws) {
   ASSERT_TRUE(model);
   work.job.dialect = model->dialect;
   work.job.model = std::move(*model);
-  work.choice.on = true;
-  work.choice.options.loop_timeout = 20'000;
+  work.choice = std::make_unique<LoopChoice>();
+  work.choice->on = true;
+  work.choice->options.loop_timeout = 20'000;
 
   Reader reader;
   LoopRun run({world, loop, mint, targets}, std::move(work), {}, reader, LoopRun::Wants::bytes);

@@ -36,7 +36,7 @@ LoopRun::LoopRun(const TurnHost& host, LoopWork work, const net::Headers& asked,
                  Wants wants)
     : host_(host),
       job_(std::move(work.job)),
-      choice_(std::move(work.choice)),
+      choice_(std::move(*work.choice)),
       round_policy_(policy_of_rounds(job_.options.policy)),
       audience_(audience),
       id_(host.mint.mint("loop_")),

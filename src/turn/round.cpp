@@ -95,7 +95,8 @@ net::Task<Round::End> Round::run() {
     const UpstreamConfig* upstream = co_await next_upstream();
     if (is_gone()) co_return End::gone;
     if (upstream == nullptr) co_return End::failed;
-    const Step step = co_await attempt(*upstream);
+    Step step = Step::failed;
+    if (begin_attempt(*upstream)) step = end_attempt(co_await ask(*upstream));
     settle_ticket(step);
     if (over_budget_ && step == Step::failed) co_return End::failed;
     switch (step) {
@@ -222,14 +223,16 @@ void Round::settle_ticket(Step step) {
   ticket_.failed(error_, now);
 }
 
-net::Task<Round::Step> Round::attempt(const UpstreamConfig& upstream) {
+bool Round::begin_attempt(const UpstreamConfig& upstream) {
   log_.begin_attempt(upstream);
   log_.facts().tries = walk_.tries();
   close_call();
   asked_ = prepare(upstream);
-  if (!asked_ || !open_call(upstream)) co_return Step::failed;
-  const Step step = co_await ask(upstream);
-  if (listener_ == nullptr) co_return Step::gone;
+  return asked_ && open_call(upstream);
+}
+
+Round::Step Round::end_attempt(Step step) {
+  if (listener_ == nullptr) return Step::gone;
   if (expired_ && step == Step::failed) error_ = deadline_error(model_);
   forget_encoded();
   if (std::string own = call_->take_sent(); !own.empty()) log_.record().sent(std::move(own));
@@ -237,9 +240,10 @@ net::Task<Round::Step> Round::attempt(const UpstreamConfig& upstream) {
   log_.end_attempt(status_, failed ? &error_ : nullptr);
   if (step == Step::ended) {
     captured_.reset();
-    host_.loop.spawn(read_away(std::move(target_), std::move(call_)));
+    if (!drained_) host_.loop.spawn(read_away(std::move(target_), std::move(call_)));
+    close_call();
   }
-  co_return step;
+  return step;
 }
 
 bool Round::prepare(const UpstreamConfig& upstream) {
@@ -267,6 +271,7 @@ void Round::close_call() {
 
 bool Round::open_call(const UpstreamConfig& upstream) {
   status_ = 0;
+  drained_ = false;
   target_ = host_.targets.find(upstream.name);
   if (target_ == nullptr) {
     error_ = {.code = ErrorCode::unavailable,
@@ -401,9 +406,11 @@ void Round::take(const Result<UpstreamCall::Piece>& piece) {
   } else if (piece->waiting) {
     return;
   } else if (piece->bytes.empty()) {
+    drained_ = true;
     reader_->finish();
   } else {
     log_.heard_byte();
+    listener_->before_read(piece->bytes.size());
     reader_->push(piece->bytes);
     if (!ticket_.was_heard() && reader_->progress() > 0) ticket_.heard(host_.loop.now());
   }

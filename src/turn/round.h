@@ -35,6 +35,8 @@ class RoundListener {
   // events.
   virtual std::shared_ptr<engine::TurnOutlet> begin_answer(const Request& request,
                                                            PipelineOptions& options) = 0;
+  // So many bytes of it are read now.
+  virtual void before_read(std::size_t /*bytes*/) {}
   // Some of it was read: events may have come.
   virtual void after_read() {}
   // Why no more of it may be read, if so: the round fails with that.
@@ -94,7 +96,9 @@ class Round {
   // What the upstream's memory keeps of the attempt.
   void settle_ticket(Step step);
   const UpstreamConfig& upstream_at(std::size_t place) const;
-  net::Task<Step> attempt(const UpstreamConfig& upstream);
+  // An attempt is these two with ask() in between. False: error_ says why the upstream cannot be asked.
+  bool begin_attempt(const UpstreamConfig& upstream);
+  Step end_attempt(Step step);
   // False: error_ says why the upstream cannot be asked.
   bool prepare(const UpstreamConfig& upstream);
   void close_call();
@@ -155,6 +159,7 @@ class Round {
   std::unique_ptr<engine::TurnReader> reader_;
   Reservation memory_;
   bool asked_ = false;
+  bool drained_ = false;  // the upstream's answer was read to its last byte
   int status_ = 0;  // of the upstream's answer; 0: none came
   bool settling_ = false;
   bool gave_up_ = false;  // the upstream was silent for too long

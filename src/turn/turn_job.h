@@ -73,7 +73,7 @@ struct TurnJob {
 // A turn whose tools the gateway may run.
 struct LoopWork {
   TurnJob job;
-  LoopChoice choice;
+  std::unique_ptr<LoopChoice> choice;  // nullptr: it runs none
 };
 
 }  // namespace callgate::server

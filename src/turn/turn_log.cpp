@@ -124,7 +124,7 @@ void TurnLog::end(const End& end, const TurnSummary& summary) {
   told.key = job_.key_name();
   told.bytes_in = job_.received_bytes;
   told.how = end.how;
-  told.error = &end.error;
+  told.error = end.error;
   told.status = end.status;
   told.upstream = facts_.upstream;
   told.session = facts_.session;

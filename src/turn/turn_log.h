@@ -69,7 +69,7 @@ class TurnLog {
     TurnEnd::How how = TurnEnd::How::gone;
     int status = 0;
     std::uint64_t bytes_out = 0;
-    Error error;
+    const Error* error = nullptr;
     std::string_view cut;               // what ended or thinned the turn
     const Request* replayed = nullptr;  // what a capture needs to be replayed; nullptr: it has it
   };

@@ -36,9 +36,10 @@ constexpr std::array<Range, 6> kRanges = {{
 }  // namespace
 
 Result<Request> OpenaiRequestReader::read() {
+  if (read_body() && in_.finish() && check_whole()) return std::move(request_);
+  // A text that is not JSON has no meaning that could be wrong.
   if (auto good = check_body(body_); !good) return tl::unexpected(good.error());
-  if (!read_body() || !check_whole()) return tl::unexpected(std::move(error_));
-  return std::move(request_);
+  return tl::unexpected(std::move(error_));
 }
 
 bool OpenaiRequestReader::read_body() {

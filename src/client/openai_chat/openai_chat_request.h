@@ -1,5 +1,5 @@
-// A Chat Completions request body -> Request. Reads the body twice: once for its JSON, once for its meaning, so that
-// the second pass meets no syntax fault. Linear in the size of the body.
+// A Chat Completions request body -> Request. A body with a fault is read twice: a fault of its JSON is reported before one of
+// its meaning. Linear in the size of the body.
 //
 //   {"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function",
 //     "function":{"name":"find","parameters":{"type":"object"}}}]}

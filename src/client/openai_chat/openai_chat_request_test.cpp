@@ -212,6 +212,17 @@ TEST(OpenaiRequest, says_where_the_json_breaks) {
   EXPECT_EQ(refused("{\"model\":\"m\"} x").code, ErrorCode::invalid_request);
 }
 
+TEST(OpenaiRequest, says_where_the_json_breaks_before_what_is_wrong_with_its_fields) {
+  for (const std::string_view body :
+       {R"({"model":7,"messages":[]} x)", R"({"model":7,"messages":[)",
+        R"({"messages":[{"role":"nobody"}],"tools":[tru]})", R"({"model":"m","messages":[{"role":)",
+        R"({"model":"m","messages":[{"role":"user","content":[{"type":"text")"}) {
+    const Error error = refused(body);
+    EXPECT_NE(error.message.find("not valid JSON"), std::string::npos) << error.message;
+    EXPECT_EQ(error.param, "") << body;
+  }
+}
+
 TEST(OpenaiRequest, refuses_nesting_deeper_than_the_limit) {
   const std::string deep = std::string(200, '[') + std::string(200, ']');
   const Error error = refused(body_with("\"x\":" + deep));

@@ -81,7 +81,8 @@ void Answer::clear() {
 bool AnswerReader::read(std::string_view document) {
   document_ = document;
   mended_ = {};
-  if (read_words_like_last()) return true;
+  repeats_ = read_words_like_last();
+  if (repeats_) return true;
   const auto read_text_of = [this](std::string_view text) {
     document_ = text;
     return read_document();
@@ -163,11 +164,11 @@ void AnswerReader::remember_words() {
   before_words_.clear();
   const bool may_repeat = word_misses_ < kMaxMisses && answer_.choices.size() == 1 &&
                           !answer_.usage && answer_.error.empty();
-  const Text* const words = may_repeat ? answer_.choices.front().only_words() : nullptr;
-  if (words == nullptr || words->is_copy()) return;
-  const auto begin = static_cast<std::size_t>(words->view().data() - document_.data());
+  words_ = may_repeat ? answer_.choices.front().only_words() : nullptr;
+  if (words_ == nullptr || words_->is_copy()) return;
+  const auto begin = static_cast<std::size_t>(words_->view().data() - document_.data());
   before_words_.assign(document_.substr(0, begin));
-  after_words_.assign(document_.substr(begin + words->view().size()));
+  after_words_.assign(document_.substr(begin + words_->view().size()));
 }
 
 // The words are one string between its quotes, so all else of the document means what it meant in the last one.
@@ -176,7 +177,7 @@ bool AnswerReader::read_words_like_last() {
   if (before_words_.empty() || document_.size() <= around) return false;
   ++word_misses_;
   if (!document_.starts_with(before_words_) || !document_.ends_with(after_words_)) return false;
-  Text& words = *answer_.choices.front().only_words();
+  Text& words = *words_;
   const std::string_view inside = document_.substr(before_words_.size(), document_.size() - around);
   const json::StringRun run = json::string_run(inside.data(), inside.data() + inside.size());
   if (run.ascii && run.end == inside.data() + inside.size()) {
@@ -219,8 +220,9 @@ void AnswerReader::read_choice(ChoicePiece& choice) {
 
 void AnswerReader::read_usage() {
   if (in_.peek() != json::Kind::object) return in_.skip();
-  answer_.usage_json = in_.raw();
-  answer_.usage = read_openai_usage(answer_.usage_json);
+  const std::size_t begin = in_.offset();
+  answer_.usage = read_openai_usage(in_);
+  answer_.usage_json = in_.since(begin);
 }
 
 void AnswerReader::read_text(Text& text) { upstream::read_text(in_, document_, text); }

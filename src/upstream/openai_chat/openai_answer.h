@@ -137,6 +137,9 @@ class AnswerReader {
   // REQUIRES: `document` lives as long as answer() is used.
   bool read(std::string_view document);
   const Answer& answer() const { return answer_; }
+  // The last document was the one before it with other words, which are these: all else was told with that one. nullptr: it is
+  // another.
+  const Text* other_words() const { return repeats_ ? words_ : nullptr; }
   // What was mended in the last document.
   const Mended& mended() const { return mended_; }
 
@@ -195,6 +198,8 @@ class AnswerReader {
   // quotes.
   std::string before_words_;
   std::string after_words_;
+  Text* words_ = nullptr;  // of the answer, while there is something before them
+  bool repeats_ = false;   // the last document said only other ones
   int word_misses_ = 0;
 };
 

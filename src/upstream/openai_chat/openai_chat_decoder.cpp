@@ -48,6 +48,7 @@ void OpenaiChatDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
     return fail_with(decode_openai_error(0, data));
   }
   if (!readable) return push_values(data, sinks);
+  if (const Text* words = reader_.other_words()) return apply_words(*words, sinks);
   count_mended(reader_.mended(), repairs_);
   apply(reader_.answer(), sinks, false);
 }
@@ -144,9 +145,27 @@ void OpenaiChatDecoder::apply(const Answer& answer, ChoiceSinks& sinks, bool who
   }
   if (answer.usage && (answer.usage != usage_ || answer.usage_json != usage_json_)) {
     usage_ = answer.usage;
-    usage_json_ = answer.usage_json;
-    sinks.choice(0).accept(UsageReported{*usage_, usage_json_});
+    if (!whole) usage_json_ = answer.usage_json;  // for the next chunk
+    sinks.choice(0).accept(UsageReported{*usage_, answer.usage_json});
   }
+}
+
+// What apply() does for a document that adds words to the one before it.
+void OpenaiChatDecoder::apply_words(const Text& words, ChoiceSinks& sinks) {
+  const ChoicePiece& piece = *reader_.answer().choices.begin();
+  const std::optional<std::uint32_t> position = position_of(piece.index, sinks.count());
+  if (!position) return;
+  Choice& choice = choices_[*position];
+  EventSink& sink = sinks.choice(*position);
+  choice.spoke = choice.spoke_since = true;
+  choice.tracker.next_document(false);
+  if (!piece.calls.empty()) {
+    choice.tracker.push_call(*piece.calls.begin(), false, repairs_, sink);
+  } else {
+    const Prose kind = &words == &piece.text ? Prose::text : Prose::reasoning;
+    choice.tracker.push_prose(kind, words.view(), sink);
+  }
+  (void)holds_too_much(choice.tracker);
 }
 
 void OpenaiChatDecoder::apply_turn_fields(const Answer& answer, EventSink& sink) {

@@ -48,6 +48,7 @@ class OpenaiChatDecoder final : public DecoderBase {
   void lose_chunk(std::string_view chunk) override;
   void begin(ChoiceSinks& sinks);
   void apply(const Answer& answer, ChoiceSinks& sinks, bool whole);
+  void apply_words(const Text& words, ChoiceSinks& sinks);
   void apply_turn_fields(const Answer& answer, EventSink& sink);
   void apply_choice(const ChoicePiece& piece, Choice& choice, EventSink& sink, bool whole);
   void apply_message(const ChoicePiece& piece, Choice& choice, EventSink& sink, bool whole);

@@ -299,6 +299,37 @@ TEST(OpenaiDecoder, sees_what_changes_around_the_choices) {
   EXPECT_EQ(upstream.repairs(Repair::frame_invalid), 1u);
 }
 
+// Words in a frame like the last one take a shorter way; a number that changes with every frame closes it.
+TEST(OpenaiDecoder, takes_words_in_a_frame_like_the_last_for_the_same) {
+  constexpr std::string_view kDeltas[] = {
+      R"({"content":"a"})",
+      R"({"content":"b \n"})",
+      R"({"reasoning_content":"c"})",
+      R"({"reasoning":"d"})",
+      R"({"content":""})",
+      R"({"tool_calls":[{"index":0,"id":"x","function":{"name":"f","arguments":"{\"q\":\""}}]})",
+      R"({"tool_calls":[{"index":0,"function":{"arguments":"z"}}]})",
+      R"({"content":"\ud83d"})",
+      R"({"content":"\ude00"})"};
+  std::uint32_t state = 1;
+  for (int turn = 0; turn < 300; ++turn) {
+    Upstream like, unlike;
+    std::size_t kind = 0;
+    for (int i = 0; i < 20; ++i) {
+      state = state * 1664525 + 1013904223;
+      if (state >> 30 == 0) kind = (state >> 16) % std::size(kDeltas);
+      const std::string index = (state >> 20) % 8 == 0 ? "1" : "0";
+      const std::string choices =
+          ",\"choices\":[{\"index\":" + index + ",\"delta\":" + std::string(kDeltas[kind]) + "}]}";
+      like.frame("{\"created\":1" + choices);
+      unlike.frame("{\"created\":" + std::to_string(i + 1) + choices);
+    }
+    like.finish_reason("stop");
+    unlike.finish_reason("stop");
+    EXPECT_EQ(like.done(), unlike.done());
+  }
+}
+
 TEST(OpenaiDecoder, stays_linear_with_many_calls) {
   Upstream upstream;
   for (int i = 0; i < 20'000; ++i) {

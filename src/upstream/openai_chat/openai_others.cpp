@@ -68,7 +68,8 @@ void AnswerReader::read_usage_of_others() {
       const std::string_view value = in.raw();
       if (!found) continue;
       answer_.usage_json = value;
-      answer_.usage = read_openai_usage(value);
+      json::Reader usage(value);
+      answer_.usage = read_openai_usage(usage);
     }
   }
 }

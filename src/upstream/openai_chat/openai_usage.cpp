@@ -4,8 +4,6 @@
 #include <charconv>
 #include <cstddef>
 
-#include "json/reader.h"
-
 namespace callgate::upstream {
 namespace {
 
@@ -56,9 +54,8 @@ constexpr auto kCounts = std::to_array<UsageRow>({
 class UsageReader {
  public:
   // False: the object is empty.
-  bool read(std::string_view json) {
+  bool read(json::Reader& in) {
     bool any = false;
-    json::Reader in(json);
     for (std::string_view key; in.next_member(key); any = true) {
       if (key.ends_with("_details") && in.peek() == json::Kind::object) {
         for (std::string_view inner; in.next_member(inner);) read_member(in, inner, Count::cached);
@@ -110,15 +107,16 @@ void set_counts(Usage& usage, std::optional<std::int64_t> prompt,
   usage.total_tokens = total.value_or(usage.prompt_tokens + usage.completion_tokens);
 }
 
-std::optional<Usage> read_openai_usage(std::string_view json) {
+std::optional<Usage> read_openai_usage(json::Reader& in) {
   UsageReader reader;
-  return reader.read(json) ? std::optional(reader.usage()) : std::nullopt;
+  return reader.read(in) ? std::optional(reader.usage()) : std::nullopt;
 }
 
 std::optional<Usage> read_stated_usage(std::string_view json) {
   if (!json.starts_with('{')) return std::nullopt;
   UsageReader reader;
-  reader.read(json);
+  json::Reader in(json);
+  reader.read(in);
   return reader.states_something() ? std::optional(reader.usage()) : std::nullopt;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "callgate/event.h"
+#include "json/reader.h"
 
 namespace callgate::upstream {
 
@@ -18,8 +19,8 @@ namespace callgate::upstream {
 void set_counts(Usage& usage, std::optional<std::int64_t> prompt,
                 std::optional<std::int64_t> completion, std::optional<std::int64_t> total);
 
-// Nothing for an object without a member. REQUIRES: a JSON object.
-std::optional<Usage> read_openai_usage(std::string_view json);
+// Nothing for an object without a member. REQUIRES: an object comes next.
+std::optional<Usage> read_openai_usage(json::Reader& in);
 // Nothing for anything but an object that states a count of the prompt, of the answer, or of both together.
 std::optional<Usage> read_stated_usage(std::string_view json);
 
