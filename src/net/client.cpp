@@ -160,8 +160,9 @@ Result<void> ClientExchange::State::check(Ready ready, std::string_view phase) c
 
 void ClientExchange::State::release() {
   if (!connection) return;
+  if (target.tls) pool.keep_ticket(target, connection->stream.ticket());
   const bool usable = parser->state() == ResponseParser::State::complete && parser->keep_alive() &&
-                      sent_all && !connection->stream.closed();
+                      sent_all && !connection->stream.closed() && !connection->stream.holds_bytes();
   if (usable) pool.give(target, std::move(connection));
   connection.reset();
 }
@@ -273,7 +274,7 @@ Task<Result<void>> ClientExchange::State::start_tls() {
   Stream& stream = connection->stream;
   const Result<const TlsContext*> context = pool.tls();
   if (!context) co_return broken(context.error().message);
-  Result<TlsSession> session = make_client_session(**context, stream.fd(), target.host);
+  Result<TlsSession> session = make_client_session(**context, target.host, pool.ticket(target));
   if (!session) co_return broken(session.error().message);
   stream.start_tls(std::move(*session));
   const Millis phase = within(timeouts.tls);
