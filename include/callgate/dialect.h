@@ -10,6 +10,7 @@
 // belongs to one turn and one thread at a time; it does no I/O and keeps no reference to a sink between calls.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -76,12 +77,40 @@ class DialectParser {
   virtual std::string_view settled_on() const { return {}; }
 };
 
+// Makes the parsers of a dialect: a function, or a function with the data that it needs.
+class DialectMaker {
+ public:
+  using Plain = std::unique_ptr<DialectParser> (*)(const DialectOptions& options);
+  using Informed = std::unique_ptr<DialectParser> (*)(const void* data,
+                                                      const DialectOptions& options);
+
+  constexpr DialectMaker() = default;
+  template <class Function>
+  requires std::convertible_to<Function, Plain>
+  constexpr DialectMaker(Function make) : plain_(make) {}
+  // REQUIRES: `data` outlives the dialect.
+  constexpr DialectMaker(Informed make, const void* data) : informed_(make), data_(data) {}
+
+  std::unique_ptr<DialectParser> operator()(const DialectOptions& options) const {
+    return informed_ != nullptr ? informed_(data_, options) : plain_(options);
+  }
+  constexpr explicit operator bool() const { return plain_ != nullptr || informed_ != nullptr; }
+  // Whether it calls this function, and with which data.
+  constexpr bool calls(Informed make) const { return informed_ == make; }
+  constexpr const void* data() const { return data_; }
+
+ private:
+  Plain plain_ = nullptr;
+  Informed informed_ = nullptr;
+  const void* data_ = nullptr;
+};
+
 struct Dialect {
   std::string_view name;
   std::string_view spec;                     // one line: what the model writes
   std::span<const std::string_view> models;  // glob patterns of model names that write it
   Commit commit = Commit::eager;             // the default
-  std::unique_ptr<DialectParser> (*make)(const DialectOptions& options) = nullptr;
+  DialectMaker make;
 };
 
 namespace dialect {
