@@ -11,6 +11,7 @@
 #include "capture/secret_mask.h"
 #include "config/mistakes.h"
 #include "json/member.h"
+#include "net/sandbox.h"
 #include "net/tls.h"
 #include "net/url.h"
 
@@ -68,6 +69,12 @@ class Files {
     add(std::move(path), "there is no program " + in_quotes(command.front()) +
                              (one_string ? "; write command = [\"program\", \"argument\"]" : ""));
   }
+  void sandbox(std::string path, const ToolTable& tool) {
+    if (tool.kind != "command" || !tool.sandbox) return;
+    const auto fault =
+        net::sandbox_fault({.writable = tool.sandbox_writable, .network = tool.sandbox_network});
+    if (!fault.empty()) add(std::move(path), "tool \"" + tool.name + "\": " + fault);
+  }
   void add(std::string path, std::string message) {
     found_.push_back({.path = std::move(path), .message = std::move(message)});
   }
@@ -89,6 +96,7 @@ class Oddities {
   void key(const KeyConfig& key, std::size_t i);
   void upstream(const UpstreamConfig& upstream, std::size_t i);
   void tool(const ToolTable& tool, std::size_t i);
+  void url_arguments(const ToolTable& tool, std::size_t i);
 
   const Config& config_;
   std::vector<Mistake> found_;
@@ -155,9 +163,22 @@ void Oddities::tool(const ToolTable& tool, std::size_t i) {
     add(at("tool", i, "name"),
         who + "most models take letters, digits, _ and - in names of tools only");
   }
-  const bool described = tool.kind == "mcp" || tool.kind == "builtin" || !tool.description.empty();
+  const bool described = tool.kind == "mcp" || tool.kind == "builtin" ||
+                         tool.kind == "web_search" || !tool.description.empty();
   if (!described) add(at("tool", i, "name"), who + "without a description a model can only guess");
-  if (tool.kind != "http") return;
+  if (tool.kind == "http") url_arguments(tool, i);
+  if (tool.kind != "http" && tool.kind != "web_search") return;
+  const bool loopback = tool.url.starts_with("http://127.") ||
+                        tool.url.starts_with("http://localhost") ||
+                        tool.url.starts_with("http://[::1]");
+  if (loopback && tool.addresses.empty()) {
+    add(at("tool", i, "url"),
+        who + "calls to this machine are refused; allow them with addresses = [\"127.0.0.0/8\"]");
+  }
+}
+
+void Oddities::url_arguments(const ToolTable& tool, std::size_t i) {
+  const std::string who = "tool \"" + tool.name + "\": ";
   std::string properties;
   for (const ExtraField& member : tool.parameters.members) {
     if (member.name == "properties") properties = member.value.text;
@@ -169,13 +190,6 @@ void Oddities::tool(const ToolTable& tool, std::size_t i) {
     const std::string name = tool.url.substr(open + 1, close - open - 1);
     if (!json::member_json(properties, name).empty()) continue;
     add(at("tool", i, "url"), who + "url: there is no parameter " + in_quotes(name));
-  }
-  const bool loopback = tool.url.starts_with("http://127.") ||
-                        tool.url.starts_with("http://localhost") ||
-                        tool.url.starts_with("http://[::1]");
-  if (loopback && tool.addresses.empty()) {
-    add(at("tool", i, "url"),
-        who + "calls to this machine are refused; allow them with addresses = [\"127.0.0.0/8\"]");
   }
 }
 
@@ -198,6 +212,7 @@ std::vector<Mistake> find_missing_files(const Config& config) {
   for (std::size_t i = 0; i < config.tools.size(); ++i) {
     files.readable(at("tool", i, "ca_file"), config.tools[i].ca_file);
     files.program(at("tool", i, "command"), config.tools[i].command);
+    files.sandbox(at("tool", i, "sandbox"), config.tools[i]);
   }
   for (std::size_t i = 0; i < config.hooks.size(); ++i) {
     files.readable(at("hook", i, "ca_file"), config.hooks[i].ca_file);

@@ -67,7 +67,7 @@ parameters = { type = "object" }
     EXPECT_EQ(to_tool_config(table)->parameters.text, R"({"type":"object"})") << table.name;
   }
   EXPECT_THAT(error_of("[[tool]]\nname = \"a\"\nkind = \"htp\"\n"),
-              HasSubstr("tool \"a\": kind must be http, command, mcp or builtin"));
+              HasSubstr("tool \"a\": kind must be http, command, mcp, web_search or builtin"));
   EXPECT_THAT(error_of("[[tool]]\nname = \"a\"\nkind = \"mcp\"\n"), HasSubstr("command or url"));
   EXPECT_THAT(error_of("[[tool]]\nname = \"a\"\nparameters = \"{\"\n"),
               HasSubstr("a JSON object as a string"));

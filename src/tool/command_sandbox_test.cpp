@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,7 +10,7 @@
 
 #include "tool/tool_testing.h"
 
-namespace callgate::tool::sandbox_test {
+namespace callgate::tool::command_sandbox_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,4 +105,4 @@ TEST_F(Sandbox, refuses_to_be_made_where_a_folder_is_missing) {
 }
 
 }  // namespace
-}  // namespace callgate::tool::sandbox_test
+}  // namespace callgate::tool::command_sandbox_test
