@@ -140,7 +140,8 @@ Result<std::unique_ptr<Process>> Process::start(Loop& loop, const ProcessOptions
   std::vector<std::string> arguments = keeper_command(options, *program);
   if (options.sandbox) {
     ProcessOptions enclosed = options;
-    enclosed.command = sandbox_command(*options.sandbox, *program, options.command);
+    enclosed.command = sandbox_command(*options.sandbox, options.limits, *program, options.command);
+    enclosed.limits = {};
     arguments = keeper_command(enclosed, "/proc/self/exe");
   }
   std::vector<std::string> variables;

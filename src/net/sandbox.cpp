@@ -25,13 +25,17 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "net/keeper.h"
 #include "net/owned_fd.h"
+#include "net/process.h"
 
 namespace callgate::net {
 namespace {
 
 constexpr int kCannotSandbox = 126;
-constexpr int kFirstFolder = 3;
+constexpr int kFirstLimit = 2;
+constexpr int kFolderCount = 6;
+constexpr int kFirstFolder = 7;
 constexpr int kMostFolders = 64;
 constexpr const char* kProbe = "-";  // as the program: nothing runs
 
@@ -210,7 +214,7 @@ void drop_rights() {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) refuse("no_new_privs");
 }
 
-[[noreturn]] void become_program(char** argv, char** environment, bool network) {
+[[noreturn]] void become_program(char** argv, char** environment, char** limits, bool network) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
     refuse("/proc");
@@ -218,6 +222,7 @@ void drop_rights() {
   drop_rights();
   filter_calls(network);
   if (std::strcmp(argv[0], kProbe) == 0) ::_exit(0);
+  limit_self(limits);
   ::execve(argv[0], argv + 1, environment);
   ::dprintf(2, "cannot run %s in the sandbox: %s\n", argv[0], std::strerror(errno));
   ::_exit(127);
@@ -235,7 +240,7 @@ void drop_rights() {
 
 [[noreturn]] void enclose(int argc, char** argv, char** environment) {
   const bool network = argv[1][0] == '1';
-  const int count = std::atoi(argv[2]);
+  const int count = std::atoi(argv[kFolderCount]);
   if (count < 0 || count > kMostFolders || argc < kFirstFolder + count + 1) {
     errno = EINVAL;
     refuse("too many folders");
@@ -248,7 +253,9 @@ void drop_rights() {
   if (::chdir(here.data()) != 0 && ::chdir("/tmp") != 0) refuse(here.data());
   const pid_t program = ::fork();
   if (program < 0) refuse("fork");
-  if (program == 0) become_program(argv + kFirstFolder + count, environment, network);
+  if (program == 0) {
+    become_program(argv + kFirstFolder + count, environment, argv + kFirstLimit, network);
+  }
   int status = 0;
   while (::waitpid(program, &status, 0) < 0 && errno == EINTR) {
   }
@@ -262,10 +269,13 @@ void drop_rights() {
 
 }  // namespace
 
-std::vector<std::string> sandbox_command(const SandboxOptions& options, const std::string& program,
+std::vector<std::string> sandbox_command(const SandboxOptions& options, const ProcessLimits& limits,
+                                         const std::string& program,
                                          const std::vector<std::string>& command) {
-  std::vector<std::string> all = {kSandboxName, options.network ? "1" : "0",
-                                  std::to_string(options.writable.size())};
+  std::vector<std::string> all = {kSandboxName, options.network ? "1" : "0"};
+  const std::vector<std::string> words = limit_words(limits);
+  all.insert(all.end(), words.begin(), words.end());
+  all.push_back(std::to_string(options.writable.size()));
   all.insert(all.end(), options.writable.begin(), options.writable.end());
   all.push_back(program);
   all.insert(all.end(), command.begin(), command.end());
@@ -277,7 +287,7 @@ std::string sandbox_fault(const SandboxOptions& options) {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::strerror(errno);
   const OwnedFd read(ends[0]);
   OwnedFd write(ends[1]);
-  std::vector<std::string> command = sandbox_command(options, kProbe, {kProbe});
+  std::vector<std::string> command = sandbox_command(options, {}, kProbe, {kProbe});
   std::vector<char*> arguments;
   for (std::string& each : command) arguments.push_back(each.data());
   arguments.push_back(nullptr);

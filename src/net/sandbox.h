@@ -2,7 +2,7 @@
 // and no network. Made of the kernel's user, mount, process, network, IPC and host name spaces and a filter of system calls;
 // no helper program is needed. Where the kernel does not permit it nothing runs.
 //
-//   callgate-sandbox NETWORK COUNT FOLDER... PROGRAM ARG0 ARG1 ...
+//   callgate-sandbox NETWORK CPU MEMORY FILES FILE_BYTES COUNT FOLDER... PROGRAM ARG0 ARG1 ...
 //
 // Like the keeper (keeper.h) it is this same executable, started again under that name, and acts before main().
 #pragma once
@@ -14,6 +14,8 @@ namespace callgate::net {
 
 inline constexpr const char* kSandboxName = "callgate-sandbox";
 
+struct ProcessLimits;
+
 struct SandboxOptions {
   std::vector<std::string> writable;  // folders, whole paths
   bool network = false;
@@ -21,8 +23,10 @@ struct SandboxOptions {
   bool operator==(const SandboxOptions&) const = default;
 };
 
-// The arguments that start `command` in the sandbox, the first of which is kSandboxName.
-std::vector<std::string> sandbox_command(const SandboxOptions& options, const std::string& program,
+// The arguments that start `command` in the sandbox, the first of which is kSandboxName. The limits are the program's: they
+// do not bind what makes the sandbox.
+std::vector<std::string> sandbox_command(const SandboxOptions& options, const ProcessLimits& limits,
+                                         const std::string& program,
                                          const std::vector<std::string>& command);
 
 // Why no program can run in such a sandbox here; empty: one can. Starts a process and waits for it.

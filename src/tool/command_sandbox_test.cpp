@@ -1,6 +1,4 @@
 // Programs in the sandbox, or the refusal where the kernel does not permit one.
-#include "net/sandbox.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "net/sandbox.h"
 #include "tool/tool_testing.h"
 
 namespace callgate::tool::command_sandbox_test {
@@ -81,6 +80,18 @@ TEST_F(Sandbox, refuses_sockets_new_namespaces_and_mounts) {
           "libc = ctypes.CDLL(None, use_errno=True)\nprint(libc.unshare(0x10000000), "
           "libc.mount(b'a', b'/tmp', b'tmpfs', 0, None))\nE");
   EXPECT_EQ(result.text, "refused\n-1 -1\n") << result.text;
+}
+
+TEST_F(Sandbox, keeps_the_limits_of_the_program) {
+  net::Loop loop;
+  const ToolConfig config{
+      .name = "it",
+      .how = CommandToolConfig{
+          .command = {"/bin/sh", "-c", "ulimit -n; ulimit -t; ulimit -v"},
+          .limits = {.cpu_seconds = 7, .memory_bytes = std::uint64_t{1} << 30, .open_files = 33},
+          .sandbox = net::SandboxOptions{}}};
+  EXPECT_EQ(run_tool(loop, *make_tool(loop, config), call_with("{}"), net::Millis(60'000)).text,
+            "33\n7\n1048576\n");
 }
 
 TEST_F(Sandbox, ends_with_its_time) {
