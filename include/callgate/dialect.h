@@ -6,7 +6,7 @@
 //   parser->push("ments\": {}}</tool_call>", Channel::text, sink);
 //   parser->finish(sink);
 //
-// Dialects are constants: find() and all() may be called from any thread, and what they return is never freed. A parser
+// Dialects of this library are constants: find() and all() may be called from any thread, and what they return is never freed. A parser
 // belongs to one turn and one thread at a time; it does no I/O and keeps no reference to a sink between calls.
 #pragma once
 
@@ -73,7 +73,7 @@ class DialectParser {
   // Something else follows in the same turn, such as a structured call: everything held back leaves, and the parser is
   // done. `auto` lets calls that it keeps go as text.
   virtual void interrupt(EventSink& sink) { finish(sink); }
-  // The dialect that `auto` found the turn's calls in, static text. Empty: none, or the parser is not `auto`.
+  // The dialect that `auto` found the turn's calls in, its own text. Empty: none, or the parser is not `auto`.
   virtual std::string_view settled_on() const { return {}; }
 };
 

@@ -313,14 +313,11 @@ void Checker::upstream_names(const ModelConfig& model, const Table& table) {
 
 void Checker::model_tools(const ModelConfig& model, const Table& table) {
   word(table, "tools", model.tools, {"native", "text", "prompt"});
-  const bool named = dialects_.find(model.dialect) != nullptr;
-  const Dialect* read_as =
-      named ? dialects_.find(model.dialect)
-            : dialects_.choose_for(model.id.empty() ? model.name : model.id).dialect;
   const auto own = dialects_.own();
-  if (model.tools == "prompt" && std::find(own.begin(), own.end(), read_as) != own.end()) {
+  const bool is_own = std::find(own.begin(), own.end(), dialects_.find(model.dialect)) != own.end();
+  if (model.tools == "prompt" && is_own) {
     wrong(table, "tools",
-          "tools = \"prompt\" cannot teach " + in_quotes(read_as->name) +
+          "tools = \"prompt\" cannot teach " + in_quotes(model.dialect) +
               ", a dialect of your own; describe it in the system prompt and use tools = "
               "\"text\", or choose a built-in dialect");
   }

@@ -34,8 +34,12 @@ std::string file_problem(const std::string& path) {
   return {};
 }
 
-bool is_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0;
+// `folder`: where it will run.
+bool is_program(const std::string& name, const std::string& folder) {
+  if (name.find('/') != std::string::npos) {
+    const bool relative = name[0] != '/' && !folder.empty();
+    return ::access((relative ? folder + "/" + name : name).c_str(), X_OK) == 0;
+  }
   const char* path = std::getenv("PATH");
   std::string_view folders = path == nullptr ? "/usr/bin:/bin" : path;
   while (!folders.empty()) {
@@ -63,8 +67,9 @@ class Files {
     const std::string problem = file_problem(file);
     if (!problem.empty()) add(std::move(path), problem);
   }
-  void program(std::string path, const std::vector<std::string>& command) {
-    if (command.empty() || is_program(command.front())) return;
+  void program(std::string path, const std::vector<std::string>& command,
+               const std::string& folder = {}) {
+    if (command.empty() || is_program(command.front(), folder)) return;
     const bool one_string = command.size() == 1 && command[0].find(' ') != std::string::npos;
     add(std::move(path), "there is no program " + in_quotes(command.front()) +
                              (one_string ? "; write command = [\"program\", \"argument\"]" : ""));
@@ -210,9 +215,13 @@ std::vector<Mistake> find_missing_files(const Config& config) {
     files.add("capture.dir", config.capture.dir + ": there is no such folder");
   }
   for (std::size_t i = 0; i < config.tools.size(); ++i) {
-    files.readable(at("tool", i, "ca_file"), config.tools[i].ca_file);
-    files.program(at("tool", i, "command"), config.tools[i].command);
-    files.sandbox(at("tool", i, "sandbox"), config.tools[i]);
+    const ToolTable& tool = config.tools[i];
+    const auto key = [&](std::string_view name) {
+      return tool.skill.empty() ? at("tool", i, name) : std::string("loop.skills");
+    };
+    files.readable(key("ca_file"), tool.ca_file);
+    files.program(key("command"), tool.command, tool.folder);
+    files.sandbox(key("sandbox"), tool);
   }
   for (std::size_t i = 0; i < config.hooks.size(); ++i) {
     files.readable(at("hook", i, "ca_file"), config.hooks[i].ca_file);

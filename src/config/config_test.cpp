@@ -75,7 +75,8 @@ parameters = { type = "object" }
   const std::string hook = "[[hook]]\nname = \"a\"\nurl = \"http://h/\"\n";
   EXPECT_EQ(error_of(hook + "when = [\"before\", \"after\"]\non_failure = \"allow\"\n"),
             "no error");
-  EXPECT_THAT(error_of(hook + "when = [\"during\"]\n"), HasSubstr("when must be before, after, approval"));
+  EXPECT_THAT(error_of(hook + "when = [\"during\"]\n"),
+              HasSubstr("when must be before, after, approval"));
   EXPECT_THAT(error_of(hook + "on_failure = \"ask\"\n"), HasSubstr("must be deny or allow"));
   EXPECT_THAT(error_of("[[hook]]\nname = \"a\"\n"), HasSubstr("url is missing"));
 }

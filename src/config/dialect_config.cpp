@@ -11,11 +11,17 @@
 namespace callgate::server {
 namespace {
 
-constexpr std::size_t kMaxGoldenBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxGoldenBytes = std::size_t{256} << 10;
+constexpr std::size_t kMaxGoldenText = std::size_t{8}
+                                       << 10;  // of one case, which is cut at every byte
 constexpr std::size_t kMaxGoldenCases = 1000;
 
 // The cases' text; a `golden` with more than one line is that itself.
 Result<std::string> golden_text(const std::string& golden) {
+  if (golden.find('\n') != std::string::npos && golden.size() > kMaxGoldenBytes) {
+    return fail(ErrorCode::invalid_request,
+                "it has more than " + std::to_string(kMaxGoldenBytes) + " bytes");
+  }
   if (golden.find('\n') != std::string::npos) return golden;
   return read_small_file(golden, kMaxGoldenBytes);
 }
@@ -32,7 +38,10 @@ std::vector<std::string> failures(const Dialect& dialect, const std::string& tex
   std::vector<std::string> found;
   for (const dialect::golden::Case& each : *cases) {
     if (!each.reason.empty()) continue;
-    const std::string failure = dialect::golden::check_case(dialect, each);
+    const std::string failure = each.in.size() > kMaxGoldenText
+                                    ? "case " + in_quotes(each.name) + " has more than " +
+                                          std::to_string(kMaxGoldenText) + " bytes"
+                                    : dialect::golden::check_case(dialect, each);
     if (!failure.empty()) found.push_back("line " + std::to_string(each.line) + ": " + failure);
   }
   return found;

@@ -71,6 +71,19 @@ TEST_F(Skills, report_what_is_wrong_with_file_and_line) {
                            "`tool.command`?\n");
 }
 
+TEST_F(Skills, have_programs_in_their_folder) {
+  write("invoices/SKILL.md", kSkill);
+  write("invoices/tools.toml",
+        "[[tool]]\nname = \"f\"\nkind = \"command\"\ncommand = [\"./find\"]\n");
+  const std::vector<Mistake> missing = find_missing_files(*load());
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].path, "loop.skills");
+  EXPECT_EQ(missing[0].message, "there is no program \"./find\"");
+  write("invoices/find", "#!/bin/sh\n");
+  fs::permissions(folder_ + "/invoices/find", fs::perms::owner_all);
+  EXPECT_TRUE(find_missing_files(*load()).empty());
+}
+
 TEST(ReadSkill, needs_a_closed_head_a_description_and_instructions) {
   const auto message = [](std::string_view text) {
     const auto skill = read_skill(text);

@@ -119,6 +119,9 @@ Result<tool::McpToolConfig> mcp_of(const ToolTable& table) {
 }
 
 Result<void> set_how(tool::ToolConfig& config, const ToolTable& table) {
+  if (table.sandbox && table.kind != "command") {
+    return wrong(table, "sandbox is for kind command, got " + table.kind);
+  }
   if (table.kind == "http") {
     if (table.url.empty()) return wrong(table, "url is missing");
     if (auto url = tool::UrlTemplate::parse(table.url); !url) {
@@ -136,8 +139,6 @@ Result<void> set_how(tool::ToolConfig& config, const ToolTable& table) {
       }
     }
     config.how = command_of(table);
-  } else if (table.sandbox) {
-    return wrong(table, "sandbox is for kind command, got " + table.kind);
   } else if (table.kind == "web_search") {
     auto search = search_of(table);
     if (!search) return tl::unexpected(search.error());

@@ -62,6 +62,12 @@ TEST_F(OwnDialects, are_chosen_by_name_by_pattern_and_by_auto) {
   EXPECT_EQ(found.log().rows().back().outcome.dialect, "mine");
 }
 
+TEST_F(OwnDialects, are_read_by_auto_where_a_prompt_teaches_another) {
+  TestGateway gateway(loop_, config("name = \"acme-1\"\ntools = \"prompt\"\n"));
+  expect_call(ask(gateway, "acme-1"));
+  EXPECT_THAT(server_.asked().back().body, HasSubstr("<tool_call>"));
+}
+
 TEST_F(OwnDialects, are_chosen_by_header) {
   TestGateway gateway(loop_, config("name = \"m\"\ndialect = \"hermes\"\n"));
   EXPECT_THAT(ask(gateway, "m").body, Not(HasSubstr("tool_calls\"")));

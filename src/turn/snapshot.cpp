@@ -1,5 +1,6 @@
 #include "turn/snapshot.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/quoted.h"
@@ -97,7 +98,11 @@ Result<DialectChoice> choose_dialect(const dialect::Catalog& dialects, const Mod
   if (name.empty()) {
     choice.is_default = true;
     choice.dialect = dialects.choose_for(model.id.empty() ? model.name : model.id).dialect;
-    if (choice.dialect == nullptr) choice.dialect = dialects.find("auto");
+    // A prompt cannot teach an own dialect; `auto` reads that and what the prompt shows.
+    const auto own = dialects.own();
+    const bool untaught =
+        model.tools == "prompt" && std::find(own.begin(), own.end(), choice.dialect) != own.end();
+    if (choice.dialect == nullptr || untaught) choice.dialect = dialects.find("auto");
   } else {
     choice.dialect = dialects.find(name);
     if (choice.dialect == nullptr) {
