@@ -6,10 +6,11 @@
 //   parser->push("ments\": {}}</tool_call>", Channel::text, sink);
 //   parser->finish(sink);
 //
-// Dialects are constants: find() and all() may be called from any thread, and what they return is never freed. A parser
+// Dialects of this library are constants: find() and all() may be called from any thread, and what they return is never freed. A parser
 // belongs to one turn and one thread at a time; it does no I/O and keeps no reference to a sink between calls.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -72,8 +73,36 @@ class DialectParser {
   // Something else follows in the same turn, such as a structured call: everything held back leaves, and the parser is
   // done. `auto` lets calls that it keeps go as text.
   virtual void interrupt(EventSink& sink) { finish(sink); }
-  // The dialect that `auto` found the turn's calls in, static text. Empty: none, or the parser is not `auto`.
+  // The dialect that `auto` found the turn's calls in, its own text. Empty: none, or the parser is not `auto`.
   virtual std::string_view settled_on() const { return {}; }
+};
+
+// Makes the parsers of a dialect: a function, or a function with the data that it needs.
+class DialectMaker {
+ public:
+  using Plain = std::unique_ptr<DialectParser> (*)(const DialectOptions& options);
+  using Informed = std::unique_ptr<DialectParser> (*)(const void* data,
+                                                      const DialectOptions& options);
+
+  constexpr DialectMaker() = default;
+  template <class Function>
+  requires std::convertible_to<Function, Plain>
+  constexpr DialectMaker(Function make) : plain_(make) {}
+  // REQUIRES: `data` outlives the dialect.
+  constexpr DialectMaker(Informed make, const void* data) : informed_(make), data_(data) {}
+
+  std::unique_ptr<DialectParser> operator()(const DialectOptions& options) const {
+    return informed_ != nullptr ? informed_(data_, options) : plain_(options);
+  }
+  constexpr explicit operator bool() const { return plain_ != nullptr || informed_ != nullptr; }
+  // Whether it calls this function, and with which data.
+  constexpr bool calls(Informed make) const { return informed_ == make; }
+  constexpr const void* data() const { return data_; }
+
+ private:
+  Plain plain_ = nullptr;
+  Informed informed_ = nullptr;
+  const void* data_ = nullptr;
 };
 
 struct Dialect {
@@ -81,7 +110,7 @@ struct Dialect {
   std::string_view spec;                     // one line: what the model writes
   std::span<const std::string_view> models;  // glob patterns of model names that write it
   Commit commit = Commit::eager;             // the default
-  std::unique_ptr<DialectParser> (*make)(const DialectOptions& options) = nullptr;
+  DialectMaker make;
 };
 
 namespace dialect {

@@ -126,7 +126,7 @@ struct TurnSummary {
   std::uint64_t frames_in = 0;    // upstream frames
   std::uint32_t text_calls = 0;   // calls that the dialect found in text
   bool structured_calls = false;  // the upstream reported calls as such, beside the dialect's text
-  std::string_view settled_on;    // the dialect that `auto` found them in; static text, empty: none
+  std::string_view settled_on;    // the dialect that `auto` found them in, its own text; empty: none
   std::uint64_t held_back_deltas = 0;  // text of which nothing could leave at once
   std::uint64_t held_back_bytes = 0;   // of those
   RepairCounts repairs{};

@@ -84,6 +84,7 @@ int check(CheckOptions options) {
     for (Mistake& mistake : more) examined.mistakes.push_back(std::move(mistake));
   };
   add(server::find_missing_files(examined.config));
+  add(server::find_golden_failures(examined.config));
   add(server::find_oddities(examined.config));
   if (readable && !server::serves_anything(examined.config)) {
     add({{.path = {},

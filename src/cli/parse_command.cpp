@@ -5,6 +5,7 @@
 #include "chat/tool_json.h"
 #include "cli/commands.h"
 #include "cli/input_file.h"
+#include "cli/own_dialects.h"
 #include "replay/dialect_survey.h"
 #include "replay/parse_case.h"
 
@@ -28,6 +29,7 @@ struct ParseArguments {
   bool jsonl = false;
   bool reasoning_open = false;
   bool explain = false;
+  std::string config;
   std::string commit;
 };
 
@@ -58,8 +60,10 @@ int run_batch(const BatchOptions& options) {
   return std::fflush(stdout) == 0 ? 0 : 1;
 }
 
-int run_single(const ParseArguments& arguments, const Split& split) {
+int run_single(const ParseArguments& arguments, const Split& split,
+               const dialect::Catalog& dialects) {
   ParseCase input;
+  input.dialects = &dialects;
   input.dialect = arguments.dialect;
   input.reasoning_open = arguments.reasoning_open;
   if (!arguments.commit.empty()) {
@@ -92,13 +96,16 @@ int run_single(const ParseArguments& arguments, const Split& split) {
 int run(const ParseArguments& arguments) {
   const auto split = parse_split(arguments.split);
   if (!split) return refuse_input(split.error());
+  const auto dialects = dialects_of(arguments.config);
+  if (!dialects) return refuse_input(dialects.error());
   if (arguments.jsonl) {
     return run_batch({.split = *split,
                       .emit = emit_of(arguments.emit),
                       .explain = arguments.explain,
-                      .all_dialects = arguments.dialect == kAllDialects});
+                      .all_dialects = arguments.dialect == kAllDialects,
+                      .dialects = &*dialects});
   }
-  return run_single(arguments, *split);
+  return run_single(arguments, *split, *dialects);
 }
 
 }  // namespace
@@ -110,6 +117,7 @@ void add_parse(CLI::App& app, int& exit_code) {
       ->add_option("--dialect", arguments->dialect,
                    "a name from `callgate dialects`, or all: which of them find a call?")
       ->capture_default_str();
+  command->add_option("--config", arguments->config, kDialectConfigHelp);
   command->add_option("--tools", arguments->tools, "JSON file: list of declared tools");
   command->add_option("--split", arguments->split, "cut the text: whole, byte, N, or random:SEED")
       ->capture_default_str();

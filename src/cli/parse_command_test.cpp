@@ -55,6 +55,27 @@ TEST_F(ParseCommandTest, takes_tools_the_commit_and_open_reasoning) {
   EXPECT_THAT(open.out, HasSubstr(R"("content":"x","reasoning":"hm")"));
 }
 
+TEST_F(ParseCommandTest, knows_the_dialects_of_a_configuration) {
+  const std::string config = write("own.toml",
+                                   "[[dialect]]\nname = \"mine\"\ncall = \"[DO]{name}[WITH]"
+                                   "{arguments}[DONE]\"\n");
+  const std::string said = R"([DO]f[WITH]{"a": 1}[DONE])";
+  for (const char* name : {"mine", "auto"}) {
+    const Ran ran = run_command({"parse", "--config", config, "--dialect", name}, said);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr(R"("name":"f","arguments":"{\"a\": 1}")")) << name;
+  }
+  const Ran lines = run_command({"parse", "--config", config, "--jsonl"},
+                                R"({"dialect":"mine","text":"[DO]f[WITH]{}[DONE]"})");
+  EXPECT_THAT(lines.out, HasSubstr(R"("name":"f")"));
+  const Ran unknown = run_command({"parse", "--dialect", "mine"}, said);
+  EXPECT_EQ(unknown.exit_code, 2);
+  const std::string wrong = write("wrong.toml", "[[dialect]]\nname = \"mine\"\n");
+  const Ran refused = run_command({"parse", "--config", wrong, "--dialect", "mine"}, said);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("wrong.toml:1: dialect \"mine\": call is missing"));
+}
+
 TEST_F(ParseCommandTest, explains_on_standard_error_and_in_the_result) {
   const std::string said = "<tool_call>{'x";
   const Ran quiet = run_command({"parse", "--dialect", "hermes"}, said);

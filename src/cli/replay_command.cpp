@@ -10,6 +10,7 @@
 #include "chat/tool_json.h"
 #include "cli/commands.h"
 #include "cli/input_file.h"
+#include "cli/own_dialects.h"
 #include "replay/dialect_survey.h"
 #include "replay/replay_case.h"
 #include "replay/replay_golden.h"
@@ -46,6 +47,7 @@ struct ReplayArguments {
   std::string name;
   bool check = false;
   bool explain = false;
+  std::string config;
   bool golden = false;
   std::string golden_folder;
 };
@@ -55,12 +57,12 @@ int refuse_replay(const Error& error) {
   return 2;
 }
 
-Result<ReplayCase> load(const ReplayArguments& arguments) {
+Result<ReplayCase> load(const ReplayArguments& arguments, const dialect::Catalog& dialects) {
   auto text = read_input(arguments.file);
   if (!text) return tl::unexpected(text.error());
   if (server::looks_like_capture(*text)) {
     auto record = server::read_capture(*text);
-    if (record) return to_replay_case(*record, arguments.round);
+    if (record) return to_replay_case(*record, arguments.round, &dialects);
     record.error().message = arguments.file + ": " + record.error().message;
     return tl::unexpected(record.error());
   }
@@ -73,7 +75,8 @@ Result<ReplayCase> load(const ReplayArguments& arguments) {
 }
 
 // What the command line changes about the turn.
-Result<void> change(const ReplayArguments& arguments, ReplayCase& input) {
+Result<void> change(const ReplayArguments& arguments, const dialect::Catalog& dialects,
+                    ReplayCase& input) {
   if (!arguments.tools.empty()) {
     auto text = read_input(arguments.tools);
     if (!text) return tl::unexpected(text.error());
@@ -82,7 +85,7 @@ Result<void> change(const ReplayArguments& arguments, ReplayCase& input) {
     input.request.tools = std::move(*tools);
   }
   if (!arguments.dialect.empty() && arguments.dialect != kAllDialects) {
-    if (auto done = set_dialect(input, arguments.dialect); !done) return done;
+    if (auto done = set_dialect(input, arguments.dialect, &dialects); !done) return done;
   }
   if (!arguments.protocol.empty()) {
     if (auto done = set_protocol(input, arguments.protocol); !done) return done;
@@ -158,9 +161,13 @@ int run(const ReplayArguments& arguments) {
     if (!parsed) return refuse_replay(parsed.error());
     split = *parsed;
   }
-  auto input = load(arguments);
+  const auto dialects = dialects_of(arguments.config);
+  if (!dialects) return refuse_replay(dialects.error());
+  auto input = load(arguments, *dialects);
   if (!input) return refuse_replay(input.error());
-  if (auto changed = change(arguments, *input); !changed) return refuse_replay(changed.error());
+  if (auto changed = change(arguments, *dialects, *input); !changed) {
+    return refuse_replay(changed.error());
+  }
   if (arguments.golden) return write_golden(arguments, *input);
   if (arguments.dialect == kAllDialects) return survey(std::move(*input), split);
   Explanation explanation(input->options.dialect == nullptr ? "native"
@@ -209,6 +216,7 @@ void add_replay(CLI::App& app, int& exit_code) {
       "--dialect", arguments->dialect,
       "read the text in this dialect instead, a name from `callgate dialects`, or all: "
       "which of them find a call?");
+  command->add_option("--config", arguments->config, kDialectConfigHelp);
   command->add_flag("--explain", arguments->explain,
                     "say on standard error why markup stayed text");
   command->add_option("--set", arguments->sets, "change a policy: name=value (repeatable)")

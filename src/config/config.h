@@ -14,6 +14,7 @@
 #include "callgate/policy.h"
 #include "callgate/request.h"
 #include "callgate/result.h"
+#include "dialect/custom/definition.h"
 
 namespace callgate::server {
 
@@ -154,6 +155,7 @@ struct LoopConfig {
   Bytes memory_bytes{16u << 20};
   Milliseconds memory_ttl{86'400'000};
   Bytes memory_unstored_bytes{256u << 20};
+  std::vector<std::string> skills;
 };
 
 // Rooms over WebSocket, docs/rooms.md.
@@ -219,6 +221,20 @@ struct ToolTable {
   bool qualify = true;
   Milliseconds start_timeout{15'000};
   std::string builtin = "time";
+  std::string query_name = "q";
+  std::string count_name;
+  std::string results = "results";
+  std::string result_title = "title";
+  std::string result_url = "url";
+  std::string result_snippet = "content";
+  std::int64_t max_results = 5;
+  Bytes reply_bytes{1u << 20};
+  bool sandbox = false;
+  std::vector<std::string> sandbox_writable;
+  bool sandbox_network = false;
+  // Not keys: a table that a skill brought, and what the skill says.
+  std::string skill;
+  std::string instructions;
 };
 
 struct HookTable {
@@ -405,6 +421,7 @@ struct Config {
   std::vector<HookTable> hooks;
   std::vector<KeyConfig> keys;
   std::vector<PriceConfig> prices;
+  std::vector<dialect::Definition> dialects;
   std::vector<UpstreamConfig> upstreams;
   std::vector<ModelConfig> models;
 

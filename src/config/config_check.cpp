@@ -8,6 +8,7 @@
 #include "callgate/dialect.h"
 #include "config/config.h"
 #include "config/config_text.h"
+#include "config/dialect_config.h"
 #include "config/mistakes.h"
 #include "config/server_kind.h"
 #include "config/tool_config.h"
@@ -45,7 +46,7 @@ bool lists_models(const Config& config) {
 
 class Checker {
  public:
-  explicit Checker(const Config& config) : config_(config) {}
+  explicit Checker(const Config& config) : config_(config), dialects_(make_catalog(config)) {}
   std::vector<Mistake> run();
 
  private:
@@ -91,8 +92,10 @@ class Checker {
   void aliases();
   void tools();
   void hooks();
+  void dialects();
 
   const Config& config_;
+  const dialect::Catalog dialects_;
   std::vector<Mistake> found_;
 };
 
@@ -113,6 +116,7 @@ std::vector<Mistake> Checker::run() {
   names(config_.keys, "key");
   for (std::size_t i = 0; i < config_.keys.size(); ++i) key(config_.keys[i], i);
   for (std::size_t i = 0; i < config_.prices.size(); ++i) price(config_.prices[i], i);
+  dialects();
   names(config_.upstreams, "upstream");
   for (std::size_t i = 0; i < config_.upstreams.size(); ++i) upstream(config_.upstreams[i], i);
   names(config_.models, "model");
@@ -309,6 +313,14 @@ void Checker::upstream_names(const ModelConfig& model, const Table& table) {
 
 void Checker::model_tools(const ModelConfig& model, const Table& table) {
   word(table, "tools", model.tools, {"native", "text", "prompt"});
+  const auto own = dialects_.own();
+  const bool is_own = std::find(own.begin(), own.end(), dialects_.find(model.dialect)) != own.end();
+  if (model.tools == "prompt" && is_own) {
+    wrong(table, "tools",
+          "tools = \"prompt\" cannot teach " + in_quotes(model.dialect) +
+              ", a dialect of your own; describe it in the system prompt and use tools = "
+              "\"text\", or choose a built-in dialect");
+  }
   if (model.tools != "text") return;
   if (model.dialect == "native") {
     wrong(table, "dialect",
@@ -327,9 +339,9 @@ void Checker::model(const ModelConfig& model, std::size_t index) {
   const Table table{"model", index, model.name};
   pool(model, table);
   upstream_names(model, table);
-  if (!model.dialect.empty() && dialect::find(model.dialect) == nullptr) {
+  if (!model.dialect.empty() && dialects_.find(model.dialect) == nullptr) {
     std::vector<std::string_view> known;
-    for (const Dialect* dialect : dialect::all()) known.push_back(dialect->name);
+    for (const Dialect* dialect : dialects_.all()) known.push_back(dialect->name);
     wrong(table, "dialect",
           "unknown dialect " + in_quotes(model.dialect) + suggestion(model.dialect, known));
   }
@@ -370,7 +382,23 @@ void Checker::tools() {
     Config alone;
     alone.tools.push_back(tool);
     if (auto made = to_tool_set(alone); !made) {
-      wrong("tool[" + std::to_string(i) + "]", made.error().message);
+      const std::string where =
+          tool.skill.empty() ? "tool[" + std::to_string(i) + "]" : "loop.skills";
+      wrong(where, made.error().message);
+    }
+  }
+}
+
+void Checker::dialects() {
+  names(config_.dialects, "dialect");
+  if (config_.dialects.size() > dialect::kMaxDefinitions) {
+    wrong("dialect[" + std::to_string(dialect::kMaxDefinitions) + "]",
+          "dialect: expected at most " + std::to_string(dialect::kMaxDefinitions) + ", got " +
+              std::to_string(config_.dialects.size()));
+  }
+  for (std::size_t i = 0; i < config_.dialects.size(); ++i) {
+    for (const dialect::Flaw& flaw : dialect::find_flaws(config_.dialects[i])) {
+      wrong({"dialect", i, config_.dialects[i].name}, flaw.key, flaw.message);
     }
   }
 }

@@ -311,6 +311,42 @@ struct Section<LoopConfig> {
       Field{
           "memory_unstored_bytes", &LoopConfig::memory_unstored_bytes,
           "without a store: all conversations; what was not used for the longest time goes first"},
+      Field{"skills", &LoopConfig::skills, "folders with skills, see tools.md"},
+  };
+};
+template <>
+struct Section<dialect::Definition> {
+  using Definition = dialect::Definition;
+  static constexpr std::string_view name = "dialect";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &Definition::name, "name of the dialect, which no built-in one has"},
+      Field{"description", &Definition::description, "one line for people; empty means `call`"},
+      Field{"models", &Definition::models,
+            "patterns of names of models that write it; before those of built-in dialects"},
+      Field{"call", &Definition::call,
+            "a call as the model writes it, with {json}, {python}, {name} and {arguments}, or "
+            "{name} and {parameters}; a list of ways for the first two"},
+      Field{"parameter", &Definition::parameter,
+            "with {parameters}: one of them, with {key} and {value}"},
+      Field{"section", &Definition::section, "what stands around all calls, with {calls}"},
+      Field{"reasoning", &Definition::reasoning, "what stands around reasoning, with {text}"},
+      Field{"end", &Definition::end, "tokens at the end of a turn"},
+      Field{"special_tokens", &Definition::special_tokens,
+            "the markers of calls are special tokens of the model, which text never has"},
+      Field{"name_member", &Definition::name_member,
+            "with {json}: members with the tool's name; empty means the usual ones"},
+      Field{"arguments_member", &Definition::arguments_member,
+            "with {json}: members with the arguments; empty means the usual ones"},
+      Field{"id_member", &Definition::id_member, "with {json}: members with the call's id"},
+      Field{"untyped", &Definition::untyped,
+            "with {parameters}: text or json, what a value is that the schema says nothing of"},
+      Field{"trim_newline", &Definition::trim_newline,
+            "with {parameters}: one line end at each end of a value is not part of it"},
+      Field{"raw", &Definition::raw,
+            "with {parameters}: what may stand around a value with markers in it, with {value}"},
+      Field{"commit", &Definition::commit, "eager or whole_call, where the model does not say it"},
+      Field{"golden", &Definition::golden,
+            "cases that `config check` runs at every cut: a file, or their text"},
   };
 };
 template <>
@@ -318,7 +354,7 @@ struct Section<ToolTable> {
   static constexpr std::string_view name = "tool";
   static constexpr auto fields = std::tuple{
       Field{"name", &ToolTable::name, "name of the tool, or of the MCP server"},
-      Field{"kind", &ToolTable::kind, "http, command, mcp or builtin"},
+      Field{"kind", &ToolTable::kind, "http, command, mcp, web_search or builtin"},
       Field{"description", &ToolTable::description, "what models are told; not for mcp"},
       Field{"parameters", &ToolTable::parameters,
             "JSON schema of the arguments, a table or a string; not for mcp"},
@@ -334,10 +370,10 @@ struct Section<ToolTable> {
       Field{"pass_context", &ToolTable::pass_context,
             "it is told request, key, model and session; models never are"},
       Field{"url", &ToolTable::url,
-            "http: URL with {arguments}; mcp: a server that speaks Streamable HTTP"},
-      Field{"method", &ToolTable::method, "http: the method"},
+            "http, web_search: URL with {arguments}; mcp: a server that speaks Streamable HTTP"},
+      Field{"method", &ToolTable::method, "http, web_search: the method"},
       Field{"headers", &ToolTable::headers,
-            "http, mcp: request headers, a table of name and value"},
+            "http, web_search, mcp: request headers, a table of name and value"},
       Field{"query", &ToolTable::query,
             "http: arguments in the query; * means all that the URL lacks for GET, HEAD and "
             "DELETE, else none"},
@@ -346,11 +382,11 @@ struct Section<ToolTable> {
       Field{"content_types", &ToolTable::content_types,
             "http: patterns of answers that are text; empty means the usual ones"},
       Field{"hosts", &ToolTable::hosts,
-            "http, mcp: patterns of servers that may be called; empty means any"},
+            "http, web_search, mcp: patterns of servers that may be called; empty means any"},
       Field{"addresses", &ToolTable::addresses,
-            "http, mcp: private ranges that are allowed, such as 10.1.0.0/16"},
+            "http, web_search, mcp: private ranges that are allowed, such as 10.1.0.0/16"},
       Field{"ca_file", &ToolTable::ca_file,
-            "http, mcp: PEM certificates to trust instead of the system's"},
+            "http, web_search, mcp: PEM certificates to trust instead of the system's"},
       Field{"command", &ToolTable::command, "command, mcp: a program and its arguments"},
       Field{"folder", &ToolTable::folder, "command, mcp: folder that it runs in"},
       Field{"pass_environment", &ToolTable::pass_environment,
@@ -363,13 +399,34 @@ struct Section<ToolTable> {
             "command: the largest file that it may write; 0: no limit"},
       Field{"output_bytes", &ToolTable::output_bytes,
             "command: it may write so much, then it is killed"},
-      Field{"preview_bytes", &ToolTable::preview_bytes, "http, command: of a failure's text"},
+      Field{"preview_bytes", &ToolTable::preview_bytes,
+            "http, web_search, command: of a failure's text"},
       Field{"revision", &ToolTable::revision, "mcp: automatic, 2025-11-25 or 2026-07-28"},
       Field{"tools", &ToolTable::tools, "mcp: patterns of its tools that are taken; empty: all"},
       Field{"qualify", &ToolTable::qualify,
             "mcp: its tools are named server__tool; false: as the server names them"},
       Field{"start_timeout", &ToolTable::start_timeout, "mcp: until it lists its tools"},
-      Field{"builtin", &ToolTable::builtin, "builtin: which one; time"},
+      Field{"builtin", &ToolTable::builtin, "builtin: which one; time or plan"},
+      Field{"query_name", &ToolTable::query_name,
+            "web_search: what the search API calls the words to search for"},
+      Field{"count_name", &ToolTable::count_name,
+            "web_search: what it calls the number of results; empty: it is not told"},
+      Field{"results", &ToolTable::results,
+            "web_search: where the list of results is in the reply, such as web.results; empty: "
+            "the reply is the list"},
+      Field{"result_title", &ToolTable::result_title,
+            "web_search: a result's member with its title"},
+      Field{"result_url", &ToolTable::result_url, "web_search: its member with the address"},
+      Field{"result_snippet", &ToolTable::result_snippet,
+            "web_search: its member with what the page says"},
+      Field{"max_results", &ToolTable::max_results, "web_search: results of one call, 1 to 50"},
+      Field{"reply_bytes", &ToolTable::reply_bytes, "web_search: a longer reply is an error"},
+      Field{"sandbox", &ToolTable::sandbox,
+            "command: the program sees a read-only system, a /tmp of its own, no other processes "
+            "and no network"},
+      Field{"sandbox_writable", &ToolTable::sandbox_writable,
+            "command: folders that it may write to all the same"},
+      Field{"sandbox_network", &ToolTable::sandbox_network, "command: it may use the network"},
   };
 };
 template <>

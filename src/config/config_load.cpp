@@ -18,6 +18,7 @@
 #include "config/config_fields.h"
 #include "config/config_text.h"
 #include "config/mistakes.h"
+#include "config/skill.h"
 #include "config/text_expansion.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -346,9 +347,9 @@ class Loader {
     }
   }
 
-  static constexpr std::array<std::string_view, 16> kSections{
-      "tls",   "limits",    "log",  "cors", "store", "capture", "otlp",     "loop",
-      "rooms", "responses", "tool", "hook", "key",   "price",   "upstream", "model"};
+  static constexpr std::array<std::string_view, 17> kSections{
+      "tls",       "limits", "log",  "cors", "store", "capture", "otlp",     "loop", "rooms",
+      "responses", "tool",   "hook", "key",  "price", "dialect", "upstream", "model"};
   SourceLines& lines_;
   std::vector<Mistake>& mistakes_;
   std::string place_;  // the table that is read: `upstream[1]`
@@ -382,7 +383,8 @@ void put(toml::table& table, std::string_view key, std::string_view value) {
 }
 
 bool is_list(std::string_view section) {
-  constexpr std::array<std::string_view, 5> kLists{"tool", "hook", "key", "upstream", "model"};
+  constexpr std::array<std::string_view, 6> kLists{"tool",    "hook",     "key",
+                                                   "dialect", "upstream", "model"};
   return std::find(kLists.begin(), kLists.end(), section) != kLists.end();
 }
 
@@ -455,6 +457,7 @@ void read_all(Loader& loader, Config& config, const toml::table& root) {
   loader.read_list(config.hooks, root);
   loader.read_list(config.keys, root);
   loader.read_list(config.prices, root);
+  loader.read_list(config.dialects, root);
   loader.read_list(config.upstreams, root);
   loader.read_list(config.models, root);
   for (ModelConfig& model : config.models) loader.join_pool(model, root);
@@ -478,6 +481,7 @@ ExaminedConfig examine(toml::parse_result parsed, const std::vector<std::string>
   }
   Loader loader(examined.lines, mistakes);
   read_all(loader, examined.config, root);
+  add_skills(examined.config, mistakes);
   // What could not be read has its default: a rule that this breaks is no mistake of its own.
   std::vector<Mistake> rules = find_mistakes(examined.config);
   locate(rules, examined.lines);
@@ -511,6 +515,24 @@ std::optional<Mistake> problem_of_file(const std::string& file) {
 }
 
 }  // namespace
+
+std::vector<ToolTable> read_tool_tables(const std::string& file, std::vector<Mistake>& mistakes) {
+  std::vector<ToolTable> tools;
+  const toml::parse_result parsed = toml::parse_file(file);
+  if (!parsed) {
+    mistakes.push_back({.path = {},
+                        .message = std::string(parsed.error().description()),
+                        .line = parsed.error().source().begin.line});
+    return tools;
+  }
+  SourceLines lines;
+  Loader loader(lines, mistakes);
+  loader.read_list(tools, parsed.table());
+  for (const auto& [key, node] : parsed.table()) {
+    if (key.str() != "tool") loader.fail(node, "expected [[tool]] tables alone");
+  }
+  return tools;
+}
 
 Result<Config> parse_config(std::string_view text, std::string_view name,
                             const std::vector<std::string>& sets) {

@@ -11,6 +11,7 @@
 #include "capture/secret_mask.h"
 #include "config/mistakes.h"
 #include "json/member.h"
+#include "net/sandbox.h"
 #include "net/tls.h"
 #include "net/url.h"
 
@@ -33,8 +34,12 @@ std::string file_problem(const std::string& path) {
   return {};
 }
 
-bool is_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0;
+// `folder`: where it will run.
+bool is_program(const std::string& name, const std::string& folder) {
+  if (name.find('/') != std::string::npos) {
+    const bool relative = name[0] != '/' && !folder.empty();
+    return ::access((relative ? folder + "/" + name : name).c_str(), X_OK) == 0;
+  }
   const char* path = std::getenv("PATH");
   std::string_view folders = path == nullptr ? "/usr/bin:/bin" : path;
   while (!folders.empty()) {
@@ -62,11 +67,18 @@ class Files {
     const std::string problem = file_problem(file);
     if (!problem.empty()) add(std::move(path), problem);
   }
-  void program(std::string path, const std::vector<std::string>& command) {
-    if (command.empty() || is_program(command.front())) return;
+  void program(std::string path, const std::vector<std::string>& command,
+               const std::string& folder = {}) {
+    if (command.empty() || is_program(command.front(), folder)) return;
     const bool one_string = command.size() == 1 && command[0].find(' ') != std::string::npos;
     add(std::move(path), "there is no program " + in_quotes(command.front()) +
                              (one_string ? "; write command = [\"program\", \"argument\"]" : ""));
+  }
+  void sandbox(std::string path, const ToolTable& tool) {
+    if (tool.kind != "command" || !tool.sandbox) return;
+    const auto fault =
+        net::sandbox_fault({.writable = tool.sandbox_writable, .network = tool.sandbox_network});
+    if (!fault.empty()) add(std::move(path), "tool \"" + tool.name + "\": " + fault);
   }
   void add(std::string path, std::string message) {
     found_.push_back({.path = std::move(path), .message = std::move(message)});
@@ -89,6 +101,7 @@ class Oddities {
   void key(const KeyConfig& key, std::size_t i);
   void upstream(const UpstreamConfig& upstream, std::size_t i);
   void tool(const ToolTable& tool, std::size_t i);
+  void url_arguments(const ToolTable& tool, std::size_t i);
 
   const Config& config_;
   std::vector<Mistake> found_;
@@ -155,9 +168,22 @@ void Oddities::tool(const ToolTable& tool, std::size_t i) {
     add(at("tool", i, "name"),
         who + "most models take letters, digits, _ and - in names of tools only");
   }
-  const bool described = tool.kind == "mcp" || tool.kind == "builtin" || !tool.description.empty();
+  const bool described = tool.kind == "mcp" || tool.kind == "builtin" ||
+                         tool.kind == "web_search" || !tool.description.empty();
   if (!described) add(at("tool", i, "name"), who + "without a description a model can only guess");
-  if (tool.kind != "http") return;
+  if (tool.kind == "http") url_arguments(tool, i);
+  if (tool.kind != "http" && tool.kind != "web_search") return;
+  const bool loopback = tool.url.starts_with("http://127.") ||
+                        tool.url.starts_with("http://localhost") ||
+                        tool.url.starts_with("http://[::1]");
+  if (loopback && tool.addresses.empty()) {
+    add(at("tool", i, "url"),
+        who + "calls to this machine are refused; allow them with addresses = [\"127.0.0.0/8\"]");
+  }
+}
+
+void Oddities::url_arguments(const ToolTable& tool, std::size_t i) {
+  const std::string who = "tool \"" + tool.name + "\": ";
   std::string properties;
   for (const ExtraField& member : tool.parameters.members) {
     if (member.name == "properties") properties = member.value.text;
@@ -169,13 +195,6 @@ void Oddities::tool(const ToolTable& tool, std::size_t i) {
     const std::string name = tool.url.substr(open + 1, close - open - 1);
     if (!json::member_json(properties, name).empty()) continue;
     add(at("tool", i, "url"), who + "url: there is no parameter " + in_quotes(name));
-  }
-  const bool loopback = tool.url.starts_with("http://127.") ||
-                        tool.url.starts_with("http://localhost") ||
-                        tool.url.starts_with("http://[::1]");
-  if (loopback && tool.addresses.empty()) {
-    add(at("tool", i, "url"),
-        who + "calls to this machine are refused; allow them with addresses = [\"127.0.0.0/8\"]");
   }
 }
 
@@ -196,8 +215,13 @@ std::vector<Mistake> find_missing_files(const Config& config) {
     files.add("capture.dir", config.capture.dir + ": there is no such folder");
   }
   for (std::size_t i = 0; i < config.tools.size(); ++i) {
-    files.readable(at("tool", i, "ca_file"), config.tools[i].ca_file);
-    files.program(at("tool", i, "command"), config.tools[i].command);
+    const ToolTable& tool = config.tools[i];
+    const auto key = [&](std::string_view name) {
+      return tool.skill.empty() ? at("tool", i, name) : std::string("loop.skills");
+    };
+    files.readable(key("ca_file"), tool.ca_file);
+    files.program(key("command"), tool.command, tool.folder);
+    files.sandbox(key("sandbox"), tool);
   }
   for (std::size_t i = 0; i < config.hooks.size(); ++i) {
     files.readable(at("hook", i, "ca_file"), config.hooks[i].ca_file);

@@ -6,8 +6,9 @@
 #include "config/config.h"
 #include "config/config_fields.h"
 #include "config/config_text.h"
+#include "config/dialect_config.h"
 #include "config/mistakes.h"
-#include "dialect/models.h"
+#include "dialect/custom/catalog.h"
 #include "json/writer.h"
 
 namespace callgate::server {
@@ -106,19 +107,23 @@ void print_table(std::string& out, const T& section, Shown shown) {
 }
 
 // What the model's calls are read as, where nobody says it.
-std::string dialect_note(const ModelConfig& model) {
+std::string dialect_note(const ModelConfig& model, const dialect::Catalog& dialects) {
   if (!model.dialect.empty()) return {};
-  const Dialect* chosen = dialect::default_for(model.id.empty() ? model.name : model.id);
+  const Dialect* chosen = dialects.choose_for(model.id.empty() ? model.name : model.id).dialect;
   return "# dialect: " + std::string(chosen == nullptr ? "auto" : chosen->name) +
          (chosen == nullptr ? "\n" : ", by the name of the model\n");
 }
 
 template <class T>
-void print_list(std::string& out, const std::vector<T>& list, Shown shown) {
+void print_list(std::string& out, const std::vector<T>& list, Shown shown,
+                const dialect::Catalog* dialects = nullptr) {
   for (const T& item : list) {
+    if constexpr (requires { item.skill; }) {
+      if (!item.skill.empty()) continue;  // it stands in another file
+    }
     out.append("\n[[").append(Section<T>::name).append("]]\n");
     print_section(out, item, shown);
-    if constexpr (std::is_same_v<T, ModelConfig>) out += dialect_note(item);
+    if constexpr (std::is_same_v<T, ModelConfig>) out += dialect_note(item, *dialects);
   }
 }
 
@@ -139,8 +144,10 @@ std::string print_all(const Config& config, Shown shown) {
   print_list(out, config.hooks, shown);
   print_list(out, config.keys, shown);
   print_list(out, config.prices, shown);
+  print_list(out, config.dialects, shown);
   print_list(out, config.upstreams, shown);
-  print_list(out, config.models, shown);
+  const dialect::Catalog dialects = make_catalog(config);
+  print_list(out, config.models, shown, &dialects);
   if (out.starts_with('\n')) out.erase(0, 1);
   return out;
 }
@@ -228,6 +235,7 @@ std::string print_schema() {
   add_list<HookTable>(out);
   add_list<KeyConfig>(out);
   add_list<PriceConfig>(out);
+  add_list<dialect::Definition>(out);
   add_list<UpstreamConfig>(out);
   add_list<ModelConfig>(out);
   return out + "}}\n";

@@ -67,7 +67,7 @@ parameters = { type = "object" }
     EXPECT_EQ(to_tool_config(table)->parameters.text, R"({"type":"object"})") << table.name;
   }
   EXPECT_THAT(error_of("[[tool]]\nname = \"a\"\nkind = \"htp\"\n"),
-              HasSubstr("tool \"a\": kind must be http, command, mcp or builtin"));
+              HasSubstr("tool \"a\": kind must be http, command, mcp, web_search or builtin"));
   EXPECT_THAT(error_of("[[tool]]\nname = \"a\"\nkind = \"mcp\"\n"), HasSubstr("command or url"));
   EXPECT_THAT(error_of("[[tool]]\nname = \"a\"\nparameters = \"{\"\n"),
               HasSubstr("a JSON object as a string"));
@@ -75,7 +75,8 @@ parameters = { type = "object" }
   const std::string hook = "[[hook]]\nname = \"a\"\nurl = \"http://h/\"\n";
   EXPECT_EQ(error_of(hook + "when = [\"before\", \"after\"]\non_failure = \"allow\"\n"),
             "no error");
-  EXPECT_THAT(error_of(hook + "when = [\"during\"]\n"), HasSubstr("when must be before, after, approval"));
+  EXPECT_THAT(error_of(hook + "when = [\"during\"]\n"),
+              HasSubstr("when must be before, after, approval"));
   EXPECT_THAT(error_of(hook + "on_failure = \"ask\"\n"), HasSubstr("must be deny or allow"));
   EXPECT_THAT(error_of("[[hook]]\nname = \"a\"\n"), HasSubstr("url is missing"));
 }

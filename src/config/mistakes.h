@@ -34,6 +34,8 @@ class SourceLines {
 std::vector<Mistake> find_mistakes(const Config& config);
 // What only shows when files are opened: certificates, scripts, folders, programs.
 std::vector<Mistake> find_missing_files(const Config& config);
+// Golden cases of [[dialect]] tables that do not come out as they should, at one of all cuts.
+std::vector<Mistake> find_golden_failures(const Config& config);
 // What is allowed and is rarely meant.
 std::vector<Mistake> find_oddities(const Config& config);
 
@@ -44,6 +46,8 @@ struct ExaminedConfig {
 };
 // Reads a file to its end, whatever is wrong in it. Without find_missing_files() and find_oddities().
 ExaminedConfig examine_config(const ConfigSource& source);
+// The [[tool]] tables of a file of their own.
+std::vector<ToolTable> read_tool_tables(const std::string& file, std::vector<Mistake>& mistakes);
 // Adds lines and sorts by them; those without one come last.
 void locate(std::vector<Mistake>& mistakes, const SourceLines& lines);
 // `FILE:LINE: message`, one per line.

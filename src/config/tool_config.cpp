@@ -61,7 +61,30 @@ tool::CommandToolConfig command_of(const ToolTable& table) {
   command.output_bytes = table.output_bytes.count;
   command.preview_bytes = table.preview_bytes.count;
   command.pass_context = table.pass_context;
+  if (table.sandbox) {
+    command.sandbox = {.writable = table.sandbox_writable, .network = table.sandbox_network};
+  }
   return command;
+}
+
+Result<tool::SearchToolConfig> search_of(const ToolTable& table) {
+  if (table.url.empty()) return wrong(table, "url is missing");
+  if (auto url = tool::UrlTemplate::parse(table.url); !url) {
+    return wrong(table, url.error().message);
+  }
+  if (table.query_name.empty()) return wrong(table, "query_name must not be empty");
+  if (table.max_results < 1 || table.max_results > 50) {
+    return wrong(table, "max_results: expected 1 to 50, got " + std::to_string(table.max_results));
+  }
+  return tool::SearchToolConfig{.http = http_of(table),
+                                .query_name = table.query_name,
+                                .count_name = table.count_name,
+                                .reply = {.list = table.results,
+                                          .title = table.result_title,
+                                          .url = table.result_url,
+                                          .snippet = table.result_snippet},
+                                .max_results = static_cast<std::size_t>(table.max_results),
+                                .reply_bytes = table.reply_bytes.count};
 }
 
 Result<tool::McpToolConfig> mcp_of(const ToolTable& table) {
@@ -96,6 +119,9 @@ Result<tool::McpToolConfig> mcp_of(const ToolTable& table) {
 }
 
 Result<void> set_how(tool::ToolConfig& config, const ToolTable& table) {
+  if (table.sandbox && table.kind != "command") {
+    return wrong(table, "sandbox is for kind command, got " + table.kind);
+  }
   if (table.kind == "http") {
     if (table.url.empty()) return wrong(table, "url is missing");
     if (auto url = tool::UrlTemplate::parse(table.url); !url) {
@@ -104,15 +130,27 @@ Result<void> set_how(tool::ToolConfig& config, const ToolTable& table) {
     config.how = http_of(table);
   } else if (table.kind == "command") {
     if (table.command.empty()) return wrong(table, "command is missing");
+    if (!table.sandbox && (!table.sandbox_writable.empty() || table.sandbox_network)) {
+      return wrong(table, "sandbox_writable and sandbox_network need sandbox = true");
+    }
+    for (const std::string& folder : table.sandbox_writable) {
+      if (!folder.starts_with('/')) {
+        return wrong(table, "sandbox_writable: expected whole paths, got \"" + folder + "\"");
+      }
+    }
     config.how = command_of(table);
+  } else if (table.kind == "web_search") {
+    auto search = search_of(table);
+    if (!search) return tl::unexpected(search.error());
+    config.how = std::move(*search);
   } else if (table.kind == "mcp") {
     auto mcp = mcp_of(table);
     if (!mcp) return tl::unexpected(mcp.error());
     config.how = std::move(*mcp);
   } else if (table.kind == "builtin") {
-    config.how = tool::BuiltinToolConfig{.builtin = table.builtin};
+    config.how = tool::BuiltinToolConfig{.builtin = table.builtin, .text = table.instructions};
   } else {
-    return wrong(table, "kind must be http, command, mcp or builtin");
+    return wrong(table, "kind must be http, command, mcp, web_search or builtin");
   }
   return {};
 }

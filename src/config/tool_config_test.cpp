@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/mistakes.h"
+
 namespace callgate::server::tool_config_test {
 namespace {
 
@@ -237,6 +239,57 @@ TEST(LoopOptions, have_every_key_of_the_table) {
   EXPECT_EQ(to_loop_options(config)->parallel, 20u);
   config.max_calls = std::int64_t{1} << 40;
   EXPECT_EQ(to_loop_options(config)->max_calls, UINT32_MAX);
+}
+
+TEST(ToolConfig, reads_a_web_search_and_says_what_is_wrong_with_one) {
+  ToolTable table;
+  table.name = "search";
+  table.kind = "web_search";
+  const auto message = [&] {
+    const auto made = to_tool_config(table);
+    return made ? std::string() : made.error().message;
+  };
+  EXPECT_EQ(message(), "tool \"search\": url is missing");
+  table.url = "https://search.example/";
+  table.max_results = 51;
+  EXPECT_EQ(message(), "tool \"search\": max_results: expected 1 to 50, got 51");
+  table.max_results = 3;
+  table.results = "web.results";
+  table.headers = {{"x-key", "k"}};
+  const auto made = to_tool_config(table);
+  ASSERT_TRUE(made) << made.error().message;
+  const auto& search = std::get<tool::SearchToolConfig>(made->how);
+  EXPECT_EQ(search.reply.list, "web.results");
+  EXPECT_EQ(search.max_results, 3u);
+  EXPECT_EQ(search.http.headers.size(), 1u);
+}
+
+TEST(ToolConfig, reads_a_sandbox_which_only_commands_have) {
+  ToolTable table;
+  table.name = "run";
+  table.kind = "command";
+  table.command = {"true"};
+  const auto message = [&] {
+    const auto made = to_tool_config(table);
+    return made ? std::string() : made.error().message;
+  };
+  table.sandbox_writable = {"scratch"};
+  EXPECT_EQ(message(), "tool \"run\": sandbox_writable and sandbox_network need sandbox = true");
+  table.sandbox = true;
+  EXPECT_EQ(message(), "tool \"run\": sandbox_writable: expected whole paths, got \"scratch\"");
+  table.sandbox_writable = {"/no/such/folder"};
+  const auto made = to_tool_config(table);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(std::get<tool::CommandToolConfig>(made->how).sandbox->writable,
+            std::vector<std::string>{"/no/such/folder"});
+  Config config;
+  config.tools.push_back(table);
+  const std::vector<Mistake> missing = find_missing_files(config);
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].path, "tool[0].sandbox");
+  EXPECT_THAT(missing[0].message, testing::StartsWith("tool \"run\": sandbox: "));
+  table.kind = "http";
+  EXPECT_EQ(message(), "tool \"run\": sandbox is for kind command, got http");
 }
 
 }  // namespace

@@ -12,20 +12,31 @@
 namespace callgate::dialect {
 namespace {
 
-std::unique_ptr<DialectParser> make_auto(const DialectOptions& options) {
-  return std::make_unique<AutoParser>(options, TurnGate::Calls::declared);
+constexpr std::string_view kSpec = "whatever the first opener says";
+
+// The list of a parser: what was given, or that of this library.
+const WatchList& list_of(const void* data) {
+  return data == nullptr ? watch_list() : *static_cast<const WatchList*>(data);
+}
+
+std::unique_ptr<DialectParser> make_auto(const void* list, const DialectOptions& options) {
+  return std::make_unique<AutoParser>(options, TurnGate::Calls::declared, list_of(list));
 }
 
 }  // namespace
 
 extern const Dialect automatic;
-constinit const Dialect automatic{
-    .name = "auto", .spec = "whatever the first opener says", .make = make_auto};
+constinit const Dialect automatic{.name = "auto", .spec = kSpec, .make = {make_auto, nullptr}};
+
+Dialect automatic_with(const WatchList& list) {
+  return {.name = "auto", .spec = kSpec, .make = {make_auto, &list}};
+}
 
 std::unique_ptr<DialectParser> make_without_calls(const Dialect& dialect,
                                                   const DialectOptions& options) {
-  if (&dialect == &automatic) {
-    return std::make_unique<AutoParser>(options, TurnGate::Calls::none);
+  if (dialect.make.calls(make_auto)) {
+    return std::make_unique<AutoParser>(options, TurnGate::Calls::none,
+                                        list_of(dialect.make.data()));
   }
   std::unique_ptr<DialectParser> parser = dialect.make(options);
   if (dynamic_cast<AuditedParser*>(parser.get()) == nullptr) return parser;

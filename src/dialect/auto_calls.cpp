@@ -105,7 +105,7 @@ void AutoParser::begin_turn(const Sign& sign) {
 
 // What the turn's reasoning says about its dialect does not make ordinary text a marker of calls.
 TurnGate::Calls AutoParser::turn_calls() const {
-  if (calls_ == TurnGate::Calls::none || !calls_in_text(dialect_)) return calls_;
+  if (calls_ == TurnGate::Calls::none || !list_.calls_in_text(dialect_)) return calls_;
   const bool refused = options_.special_tokens_only || channel_ != Channel::text;
   return refused ? TurnGate::Calls::none : TurnGate::Calls::on_lines;
 }
@@ -117,7 +117,7 @@ DialectOptions AutoParser::inner_options() {
 }
 
 std::unique_ptr<AuditedParser> AutoParser::make(std::string_view dialect, Channel start) {
-  const Dialect& picked = *find(dialect);
+  const Dialect& picked = list_.dialect(dialect);
   DialectOptions options = inner_options();
   options.start = start;
   if (picked.commit == Commit::whole_call) options.commit = Commit::whole_call;

@@ -161,8 +161,7 @@ void AutoParser::take_found(const MarkerScan::Result& found) {
   take_prose(found.held);
   take_prose(found.before);
   if (found.marker == MarkerSet::kNone) return;
-  const WatchList& list = watch_list();
-  take_marker(list.watched[found.marker], list.set.text(found.marker));
+  take_marker(list_.watched[found.marker], list_.set.text(found.marker));
   consume(found.replay);
 }
 
@@ -192,7 +191,7 @@ void AutoParser::take_marker(const Watched& watched, std::string_view text) {
   if (watched.role != Watched::Role::tail) leave_lead();
   switch (watched.role) {
     case Watched::Role::sign:
-      take_sign(auto_signs()[watched.index], text);
+      take_sign(list_.signs[watched.index], text);
       break;
     case Watched::Role::section_end:
       in_refused_section_ = false;

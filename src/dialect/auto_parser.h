@@ -18,9 +18,12 @@ namespace callgate::dialect {
 
 class AutoParser final : public AuditedParser {
  public:
-  AutoParser(const DialectOptions& options, TurnGate::Calls calls)
+  // REQUIRES: `list` outlives the parser.
+  AutoParser(const DialectOptions& options, TurnGate::Calls calls,
+             const WatchList& list = watch_list())
       : options_(options),
         calls_(calls),
+        list_(list),
         out_(options.commit, options.max_held_back),
         block_(options.tools),
         relay_(options.explain),
@@ -91,8 +94,9 @@ class AutoParser final : public AuditedParser {
 
   DialectOptions options_;
   TurnGate::Calls calls_;
+  const WatchList& list_;
   EventSink* sink_ = nullptr;
-  MarkerScan scan_{watch_list().set};
+  MarkerScan scan_{list_.set};
   CodeContext context_;
   Output out_;
   CallBlock block_;
@@ -119,5 +123,8 @@ class AutoParser final : public AuditedParser {
   Audit called_;  // of blocks whose calls left
   mutable Audit audit_;
 };
+
+// `auto` with other dialects beside those of this library. REQUIRES: `list` outlives the dialect and its parsers.
+Dialect automatic_with(const WatchList& list);
 
 }  // namespace callgate::dialect

@@ -112,24 +112,34 @@ std::span<const std::string_view> auto_section_ends() { return kSectionEnds; }
 std::span<const Envelope> auto_reasoning() { return kReasoningSigns; }
 std::span<const std::string_view> auto_tails() { return kTails; }
 
-bool calls_in_text(std::string_view dialect) {
-  return std::any_of(std::begin(kSigns), std::end(kSigns), [&](const Sign& sign) {
+WatchList::WatchList(std::vector<OwnSigns> added) : set(texts(added)) {}
+
+const Dialect& WatchList::dialect(std::string_view name) const {
+  for (const Dialect* each : own) {
+    if (each->name == name) return *each;
+  }
+  return *find(name);
+}
+
+bool WatchList::calls_in_text(std::string_view dialect) const {
+  return std::any_of(signs.begin(), signs.end(), [&](const Sign& sign) {
     return sign.dialect == dialect && sign.kind == SignKind::text;
   });
 }
 
-WatchList::WatchList() : set(texts()) {}
-
-std::vector<std::string_view> WatchList::texts() {
+std::vector<std::string_view> WatchList::texts(const std::vector<OwnSigns>& added) {
   std::vector<std::string_view> all;
   const auto add = [&](std::string_view text, Watched::Role role, std::size_t index) {
-    if (text.empty()) return;
+    if (text.empty() || std::find(all.begin(), all.end(), text) != all.end()) return;
     all.push_back(text);
     watched.push_back({role, index});
   };
-  for (std::size_t i = 0; i < auto_signs().size(); ++i) {
-    add(auto_signs()[i].text, Watched::Role::sign, i);
+  for (const OwnSigns& each : added) {
+    own.push_back(each.dialect);
+    signs.insert(signs.end(), each.signs.begin(), each.signs.end());
   }
+  signs.insert(signs.end(), std::begin(kSigns), std::end(kSigns));
+  for (std::size_t i = 0; i < signs.size(); ++i) add(signs[i].text, Watched::Role::sign, i);
   for (std::size_t i = 0; i < auto_section_ends().size(); ++i) {
     add(auto_section_ends()[i], Watched::Role::section_end, i);
   }
@@ -139,6 +149,13 @@ std::vector<std::string_view> WatchList::texts() {
   }
   for (std::size_t i = 0; i < auto_tails().size(); ++i) {
     add(auto_tails()[i], Watched::Role::tail, i);
+  }
+  // What only the prompt opens is closed by any closer but the first.
+  for (const OwnSigns& each : added) {
+    for (const Envelope& envelope : each.reasoning) {
+      add(envelope.close, Watched::Role::reasoning_close, auto_reasoning().size());
+    }
+    for (const std::string_view tail : each.tails) add(tail, Watched::Role::tail, 0);
   }
   return all;
 }

@@ -39,9 +39,6 @@ struct Sign {
 
 std::span<const Sign> auto_signs();
 
-// The dialect's calls begin with what a person may write.
-bool calls_in_text(std::string_view dialect);
-
 // The first opens at the start of a turn; the prompt may have opened any of them.
 std::span<const Envelope> auto_reasoning();
 
@@ -58,15 +55,31 @@ struct Watched {
   std::size_t index;
 };
 
-// All of the above as one set of markers; watched[i] says what marker i is.
-struct WatchList {
-  WatchList();
+// What a dialect beyond those of this library adds. REQUIRES: the dialect and all texts outlive the list.
+struct OwnSigns {
+  const Dialect* dialect = nullptr;
+  std::vector<Sign> signs;
+  std::vector<Envelope> reasoning;
+  std::vector<std::string_view> tails;
+};
 
+// All of the above as one set of markers; watched[i] says what marker i is. A sign of an own dialect replaces one of this
+// library's with the same text.
+struct WatchList {
+  explicit WatchList(std::vector<OwnSigns> own = {});
+
+  // The dialect of a sign. REQUIRES: it is known.
+  const Dialect& dialect(std::string_view name) const;
+  // The dialect's calls begin with what a person may write.
+  bool calls_in_text(std::string_view dialect) const;
+
+  std::vector<const Dialect*> own;
+  std::vector<Sign> signs;
   std::vector<Watched> watched;
   MarkerSet set;
 
  private:
-  std::vector<std::string_view> texts();
+  std::vector<std::string_view> texts(const std::vector<OwnSigns>& added);
 };
 
 // One per thread, so that nothing is locked.

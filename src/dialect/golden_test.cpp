@@ -113,7 +113,7 @@ TEST(Registry, is_sorted_by_name_and_complete) {
   for (const Dialect* dialect : all()) {
     EXPECT_EQ(find(dialect->name), dialect);
     EXPECT_FALSE(dialect->spec.empty()) << dialect->name;
-    EXPECT_NE(dialect->make, nullptr) << dialect->name;
+    EXPECT_TRUE(dialect->make) << dialect->name;
   }
   EXPECT_EQ(find("no_such_dialect"), nullptr);
 }

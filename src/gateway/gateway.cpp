@@ -294,7 +294,7 @@ Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view 
   const net::RequestHead& head = ask.exchange.head();
   const std::string_view header = head.headers.find("x-callgate-dialect").value_or("");
   Result<DialectChoice> dialect = model->dialect;
-  if (!header.empty()) dialect = choose_dialect(*model->config, header);
+  if (!header.empty()) dialect = choose_dialect(ask.snapshot->dialects, *model->config, header);
   if (!dialect) return tl::unexpected(dialect.error());
   if (!model->config->output_by_client.empty()) {
     choose_output(model->policy, head.headers.find("user-agent").value_or(""),

@@ -18,27 +18,27 @@ TEST(ChooseDialect, prefers_header_then_configuration_then_model_name) {
   ModelConfig model;
   model.name = "my-kimi";
   model.id = "moonshotai/Kimi-K2-Thinking";
-  EXPECT_EQ(name_of(choose_dialect(model, "")), "kimi_k2");
-  EXPECT_TRUE(choose_dialect(model, "")->is_default);
+  EXPECT_EQ(name_of(choose_dialect(dialect::Catalog(), model, "")), "kimi_k2");
+  EXPECT_TRUE(choose_dialect(dialect::Catalog(), model, "")->is_default);
   model.dialect = "hermes";
-  EXPECT_EQ(name_of(choose_dialect(model, "")), "hermes");
-  EXPECT_FALSE(choose_dialect(model, "")->is_default);
-  EXPECT_EQ(name_of(choose_dialect(model, "native")), "native");
-  EXPECT_FALSE(choose_dialect(model, "klingon"));
+  EXPECT_EQ(name_of(choose_dialect(dialect::Catalog(), model, "")), "hermes");
+  EXPECT_FALSE(choose_dialect(dialect::Catalog(), model, "")->is_default);
+  EXPECT_EQ(name_of(choose_dialect(dialect::Catalog(), model, "native")), "native");
+  EXPECT_FALSE(choose_dialect(dialect::Catalog(), model, "klingon"));
 }
 
 TEST(ChooseDialect, reads_an_unknown_model_as_auto) {
   ModelConfig model;
   model.name = "nobody-knows";
-  EXPECT_EQ(name_of(choose_dialect(model, "")), "auto");
+  EXPECT_EQ(name_of(choose_dialect(dialect::Catalog(), model, "")), "auto");
 }
 
 TEST(ChooseDialect, takes_the_longest_pattern_of_a_model_name) {
   ModelConfig model;
   model.name = "Qwen3-Coder-30B";
-  EXPECT_EQ(name_of(choose_dialect(model, "")), "qwen3_coder");
+  EXPECT_EQ(name_of(choose_dialect(dialect::Catalog(), model, "")), "qwen3_coder");
   model.name = "Qwen3-32B";
-  EXPECT_EQ(name_of(choose_dialect(model, "")), "hermes");
+  EXPECT_EQ(name_of(choose_dialect(dialect::Catalog(), model, "")), "hermes");
 }
 
 constexpr std::string_view kQuestion =

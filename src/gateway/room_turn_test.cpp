@@ -124,5 +124,28 @@ TEST_F(RoomTurnTest, keeps_what_was_said_before_its_upstream_failed) {
   EXPECT_THAT(outcome.response, HasSubstr("Hello there."));
 }
 
+TEST_F(RoomTurnTest, shows_the_plan_that_the_model_keeps) {
+  TestGateway gateway(loop_, config() +
+                                 "[[tool]]\nname = \"plan\"\nkind = \"builtin\"\n"
+                                 "builtin = \"plan\"\n");
+  server_.then({.pieces = {R"(data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,)"
+                           R"("id":"c","type":"function","function":{"name":"plan","arguments":)"
+                           R"("{\"steps\":[{\"step\":\"Look\",\"state\":\"done\"}]}"}}]},)"
+                           "\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n"}});
+  server_.then({.pieces = {std::string(kHello), std::string(kStop)}});
+  auto asked = work(gateway);
+  const std::vector<std::string> all{"*"};
+  asked->choice.tools =
+      loop_tools(*gateway.world().tools->catalogue(), asked->job.snapshot->config, all);
+  asked->choice.options.show_tool_calls = true;  // as rooms ask for
+  EXPECT_EQ(room_->post(RoomAsk("msg_1", {"\"hi\""}, std::move(asked))), Room::Place::first);
+  gateway.run(play_room(gateway.gateway().desk().turn_host(), room_));
+  std::string said;
+  for (const RoomFramePtr& frame : room_->take(*subscriber_, SIZE_MAX).frames) {
+    said.append(frame->json()).append("\n");
+  }
+  EXPECT_THAT(said, HasSubstr("Plan, 1 of 1 done:"));
+}
+
 }  // namespace
 }  // namespace callgate::server::room_turn_test

@@ -38,7 +38,7 @@ std::string print_facts(const Ask& ask) {
   object.string("version", kVersion);
   object.boolean("demo", is_demo(config));
   object.boolean("store", config.store.url != "none");
-  append_names(object.key("dialects"), dialect::all(),
+  append_names(object.key("dialects"), ask.snapshot->dialects.all(),
                [](const Dialect* each) { return each->name; });
   append_names(object.key("wires"), upstream::all(),
                [](const WireFormat* each) { return each->name; });
@@ -81,6 +81,11 @@ net::Task<> answer_beside(Desk& desk, Ask& ask, QueryPool::Work work) {
   co_await respond_json(ask, 200, *answer);
 }
 
+// Kept while a thread reads with them, whatever a reload does.
+std::shared_ptr<const dialect::Catalog> dialects_of(const Ask& ask) {
+  return {ask.snapshot, &ask.snapshot->dialects};
+}
+
 net::Task<> show_turn(Desk& desk, Ask& ask) {
   const std::string id = percent_decoded(ask.exchange.head().path.substr(kLivePath.size()));
   auto found = co_await find_recording(desk, id, key_of(ask));
@@ -89,15 +94,18 @@ net::Task<> show_turn(Desk& desk, Ask& ask) {
     co_return co_await desk.refuse(ask, missing);
   }
   const auto job = std::make_shared<CaptureJob>(std::move(*found));
-  QueryPool::Work work = [job]() -> Result<std::string> { return print_turn(std::move(*job)); };
+  QueryPool::Work work = [job, dialects = dialects_of(ask)]() -> Result<std::string> {
+    return print_turn(std::move(*job), dialects.get());
+  };
   co_await answer_beside(desk, ask, std::move(work));
 }
 
 net::Task<> replay_turn(Desk& desk, Ask& ask) {
   const auto body = co_await read_body(desk.world, ask);
   if (!body) co_return co_await desk.refuse(ask, body.error());
-  const auto question = read_replay_question(*body);
+  auto question = read_replay_question(*body);
   if (!question) co_return co_await desk.refuse(ask, question.error());
+  question->dialects = dialects_of(ask);
   const auto job = std::make_shared<std::optional<CaptureJob>>();
   if (!question->request.empty()) {
     *job = co_await find_recording(desk, question->request, key_of(ask));
@@ -113,8 +121,9 @@ net::Task<> replay_turn(Desk& desk, Ask& ask) {
 net::Task<> parse_text(Desk& desk, Ask& ask) {
   const auto body = co_await read_body(desk.world, ask);
   if (!body) co_return co_await desk.refuse(ask, body.error());
-  const auto question = read_parse_question(*body);
+  auto question = read_parse_question(*body);
   if (!question) co_return co_await desk.refuse(ask, question.error());
+  question->dialects = dialects_of(ask);
   QueryPool::Work work = [asked = *question] { return answer_parse(asked); };
   co_await answer_beside(desk, ask, std::move(work));
 }

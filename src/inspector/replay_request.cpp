@@ -64,12 +64,14 @@ Result<void> read_replay_member(json::Reader& in, std::string_view key, ReplayQu
 
 Result<replay::ReplayCase> load_turn(const ReplayQuestion& question,
                                      std::optional<CaptureJob> job) {
-  if (job) return replay::to_replay_case(masked_record(std::move(*job)), question.round);
+  if (job)
+    return replay::to_replay_case(masked_record(std::move(*job)), question.round,
+                                  question.dialects.get());
   const std::string& bytes = *question.bytes;
   if (!looks_like_capture(bytes)) return replay::to_replay_case(bytes, question.wire, "");
   const auto record = read_capture(bytes);
   if (!record) return tl::unexpected(record.error());
-  return replay::to_replay_case(*record, question.round);
+  return replay::to_replay_case(*record, question.round, question.dialects.get());
 }
 
 Result<replay::ReplayCase> make_turn(const ReplayQuestion& question,
@@ -78,7 +80,8 @@ Result<replay::ReplayCase> make_turn(const ReplayQuestion& question,
   if (!turn) return turn;
   if (question.tools) turn->request.tools = *question.tools;
   if (!question.dialect.empty()) {
-    if (auto set = set_dialect(*turn, question.dialect); !set) return tl::unexpected(set.error());
+    if (auto set = set_dialect(*turn, question.dialect, question.dialects.get()); !set)
+      return tl::unexpected(set.error());
   }
   if (!question.protocol.empty()) {
     if (auto set = set_protocol(*turn, question.protocol); !set) return tl::unexpected(set.error());
@@ -207,7 +210,9 @@ Result<std::string> answer_parse(const ParseQuestion& question) {
               [&](const auto& found) { json::append_string(ranked, found.dialect); });
   std::string& data = object.key("data");
   data += '[';
-  for (const Dialect* dialect : dialect::all()) {
+  input.dialects = question.dialects.get();
+  for (const Dialect* dialect :
+       question.dialects == nullptr ? dialect::all() : question.dialects->all()) {
     if (dialect->name == "native") continue;
     input.dialect = dialect->name;
     replay::Explanation explanation(dialect->name);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include "callgate/request.h"
 #include "callgate/result.h"
+#include "dialect/custom/catalog.h"
 #include "recorder/capture_writer.h"
 #include "replay/parse_case.h"
 
@@ -30,6 +32,7 @@ struct ReplayQuestion {
   std::vector<std::pair<std::string, std::string>> policy;
   std::optional<std::vector<ToolSpec>> tools;  // instead of the request's
   bool golden = false;                         // the files of a golden case instead of the anatomy
+  std::shared_ptr<const dialect::Catalog> dialects = {};  // nullptr: those of the library
 };
 Result<ReplayQuestion> read_replay_question(std::string_view body);
 // `job`: the recording of the turn that the question names.
@@ -39,6 +42,7 @@ struct ParseQuestion {
   std::string text;
   std::vector<ToolSpec> tools;
   std::string split = "whole";
+  std::shared_ptr<const dialect::Catalog> dialects = {};  // nullptr: those of the library
 };
 // Every dialect reads it, so it may not be as long as a turn.
 inline constexpr std::size_t kMaxParsedText = std::size_t{256} << 10;

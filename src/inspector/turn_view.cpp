@@ -130,10 +130,10 @@ void append_written(std::string& out, const CaptureRecord& record) {
 
 // `pipeline`: what the round was made with; nullptr: it did not get that far.
 void append_round(std::string& out, const CaptureRecord& record, std::size_t round,
-                  const CapturedPipeline* pipeline) {
+                  const CapturedPipeline* pipeline, const dialect::Catalog* dialects) {
   json::ObjectWriter object(out);
   if (pipeline != nullptr) append_pipeline(object.key("pipeline"), *pipeline);
-  const auto turn = replay::to_replay_case(record, round);
+  const auto turn = replay::to_replay_case(record, round, dialects);
   if (turn) {
     replay::append_json(object.key("anatomy"), replay::dissect(*turn));
   } else {
@@ -142,14 +142,15 @@ void append_round(std::string& out, const CaptureRecord& record, std::size_t rou
   object.close();
 }
 
-void append_rounds(std::string& out, const CaptureRecord& record) {
+void append_rounds(std::string& out, const CaptureRecord& record,
+                   const dialect::Catalog* dialects) {
   out += '[';
   if (record.rounds.empty()) {
-    append_round(out, record, 0, record.pipeline ? &*record.pipeline : nullptr);
+    append_round(out, record, 0, record.pipeline ? &*record.pipeline : nullptr, dialects);
   }
   for (std::size_t i = 0; i < record.rounds.size(); ++i) {
     if (i > 0) out += ',';
-    append_round(out, record, i + 1, &record.rounds[i].pipeline);
+    append_round(out, record, i + 1, &record.rounds[i].pipeline, dialects);
   }
   out += ']';
 }
@@ -177,7 +178,7 @@ net::Task<std::optional<CaptureJob>> find_recording(Desk& desk, std::string requ
   co_return desk.world.recent_captures.find_job(request, key);
 }
 
-std::string print_turn(CaptureJob job) {
+std::string print_turn(CaptureJob job, const dialect::Catalog* dialects) {
   const std::string key = job.key;
   const CaptureRecord record = masked_record(std::move(job));
   std::string out;
@@ -202,7 +203,7 @@ std::string print_turn(CaptureJob job) {
   }
   heads += ']';
   append_written(object.key("written"), record);
-  append_rounds(object.key("rounds"), record);
+  append_rounds(object.key("rounds"), record, dialects);
   object.close();
   return out;
 }

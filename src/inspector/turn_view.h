@@ -17,7 +17,7 @@ net::Task<std::optional<CaptureJob>> find_recording(Desk& desk, std::string requ
                                                     std::string key);
 
 // The JSON of GET /v1/live/ID. Secrets are masked.
-std::string print_turn(CaptureJob job);
+std::string print_turn(CaptureJob job, const dialect::Catalog* dialects = nullptr);
 
 Error no_recording(std::string_view request);
 

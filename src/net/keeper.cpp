@@ -37,15 +37,6 @@ void drop_capabilities() {
   }
 }
 
-void limit_self(char** argv) {
-  constexpr std::array kResources = {RLIMIT_CPU, RLIMIT_AS, RLIMIT_NOFILE, RLIMIT_FSIZE};
-  for (std::size_t i = 0; i < kResources.size(); ++i) {
-    const rlim_t most = std::strtoull(argv[2 + i], nullptr, 10);
-    const rlimit both{.rlim_cur = most, .rlim_max = most};
-    if (most != 0) ::setrlimit(kResources[i], &both);
-  }
-}
-
 [[noreturn]] void become_program(char** argv, char** environment) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setpgid(0, 0);
@@ -56,7 +47,7 @@ void limit_self(char** argv) {
     ::dprintf(2, "cannot run in %s: %s\n", argv[1], std::strerror(errno));
     ::_exit(kCannotRun);
   }
-  limit_self(argv);
+  limit_self(argv + 2);
   ::execve(argv[kFirstArgument - 1], argv + kFirstArgument, environment);
   ::dprintf(2, "cannot run %s: %s\n", argv[kFirstArgument - 1], std::strerror(errno));
   ::_exit(kCannotRun);
@@ -188,15 +179,25 @@ void note_child(int) {}
 
 }  // namespace
 
+void limit_self(char** words) {
+  constexpr std::array kResources = {RLIMIT_CPU, RLIMIT_AS, RLIMIT_NOFILE, RLIMIT_FSIZE};
+  for (std::size_t i = 0; i < kResources.size(); ++i) {
+    const rlim_t most = std::strtoull(words[i], nullptr, 10);
+    const rlimit both{.rlim_cur = most, .rlim_max = most};
+    if (most != 0) ::setrlimit(kResources[i], &both);
+  }
+}
+
+std::vector<std::string> limit_words(const ProcessLimits& limits) {
+  return {std::to_string(limits.cpu_seconds), std::to_string(limits.memory_bytes),
+          std::to_string(limits.open_files), std::to_string(limits.file_bytes)};
+}
+
 std::vector<std::string> keeper_command(const ProcessOptions& options, const std::string& program) {
-  const ProcessLimits& limits = options.limits;
-  std::vector<std::string> command = {kKeeperName,
-                                      options.folder,
-                                      std::to_string(limits.cpu_seconds),
-                                      std::to_string(limits.memory_bytes),
-                                      std::to_string(limits.open_files),
-                                      std::to_string(limits.file_bytes),
-                                      program};
+  std::vector<std::string> command = {kKeeperName, options.folder};
+  const std::vector<std::string> limits = limit_words(options.limits);
+  command.insert(command.end(), limits.begin(), limits.end());
+  command.push_back(program);
   command.insert(command.end(), options.command.begin(), options.command.end());
   return command;
 }

@@ -15,12 +15,18 @@
 namespace callgate::net {
 
 struct ProcessOptions;
+struct ProcessLimits;
 
 inline constexpr const char* kKeeperName = "callgate-keeper";
 inline constexpr int kKeeperControl = 3;
 
 // How to start the keeper for a program.
 std::vector<std::string> keeper_command(const ProcessOptions& options, const std::string& program);
+
+// Four words: the CPU seconds, bytes of memory, open files and bytes of a file that this process may use from now on; 0: as
+// before.
+void limit_self(char** words);
+std::vector<std::string> limit_words(const ProcessLimits& limits);
 
 // Keeps what this process has in memory and in its environment from programs of the same user: its memory is not dumpable,
 // so that /proc/PID/environ, /proc/PID/mem and ptrace() are closed to them. Costs core dumps.

@@ -140,6 +140,12 @@ Result<std::unique_ptr<Process>> Process::start(Loop& loop, const ProcessOptions
   SpawnPlan spawn;
   plan(spawn, input.read.get(), output.write.get(), errors.write.get(), control.read.get());
   std::vector<std::string> arguments = keeper_command(options, *program);
+  if (options.sandbox) {
+    ProcessOptions enclosed = options;
+    enclosed.command = sandbox_command(*options.sandbox, options.limits, *program, options.command);
+    enclosed.limits = {};
+    arguments = keeper_command(enclosed, "/proc/self/exe");
+  }
   std::vector<std::string> variables;
   for (const auto& [name, value] : options.environment) variables.push_back(name + "=" + value);
   pid_t pid = -1;

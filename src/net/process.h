@@ -17,6 +17,7 @@
 #include "net/loop.h"
 #include "net/owned_fd.h"
 #include "net/pipe.h"
+#include "net/sandbox.h"
 #include "net/task.h"
 
 namespace callgate::net {
@@ -37,6 +38,7 @@ struct ProcessOptions {
   std::string folder;                                            // to run in; empty: ours
   std::size_t last_words = 4096;  // bytes of its standard error that are kept, the last ones
   ProcessLimits limits;
+  std::optional<SandboxOptions> sandbox = {};  // to run it in; it does not run without
 };
 
 class Process {

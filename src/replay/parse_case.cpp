@@ -195,7 +195,7 @@ Result<void> parse_line(std::string_view line, ParseCase& into) {
 }
 
 Result<EventLog> run_case(const ParseCase& input, const Split& split, Explainer* explain) {
-  const Dialect* dialect = dialect::find(input.dialect);
+  const Dialect* dialect = dialect::find_in(input.dialects, input.dialect);
   if (dialect == nullptr) {
     return wrong("dialect: there is no \"" + input.dialect + "\", see `callgate dialects`");
   }
@@ -279,6 +279,7 @@ std::string print_survey(const ParseCase& input, const Survey& survey) {
 
 std::string answer_line(std::string_view line, const BatchOptions& options) {
   ParseCase input;
+  input.dialects = options.dialects;
   if (options.all_dialects) input.dialect = kAllDialects;
   const auto parsed = parse_line(line, input);
   if (!parsed) return print_failure(input, parsed.error());

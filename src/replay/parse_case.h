@@ -15,6 +15,7 @@
 #include "callgate/request.h"
 #include "callgate/result.h"
 #include "chat/event_log.h"
+#include "dialect/custom/catalog.h"
 #include "replay/dialect_survey.h"
 #include "replay/explanation.h"
 
@@ -40,6 +41,7 @@ struct ParseCase {
   Channel channel = Channel::text;
   bool reasoning_open = false;
   std::optional<Commit> commit;
+  const dialect::Catalog* dialects = nullptr;  // nullptr: those of this library
 };
 
 // One line of the batch form. `id_json` is filled as soon as it is known, also when the rest is wrong.
@@ -63,6 +65,7 @@ struct BatchOptions {
   Emit emit = Emit::message;
   bool explain = false;
   bool all_dialects = false;  // survey every line, as a line does that names the dialect `all`
+  const dialect::Catalog* dialects = nullptr;
 };
 // The result line of one line of the batch form.
 std::string answer_line(std::string_view line, const BatchOptions& options);

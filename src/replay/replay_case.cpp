@@ -30,13 +30,17 @@ std::function<std::int64_t()> again(std::vector<std::int64_t> times) {
   };
 }
 
-Result<PipelineOptions> to_options(const CapturedPipeline& words) {
+Result<PipelineOptions> to_options(const CapturedPipeline& words,
+                                   const dialect::Catalog* dialects) {
   PipelineOptions options;
   options.wire = words.wire;
   options.protocol = words.protocol;
   if (words.dialect != "native") {
-    options.dialect = dialect::find(words.dialect);
-    if (options.dialect == nullptr) return refuse("there is no dialect \"" + words.dialect + "\"");
+    options.dialect = dialect::find_in(dialects, words.dialect);
+    if (options.dialect == nullptr) {
+      return refuse("there is no dialect \"" + words.dialect +
+                    "\"; one of your own needs the configuration that defines it");
+    }
   }
   options.dialect_is_default = words.dialect_is_default;
   if (!words.commit.empty()) {
@@ -156,7 +160,8 @@ std::string excerpt(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-Result<ReplayCase> to_replay_case(const CaptureRecord& record, std::size_t round) {
+Result<ReplayCase> to_replay_case(const CaptureRecord& record, std::size_t round,
+                                  const dialect::Catalog* dialects) {
   if (round > record.rounds.size()) {
     return refuse("the capture has " + std::to_string(record.rounds.size()) + " rounds");
   }
@@ -190,7 +195,7 @@ Result<ReplayCase> to_replay_case(const CaptureRecord& record, std::size_t round
   const CapturedPipeline* pipeline = record.pipeline ? &*record.pipeline : nullptr;
   if (made.rounds > 0) pipeline = &record.rounds[(round == 0 ? made.rounds : round) - 1].pipeline;
   if (pipeline != nullptr) {
-    auto options = to_options(*pipeline);
+    auto options = to_options(*pipeline, dialects);
     if (!options) return tl::unexpected(options.error());
     made.options = std::move(*options);
   } else if (made.status >= 200 && made.status < 300) {
@@ -240,8 +245,9 @@ Result<void> set_option(ReplayCase& into, std::string_view assignment) {
                 ": expected a policy and its value, such as stop_after_tools=first");
 }
 
-Result<void> set_dialect(ReplayCase& into, std::string_view name) {
-  const Dialect* dialect = dialect::find(name);
+Result<void> set_dialect(ReplayCase& into, std::string_view name,
+                         const dialect::Catalog* dialects) {
+  const Dialect* dialect = dialect::find_in(dialects, name);
   if (dialect == nullptr) {
     return refuse("there is no dialect \"" + std::string(name) + "\", see `callgate dialects`");
   }

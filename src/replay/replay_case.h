@@ -32,7 +32,9 @@ struct ReplayCase {
 
 // Of several attempts the last one counts, as it did then. A tool loop has several turns of the model: `round` says which
 // one, from 1; 0 is the last. What its client got is made of all of them, and is not compared.
-Result<ReplayCase> to_replay_case(const server::CaptureRecord& record, std::size_t round = 0);
+// `dialects` outlives the case; nullptr: those of this library.
+Result<ReplayCase> to_replay_case(const server::CaptureRecord& record, std::size_t round = 0,
+                                  const dialect::Catalog* dialects = nullptr);
 // Upstream bytes that came whole and were closed. `request` is a client's request as openai_chat; when it is empty the
 // usual one of golden cases is taken, streamed if the bytes are frames.
 Result<ReplayCase> to_replay_case(std::string_view upstream_bytes, std::string_view wire,
@@ -40,7 +42,8 @@ Result<ReplayCase> to_replay_case(std::string_view upstream_bytes, std::string_v
 
 // `policy=value`.
 Result<void> set_option(ReplayCase& into, std::string_view assignment);
-Result<void> set_dialect(ReplayCase& into, std::string_view name);
+Result<void> set_dialect(ReplayCase& into, std::string_view name,
+                         const dialect::Catalog* dialects = nullptr);
 Result<void> set_protocol(ReplayCase& into, std::string_view name);
 
 // The failure of an attempt that had no answer to send on.

@@ -8,6 +8,7 @@
 
 #include "json/writer.h"
 #include "tool/arguments.h"
+#include "tool/plan_tool.h"
 
 namespace callgate::tool {
 namespace {
@@ -60,6 +61,25 @@ class TimeTool : public Tool {
   }
 };
 
+constexpr std::string_view kNoParameters =
+    R"({"type":"object","properties":{},"additionalProperties":false})";
+
+// Says what it was given: the instructions of a skill.
+class TextTool : public Tool {
+ public:
+  TextTool(net::Loop& loop, ToolSpec spec, ToolLimits limits, std::string text)
+      : Tool(loop, std::move(spec), limits), text_(std::move(text)) {}
+
+ private:
+  net::Task<ToolResult> perform(const ToolCall&, net::Millis, CancelToken&) override {
+    ToolResult result;
+    result.text = text_;
+    co_return result;
+  }
+
+  const std::string text_;
+};
+
 }  // namespace
 
 Result<std::string> describe_time(std::int64_t unix_seconds, std::string_view utc_offset) {
@@ -84,12 +104,19 @@ Result<std::string> describe_time(std::int64_t unix_seconds, std::string_view ut
 }
 
 Result<std::shared_ptr<Tool>> make_builtin(net::Loop& loop, const ToolConfig& config) {
-  const std::string& builtin = std::get<BuiltinToolConfig>(config.how).builtin;
-  if (builtin != "time") {
-    return fail(ErrorCode::invalid_request, "builtin: \"" + builtin + "\", expected time");
+  const auto& [builtin, text] = std::get<BuiltinToolConfig>(config.how);
+  const bool is_skill = builtin == "skill" && !text.empty();
+  if (builtin == "plan") return make_plan_tool(loop, config);
+  if (builtin != "time" && !is_skill) {
+    return fail(ErrorCode::invalid_request, "builtin: \"" + builtin + "\", expected time or plan");
   }
   ToolSpec spec{
       .name = config.name, .description = config.description, .parameters = config.parameters};
+  if (is_skill) {
+    spec.parameters.text = kNoParameters;
+    return std::shared_ptr<Tool>(
+        std::make_shared<TextTool>(loop, std::move(spec), config.limits, text));
+  }
   if (spec.description.empty()) spec.description = "Gives the current date and time.";
   if (spec.parameters.empty()) spec.parameters.text = kTimeParameters;
   return std::shared_ptr<Tool>(std::make_shared<TimeTool>(loop, std::move(spec), config.limits));

@@ -103,6 +103,10 @@ Result<std::shared_ptr<Tool>> CommandTool::make(net::Loop& loop, const ToolConfi
   if (own.command.empty() || own.command.front().empty()) {
     return fail(ErrorCode::invalid_request, "command: expected a program and its arguments");
   }
+  if (own.sandbox) {
+    const std::string fault = net::sandbox_fault(*own.sandbox);
+    if (!fault.empty()) return fail(ErrorCode::invalid_request, fault);
+  }
   ToolSpec spec{
       .name = config.name, .description = config.description, .parameters = config.parameters};
   return std::shared_ptr<Tool>(new CommandTool(loop, std::move(spec), config.limits, own));
@@ -119,6 +123,7 @@ net::ProcessOptions CommandTool::process(const ToolCall& call) const {
   options.environment = child_environment(config_.pass_environment, config_.environment);
   options.last_words = config_.preview_bytes;
   options.limits = config_.limits;
+  options.sandbox = config_.sandbox;
   if (!config_.pass_context) return options;
   const auto add = [&options](std::string_view field, const std::string& value) {
     const bool whole = value.find('\0') == std::string::npos;

@@ -13,6 +13,7 @@
 #include "callgate/request.h"
 #include "net/loop.h"
 #include "net/process.h"
+#include "net/sandbox.h"
 #include "tool/tool.h"
 
 namespace callgate::tool {
@@ -59,12 +60,35 @@ struct CommandToolConfig {
   std::uint64_t output_bytes = std::uint64_t{16} << 20;  // it may write; then it is killed
   std::size_t preview_bytes = 2048;                      // of its standard error
   bool pass_context = true;                              // as CALLGATE_... variables
+  std::optional<net::SandboxOptions> sandbox;
 
   bool operator==(const CommandToolConfig&) const = default;
 };
 
+// Where the results are in the reply of a search API.
+struct SearchReply {
+  std::string list = "results";  // names of members with dots between; empty: the reply itself
+  std::string title = "title";   // of a result, as the next two
+  std::string url = "url";
+  std::string snippet = "content";
+
+  bool operator==(const SearchReply&) const = default;
+};
+
+struct SearchToolConfig {
+  HttpToolConfig http;  // the request, with `query_name` and `count_name` as arguments
+  std::string query_name = "q";
+  std::string count_name;  // empty: the API is not told how many
+  SearchReply reply;
+  std::size_t max_results = 5;
+  std::size_t reply_bytes = std::size_t{1} << 20;  // a longer reply is an error
+
+  bool operator==(const SearchToolConfig&) const = default;
+};
+
 struct BuiltinToolConfig {
-  std::string builtin;  // `time`
+  std::string builtin;    // `time`, `plan` or `skill`
+  std::string text = {};  // of a skill: its instructions
 
   bool operator==(const BuiltinToolConfig&) const = default;
 };
@@ -102,7 +126,9 @@ struct ToolConfig {
   std::string description;  // not for mcp
   RawJson parameters;       // a JSON schema; not for mcp
   ToolLimits limits;
-  std::variant<HttpToolConfig, CommandToolConfig, McpToolConfig, BuiltinToolConfig> how;
+  std::variant<HttpToolConfig, CommandToolConfig, McpToolConfig, BuiltinToolConfig,
+               SearchToolConfig>
+      how;
 
   bool operator==(const ToolConfig&) const = default;
 };

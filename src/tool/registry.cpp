@@ -4,6 +4,7 @@
 #include "tool/command_tool.h"
 #include "tool/http_tool.h"
 #include "tool/mcp_source.h"
+#include "tool/search_tool.h"
 #include "tool/source.h"
 
 namespace callgate::tool {
@@ -36,11 +37,12 @@ struct Kind {
 };
 
 // In the order of ToolConfig::how.
-constexpr std::array<Kind, 4> kKinds = {{
+constexpr std::array<Kind, 5> kKinds = {{
     {"http", single<HttpTool::make>},
     {"command", single<CommandTool::make>},
     {"mcp", make_mcp_source},
     {"builtin", single<make_builtin>},
+    {"web_search", single<make_search_tool>},
 }};
 static_assert(kKinds.size() == std::variant_size_v<decltype(ToolConfig::how)>);
 

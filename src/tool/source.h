@@ -49,7 +49,7 @@ class ToolSource {
 // REQUIRES: the loop outlives the source; a source that serves runs does, too.
 Result<std::unique_ptr<ToolSource>> make_source(net::Loop& loop, const ToolConfig& config);
 
-// `http`, `command`, `mcp` or `builtin`.
+// `http`, `command`, `mcp`, `builtin` or `web_search`.
 std::string_view kind_name(const ToolConfig& config);
 
 }  // namespace callgate::tool

@@ -1,5 +1,6 @@
 #include "turn/snapshot.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/quoted.h"
@@ -67,8 +68,9 @@ std::vector<std::string> long_enough(std::vector<std::string> secrets) {
 
 }  // namespace
 
-static Snapshot::Model to_model(const ModelConfig& model, const std::vector<std::string>& scrub) {
-  const DialectChoice dialect = *choose_dialect(model, "");
+static Snapshot::Model to_model(const dialect::Catalog& dialects, const ModelConfig& model,
+                                const std::vector<std::string>& scrub) {
+  const DialectChoice dialect = *choose_dialect(dialects, model, "");
   return {.config = &model,
           .dialect = dialect,
           .policy = *to_policy(model),
@@ -76,8 +78,9 @@ static Snapshot::Model to_model(const ModelConfig& model, const std::vector<std:
 }
 
 // A model that no table names.
-static Snapshot::Model to_model(const FoundModel& found, const std::vector<std::string>& scrub) {
-  Snapshot::Model model = to_model(*found.config, scrub);
+static Snapshot::Model to_model(const dialect::Catalog& dialects, const FoundModel& found,
+                                const std::vector<std::string>& scrub) {
+  Snapshot::Model model = to_model(dialects, *found.config, scrub);
   model.own = found.config;
   if (found.effort.empty()) return model;
   constexpr std::string_view kEffort = "reasoning_effort";
@@ -88,15 +91,20 @@ static Snapshot::Model to_model(const FoundModel& found, const std::vector<std::
   return model;
 }
 
-Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header) {
+Result<DialectChoice> choose_dialect(const dialect::Catalog& dialects, const ModelConfig& model,
+                                     std::string_view header) {
   const std::string_view name = header.empty() ? std::string_view(model.dialect) : header;
   DialectChoice choice;
   if (name.empty()) {
     choice.is_default = true;
-    choice.dialect = dialect::default_for(model.id.empty() ? model.name : model.id);
-    if (choice.dialect == nullptr) choice.dialect = dialect::find("auto");
+    choice.dialect = dialects.choose_for(model.id.empty() ? model.name : model.id).dialect;
+    // A prompt cannot teach an own dialect; `auto` reads that and what the prompt shows.
+    const auto own = dialects.own();
+    const bool untaught =
+        model.tools == "prompt" && std::find(own.begin(), own.end(), choice.dialect) != own.end();
+    if (choice.dialect == nullptr || untaught) choice.dialect = dialects.find("auto");
   } else {
-    choice.dialect = dialect::find(name);
+    choice.dialect = dialects.find(name);
     if (choice.dialect == nullptr) {
       return fail(ErrorCode::invalid_request, "header x-callgate-dialect: there is no dialect " +
                                                   in_quotes(name) +
@@ -109,6 +117,7 @@ Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view 
 
 Snapshot::Snapshot(Config given, Access keys, std::shared_ptr<const ModelCatalogue> catalogue)
     : config(std::move(given)),
+      dialects(make_catalog(config)),
       finder(config, std::move(catalogue)),
       access(std::move(keys)),
       loaded_at(std::chrono::duration_cast<std::chrono::seconds>(
@@ -118,7 +127,7 @@ Snapshot::Snapshot(Config given, Access keys, std::shared_ptr<const ModelCatalog
       mask(long_enough(*secrets)) {
   for (const ModelConfig& model : config.models) {
     if (is_pattern(model.name)) continue;
-    const Model known = to_model(model, config.scrub);
+    const Model known = to_model(dialects, model, config.scrub);
     models[model.name] = known;
     for (const std::string& alias : model.aliases) models[alias] = known;
   }
@@ -139,7 +148,7 @@ Result<Snapshot::Model> Snapshot::choose_model(const KeyState* key, std::string_
   const bool allowed = key == nullptr || key->may_use(name);
   if (!allowed) return tl::unexpected(no_model(*this, key, name));
   if (const auto found = models.find(name); found != models.end()) return found->second;
-  if (const auto found = finder.find(name)) return to_model(*found, config.scrub);
+  if (const auto found = finder.find(name)) return to_model(dialects, *found, config.scrub);
   return tl::unexpected(no_model(*this, key, name));
 }
 

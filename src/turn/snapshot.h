@@ -14,6 +14,7 @@
 #include "callgate/result.h"
 #include "capture/secret_mask.h"
 #include "config/config.h"
+#include "config/dialect_config.h"
 #include "dial/call_habits.h"
 #include "dial/learned_pairs.h"
 #include "engine/prepare_request.h"
@@ -26,8 +27,9 @@ struct DialectChoice {
   bool is_default = false;           // nobody chose it
 };
 
-// The dialect of a turn: the header `x-callgate-dialect`, else the configuration, else the model's name, else auto.
-Result<DialectChoice> choose_dialect(const ModelConfig& model, std::string_view header);
+// The dialect of a turn among `dialects`: the header `x-callgate-dialect`, else the configuration, else the model's name, else auto.
+Result<DialectChoice> choose_dialect(const dialect::Catalog& dialects, const ModelConfig& model,
+                                     std::string_view header);
 
 // Immutable but for its counters. A reload replaces it on each event loop; a request keeps the one it began with.
 struct Snapshot {
@@ -52,6 +54,7 @@ struct Snapshot {
   Result<Model> choose_model(const KeyState* key, std::string_view name) const;
 
   const Config config;
+  const dialect::Catalog dialects;  // the built-in ones and those of the configuration
   const ModelFinder finder;
   const Access access;
   const std::int64_t loaded_at;                                   // seconds since 1970

@@ -10,8 +10,11 @@
 namespace callgate::dialect {
 namespace {
 
-constexpr std::string_view kNameKeys[] = {"name", "tool_name", "function_name"};
-constexpr std::string_view kArgumentKeys[] = {"arguments", "parameters", "args", "input"};
+using Keys = std::span<const std::string_view>;
+constexpr std::string_view kUsualNames[] = {"name", "tool_name", "function_name"};
+constexpr std::string_view kUsualArguments[] = {"arguments", "parameters", "args", "input"};
+constexpr Keys kNameKeys = kUsualNames;
+constexpr Keys kArgumentKeys = kUsualArguments;
 // The same, unless the tool has such a parameter.
 constexpr std::string_view kOtherArgumentKeys[] = {"params", "kwargs"};
 // Members that calls have besides; others are not skipped where only the shape tells a call.
@@ -19,7 +22,7 @@ constexpr std::string_view kQuietKeys[] = {"type", "id", "index", "call_id", "to
 // A member beside the arguments is held back until the end of the call, but no more than this.
 constexpr std::size_t kMaxMember = std::size_t{1} << 20;
 
-bool contains(std::span<const std::string_view> keys, std::string_view key) {
+bool contains(Keys keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -50,8 +53,10 @@ void CallObject::begin(Opener::Names names) {
 
 CallObject::Key CallObject::key_of(std::string_view text) const {
   if (contains(keys_.id, text)) return Key::id;
-  if (contains(kNameKeys, text)) return Key::name;
-  if (contains(kArgumentKeys, text)) return Key::arguments;
+  if (contains(keys_.name.empty() ? kNameKeys : keys_.name, text)) return Key::name;
+  if (contains(keys_.arguments.empty() ? kArgumentKeys : keys_.arguments, text)) {
+    return Key::arguments;
+  }
   return text == "function" ? Key::function : Key::other;
 }
 
@@ -157,7 +162,10 @@ bool CallObject::text_closed(Output& out) {
       state_ = State::colon;
       if (keys_.shape == CallKeys::Shape::name_is_key) return take_name_as_key();
       key_ = key_of(text_);
-      if (contains(kOtherArgumentKeys, text_) && !is_parameter(text_)) key_ = Key::arguments;
+      if (key_ == Key::other && keys_.arguments.empty() && contains(kOtherArgumentKeys, text_) &&
+          !is_parameter(text_)) {
+        key_ = Key::arguments;
+      }
       member_key_ = text_;
       if (is_known_key()) return true;
       out.expected("a member of a call, such as \"name\"", Found::word(text_));

@@ -32,7 +32,9 @@ struct CallKeys {
     name_is_key,  // {"f": {}}
   };
   Shape shape = Shape::members;
-  std::span<const std::string_view> id;  // empty: the dialect has no ids
+  std::span<const std::string_view> id;         // empty: the dialect has no ids
+  std::span<const std::string_view> name;       // empty: those that most models write
+  std::span<const std::string_view> arguments;  // the same
 };
 
 class CallObject {

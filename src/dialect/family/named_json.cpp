@@ -66,6 +66,14 @@ std::string joined_id(std::string_view text) {
   return id;
 }
 
+std::shared_ptr<const MarkerSet> make_markers(const Prose& prose, const NamedJson& grammar) {
+  std::vector<std::string_view> texts;
+  for (const Field& field : grammar.fields) texts.push_back(field.marker);
+  texts.push_back(kBrace);
+  for (const std::string_view text : enders(prose)) texts.push_back(text);
+  return std::make_shared<const MarkerSet>(texts);
+}
+
 class NamedJsonReader final : public CallReader {
  public:
   NamedJsonReader(const Prose& prose, const NamedJson& grammar, const DialectOptions& options)
@@ -125,14 +133,10 @@ class NamedJsonReader final : public CallReader {
 // One set per grammar and thread, as for the markers of a turn: openers of declared names are not in it.
 std::shared_ptr<const MarkerSet> NamedJsonReader::markers_of(const Prose& prose,
                                                              const NamedJson& grammar) {
+  if (grammar.storage == NamedJson::Storage::dynamic) return make_markers(prose, grammar);
   thread_local std::unordered_map<const NamedJson*, std::shared_ptr<const MarkerSet>> known;
   std::shared_ptr<const MarkerSet>& markers = known[&grammar];
-  if (markers != nullptr) return markers;
-  std::vector<std::string_view> texts;
-  for (const Field& field : grammar.fields) texts.push_back(field.marker);
-  texts.push_back(kBrace);
-  for (const std::string_view text : enders(prose)) texts.push_back(text);
-  markers = std::make_shared<const MarkerSet>(texts);
+  if (markers == nullptr) markers = make_markers(prose, grammar);
   return markers;
 }
 

@@ -34,13 +34,15 @@ struct Field {
   Slot slot;  // what follows the marker
 };
 
-// Data only; spans must have static storage.
+// Data only; spans must have static storage, or outlive all readers if the grammar says that it is dynamic.
 struct NamedJson {
+  enum class Storage : std::uint8_t { fixed, dynamic };
   Slot first = Slot::name;
   std::span<const Field> fields;
+  Storage storage = Storage::fixed;
 };
 
-// REQUIRES: `grammar` has static storage and goes with one prose, which has too; a request's own copy of that prose, which
+// REQUIRES: `grammar` has the storage that it says and goes with one prose, which has too; a request's own copy of that prose, which
 // outlives the reader, may have more openers of declared names.
 std::unique_ptr<CallReader> make_named_json(const Prose& prose, const NamedJson& grammar,
                                             const DialectOptions& options);

@@ -70,4 +70,24 @@ std::string_view TagTokens::kept(TagPlace place, std::string_view text) const {
   return {};
 }
 
+std::string TagTokens::conflict() const {
+  const auto quoted = [](std::string_view text) { return "\"" + std::string(text) + "\""; };
+  for (const std::vector<TagToken>& tokens : tokens_) {
+    for (const TagToken& token : tokens) {
+      for (const TagToken& other : tokens) {
+        // The same text with another meaning as well, unless only its first meaning counts.
+        const bool prefix = other.text.size() > token.text.size();
+        if (&token == &other || !prefix || !other.text.starts_with(token.text)) continue;
+        return "the marker " + quoted(token.text) + " is the beginning of " + quoted(other.text);
+      }
+    }
+  }
+  for (const TagToken& token : at(TagPlace::value)) {
+    if (!token.text.starts_with('<')) {
+      return "markers around parameters must begin with \"<\", got " + quoted(token.text);
+    }
+  }
+  return {};
+}
+
 }  // namespace callgate::dialect

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -84,6 +85,8 @@ class TagTokens {
   Match match(TagPlace place, std::string_view text, const TagToken*& found) const;
   // The same text in static storage. REQUIRES: it begins a marker.
   std::string_view kept(TagPlace place, std::string_view text) const;
+  // What breaks the rule of TaggedGrammar; empty: nothing does.
+  std::string conflict() const;
 
  private:
   void add(TagPlace place, TagToken::Kind kind, std::span<const std::string_view> texts);
