@@ -9,7 +9,6 @@ find_library(ZSTD_LIBRARY zstd REQUIRED)
 find_path(BROTLI_INCLUDE brotli/decode.h REQUIRED)
 find_library(BROTLI_DECODER brotlidec REQUIRED)
 find_library(BROTLI_ENCODER brotlienc REQUIRED)
-find_package(Boost 1.81 REQUIRED)
 
 # Node's HTTP parser, compiled from the generated sources that Debian's node-llhttp ships.
 find_path(LLHTTP_INCLUDE llhttp.h PATHS /usr/share/include/llhttp REQUIRED)
@@ -23,10 +22,6 @@ if(CALLGATE_SANITIZE)
   add_compile_options(-O0)
 endif()
 
-callgate_pch(callgate_pch_asio <boost/asio/awaitable.hpp> <boost/asio/io_context.hpp> <boost/asio/ip/tcp.hpp>
-  <string> <string_view> <vector> <memory> <optional> <variant> <tl/expected.hpp>)
-target_link_libraries(callgate_pch_asio PRIVATE Boost::headers Threads::Threads)
-
 # What nearly every source below the I/O line includes.
 callgate_pch(callgate_pch_io <algorithm> <array> <atomic> <chrono> <condition_variable> <coroutine> <cstdint> <deque>
   <functional> <list> <map> <memory> <mutex> <optional> <span> <string> <string_view> <thread> <unordered_map>
@@ -34,8 +29,8 @@ callgate_pch(callgate_pch_io <algorithm> <array> <atomic> <chrono> <condition_va
 
 callgate_module(compress USES base LIBS ZLIB::ZLIB ${ZSTD_LIBRARY} ${BROTLI_DECODER} ${BROTLI_ENCODER}
   PCH callgate_pch_io)
-callgate_module(net USES compress LIBS llhttp OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB Boost::headers Threads::Threads
-  PCH callgate_pch_asio)
+callgate_module(net USES compress LIBS llhttp OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB Threads::Threads
+  PCH callgate_pch_io)
 callgate_module(tool USES chat net PCH callgate_pch_io)
 callgate_module(telemetry USES engine net LIBS Threads::Threads PCH callgate_pch_io)
 callgate_module(store USES compress engine net LIBS SQLite::SQLite3 PostgreSQL::PostgreSQL Threads::Threads

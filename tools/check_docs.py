@@ -129,7 +129,11 @@ class Place:
     def start_briefly(self, line):
         words = line.split() + ["--listen", "127.0.0.1:0", "--set", "store.url=none"]
         with subprocess.Popen(words, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as served:
-            said = served.stdout.readline()
+            said = ""
+            for told in served.stdout:
+                said += told
+                if "listening" in told:
+                    break
             served.terminate()
             return None if "listening" in said else f"{line}\n{said}"
 

@@ -35,7 +35,7 @@ IO_LINE = RANK["net"]
 MAX_FILES = 60  # of production code in one folder; more of them form families with folders of their own
 
 LANDLORDS = [
-    (re.compile(r"^(boost/|openssl/|llhttp\.h)"), {"net"}),
+    (re.compile(r"^(openssl/|llhttp\.h)"), {"net"}),
     (re.compile(r"^sqlite3\.h|^libpq"), {"store"}),
     (re.compile(r"^zstd\.h|^brotli/"), {"compress"}),
     (re.compile(r"^toml\+\+/"), {"config"}),

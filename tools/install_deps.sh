@@ -3,7 +3,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache python3 pkg-config
-  libboost1.81-dev libssl-dev zlib1g-dev node-llhttp libtomlplusplus-dev libcli11-dev
+  libssl-dev zlib1g-dev node-llhttp libtomlplusplus-dev libcli11-dev
   libexpected-dev libsqlite3-dev libpq-dev libzstd-dev libbrotli-dev libicu-dev libvalijson-dev ca-certificates)
 web=(nodejs npm)
 tests=(clang lld libclang-rt-14-dev llvm libgtest-dev libgmock-dev libbenchmark-dev nginx-light nodejs npm openssl curl

@@ -4,6 +4,7 @@
   bench/gateway/count.py build/run/callgate                 a whole answer of 1 KB, without a store
   bench/gateway/count.py build/run/callgate --store sqlite  ...with one: all threads count
   bench/gateway/count.py build/run/callgate --model burst   streams of 300 frames; figures per frame
+  bench/gateway/count.py build/run/callgate --model paced   ...of 50 frames, one every 100 ms: takes minutes
   bench/gateway/count.py build/run/callgate --top 30        ...and the functions that cost most
 
 Counts do not depend on how busy the machine is; the first requests, which fill caches, are not counted.
@@ -41,7 +42,7 @@ url = "http://127.0.0.1:{mock}/v1"
 name = "{model}"
 upstream = "mock"
 """
-FRAMES = {"burst": 303}
+FRAMES = {"burst": 303, "paced": 53}
 
 
 def start(argv, log):
@@ -99,7 +100,7 @@ def read_profile(paths):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("callgate")
-    parser.add_argument("--model", default="whole", choices=["whole", "burst"])
+    parser.add_argument("--model", default="whole", choices=["whole", "burst", "paced"])
     parser.add_argument("--store", default="none", choices=["none", "sqlite"])
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--top", type=int, default=0)

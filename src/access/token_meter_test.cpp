@@ -56,6 +56,14 @@ TEST_F(TokenMeterTest, keeps_what_came_of_an_answer_that_was_cut) {
   EXPECT_EQ(meter_->answer().completion_tokens, 100);
 }
 
+TEST_F(TokenMeterTest, counts_what_was_reserved_once) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  ASSERT_TRUE(key_->tokens.take(now, 20).allowed);  // as when the turn was let in
+  meter_->begin_answer("up", 50);
+  EXPECT_FALSE(key_->tokens.take(now, 951).allowed);
+  EXPECT_TRUE(key_->tokens.take(now, 949).allowed) << "50 of 1,000 are used, not 70";
+}
+
 TEST_F(TokenMeterTest, gives_back_what_was_reserved_for_nothing) {
   using std::chrono::steady_clock;
   const auto now = steady_clock::now().time_since_epoch();

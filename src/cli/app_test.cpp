@@ -148,7 +148,7 @@ TEST(VersionCommand, names_commit_compiler_and_libraries) {
   const Ran json = run_command({"version", "--json"});
   EXPECT_EQ(json.exit_code, 0);
   EXPECT_THAT(json.out, StartsWith("{\"version\":\"" + std::string(kVersion) + "\",\"commit\":\""));
-  for (const std::string_view name : {"boost", "brotli", "cli11", "icu", "libpq", "llhttp",
+  for (const std::string_view name : {"brotli", "cli11", "icu", "libpq", "llhttp",
                                       "openssl", "sqlite", "zlib", "zstd"}) {
     EXPECT_THAT(json.out, testing::ContainsRegex("\"" + std::string(name) + "\":\"[0-9]+\\.[0-9]"));
   }

@@ -20,6 +20,12 @@ TEST(Secrets, collects_every_configured_secret) {
               ElementsAre("key-secret", "upstream-secret", "header-secret", "otlp-secret"));
 }
 
+TEST(Secrets, leaves_out_keys_that_are_not_set) {
+  Config config;
+  config.upstreams.push_back({.name = "open"});
+  EXPECT_THAT(secrets_of(config), testing::IsEmpty());
+}
+
 TEST(Secrets, collects_those_of_tools_and_hooks) {
   Config config;
   ToolTable tool;

@@ -93,6 +93,8 @@ class FakeServer {
     std::string path;
     std::string body;
     std::uint64_t at = 0;  // of the event loop's clock
+    std::string method;
+    std::string query;
   };
 
   explicit FakeServer(net::Loop& loop)
@@ -110,8 +112,9 @@ class FakeServer {
   net::Task<> answer(net::Exchange& exchange) {
     const auto body = co_await exchange.body();
     if (!body) co_return;
-    asked_.push_back(
-        {std::string(exchange.head().path), std::string(*body), exchange.loop().now()});
+    const net::RequestHead& head = exchange.head();
+    asked_.push_back({std::string(head.path), std::string(*body), exchange.loop().now(),
+                      std::string(head.method), std::string(head.query)});
     Reply reply{.status = 500, .headers = {}, .pieces = {"{}"}};
     if (!replies_.empty()) {
       reply = std::move(replies_.front());

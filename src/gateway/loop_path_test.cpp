@@ -211,6 +211,40 @@ TEST_F(LoopPathTest, does_not_wait_for_hooks_that_are_told) {
   for (net::Signal* never : {&first, &second, &third}) never->notify();
 }
 
+// Rounds are reported with all their calls.
+TEST_F(LoopPathTest, reports_the_calls_of_a_round_to_hooks) {
+  FakeServer hook(loop_);
+  TestGateway gateway(loop_, config("[[hook]]\nname = \"h\"\nwhen = [\"round\"]\nurl = \"" +
+                                    hook.url() + "/\"\naddresses = [\"127.0.0.0/8\"]\n"));
+  for (int i = 0; i < 2; ++i) hook.then({.status = 204, .headers = {}, .pieces = {}});
+  server_.then({.pieces = {call(0), call(1), kCalls}});
+  for (int i = 0; i < 2; ++i) tool_server_.then(kSunny);
+  server_.then({.pieces = {text("Sunny."), kStop}});
+  EXPECT_THAT(gateway.ask(question(false), kLoop).body, HasSubstr("Sunny."));
+  gateway.run([](net::Loop& loop, FakeServer& told) -> net::Task<> {
+    for (int i = 0; i < 5'000 && told.asked().size() < 2; ++i) co_await loop.sleep(net::Millis(2));
+  }(loop_, hook));
+  std::vector<std::string> calls;
+  for (const FakeServer::Asked& event : hook.asked()) {
+    calls.emplace_back(json::member_json(event.body, "calls"));
+  }
+  EXPECT_THAT(calls, testing::Contains(testing::MatchesRegex(
+                         R"(\[\{"id":"call_0","name":"look",[^}]*\},\{"id":"call_1",[^}]*\}\])")));
+  EXPECT_THAT(calls, testing::Contains("[]")) << "the last round has none";
+}
+
+TEST_F(LoopPathTest, checks_arguments_against_the_schema_of_a_tool) {
+  TestGateway gateway(
+      loop_, config(R"(parameters = '{"type":"object","properties":{"n":{"type":"string"}}}')"
+                    "\n"));
+  server_.then({.pieces = {call(0), kCalls}});
+  server_.then({.pieces = {text("Sorry."), kStop}});
+  EXPECT_THAT(gateway.ask(question(false), kLoop).body, HasSubstr("Sorry."));
+  EXPECT_TRUE(tool_server_.asked().empty());
+  ASSERT_EQ(server_.asked().size(), 2u);
+  EXPECT_THAT(server_.asked()[1].body, HasSubstr("\"role\":\"tool\""));
+}
+
 // What an upstream finds too long is asked again without old results; the log keeps them.
 TEST_F(LoopPathTest, goes_on_when_the_context_is_full) {
   TestGateway gateway(loop_, config("[loop]\nevict_bytes = 0\n"));

@@ -39,6 +39,16 @@ class MessagesGateway : public testing::Test {
   FakeServer server_{loop_};
 };
 
+TEST_F(MessagesGateway, names_the_request_in_errors) {
+  TestGateway gateway(loop_, config("openai_chat"));
+  const TestAnswer answer =
+      gateway.ask(R"({"model":"none","max_tokens":9,"messages":[{"role":"user","content":"hi"}]})",
+                  {}, kMessages);
+  EXPECT_EQ(answer.status, 404);
+  ASSERT_NE(answer.header("request-id"), "");
+  EXPECT_THAT(answer.body, HasSubstr(R"("request_id":")" + answer.header("request-id") + '"'));
+}
+
 TEST_F(MessagesGateway, streams_a_turn_of_a_chat_upstream) {
   TestGateway gateway(loop_, config("openai_chat"));
   server_.then(

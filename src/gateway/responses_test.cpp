@@ -106,6 +106,19 @@ TEST_F(Responses, are_not_kept_where_the_client_says_so) {
   EXPECT_EQ(ask("GET", "/v1/responses/" + id_of(made)).status, 404);
 }
 
+TEST_F(Responses, name_the_member_that_is_wrong) {
+  const TestAnswer unstored =
+      create(R"({"model":"m","input":"hi","background":true,"store":false})");
+  EXPECT_EQ(unstored.status, 400);
+  EXPECT_THAT(unstored.body, HasSubstr(R"("param":"background")"));
+  model_says("Hello");
+  const TestAnswer made = create(R"({"model":"m","input":"hi"})");
+  const TestAnswer followed = ask("GET", "/v1/responses/" + id_of(made) + "?stream=true");
+  EXPECT_EQ(followed.status, 400);
+  EXPECT_THAT(followed.body, HasSubstr(R"("param":"stream")"));
+  EXPECT_THAT(followed.body, HasSubstr("only a response with background: true has a stream"));
+}
+
 TEST_F(Responses, go_on_from_each_other) {
   std::string previous;
   for (const std::string_view words : {"one", "two", "three"}) {

@@ -92,7 +92,7 @@ struct ClientExchange::State {
   std::optional<ResponseParser> parser;
   std::string early;                                // body bytes that came together with the head
   std::optional<compress::ContentDecoder> decoder;  // of a body with content codings
-  std::optional<Error> unreadable;                  // it has one that cannot be undone
+  std::unique_ptr<Error> unreadable;                // it has one that cannot be undone
   std::size_t decoded_at_once = 0;
   bool decoded_all = false;
   std::uint64_t barren_limit = 0;  // when bytes that decode to nothing stop counting as an answer
@@ -118,7 +118,10 @@ struct ClientExchange::State {
   // The phase's time, or what is left of the total.
   Millis within(Millis phase) const;
   Millis left(std::uint64_t limit) const;
-  Result<void> check(Ready ready, std::string_view phase) const;
+  bool is_over(std::uint64_t limit) const { return limit != 0 && loop.now() >= limit; }
+  // False when a wait ended badly, or with the time of the whole request; then fault() says how. Waiting frames hold no Error.
+  bool is_fine(Ready ready) const;
+  tl::unexpected<Error> fault(Ready ready, std::string_view phase) const;
   tl::unexpected<Error> broken(std::string_view what) const;
   void release();
 };
@@ -140,28 +143,27 @@ tl::unexpected<Error> ClientExchange::State::broken(std::string_view what) const
   return fail(ErrorCode::upstream_failed, to_text(target) + ": " + std::string(what));
 }
 
+bool ClientExchange::State::is_fine(Ready ready) const {
+  return ready == Ready::yes && (cancelled || !is_over(total_limit));
+}
+
 // The one place where a wait that ended badly becomes an Error.
-Result<void> ClientExchange::State::check(Ready ready, std::string_view phase) const {
-  if (total_limit != 0 && !cancelled && loop.now() >= total_limit) {
+tl::unexpected<Error> ClientExchange::State::fault(Ready ready, std::string_view phase) const {
+  if (!cancelled && is_over(total_limit)) {
     return fail(ErrorCode::timed_out, to_text(target) + ": the whole request took longer than " +
                                           std::to_string(timeouts.total.count()) + " ms");
   }
-  switch (ready) {
-    case Ready::yes:
-      return {};
-    case Ready::timed_out:
-      return fail(ErrorCode::timed_out,
-                  to_text(target) + ": timed out (" + std::string(phase) + ")");
-    case Ready::closed:
-      return broken("connection closed (" + std::string(phase) + ")");
+  if (ready == Ready::timed_out) {
+    return fail(ErrorCode::timed_out, to_text(target) + ": timed out (" + std::string(phase) + ")");
   }
-  return {};
+  return broken("connection closed (" + std::string(phase) + ")");
 }
 
 void ClientExchange::State::release() {
   if (!connection) return;
+  if (target.tls) pool.keep_ticket(target, connection->stream.ticket());
   const bool usable = parser->state() == ResponseParser::State::complete && parser->keep_alive() &&
-                      sent_all && !connection->stream.closed();
+                      sent_all && !connection->stream.closed() && !connection->stream.holds_bytes();
   if (usable) pool.give(target, std::move(connection));
   connection.reset();
 }
@@ -217,7 +219,7 @@ Task<Result<void>> ClientExchange::State::find_room() {
   pool.leave_line(wake);
   if (cancelled) co_return broken("cancelled");
   if (!in_time && !connection && pool.is_full()) {
-    co_return check(Ready::timed_out, "waiting for a free connection");
+    co_return fault(Ready::timed_out, "waiting for a free connection");
   }
   co_return Result<void>();
 }
@@ -261,7 +263,7 @@ Task<Result<void>> ClientExchange::State::connect_to(const Address& address, std
   connection = std::make_unique<ClientConnection>(loop, fd, pool);
   if (error == EINPROGRESS) {
     const Ready ready = co_await connection->stream.wait(IoStatus::want_write, left(limit));
-    if (auto fine = check(ready, "connect"); !fine) co_return fine;
+    if (!is_fine(ready)) co_return fault(ready, "connect");
     socklen_t size = sizeof(error);
     ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
   }
@@ -273,7 +275,7 @@ Task<Result<void>> ClientExchange::State::start_tls() {
   Stream& stream = connection->stream;
   const Result<const TlsContext*> context = pool.tls();
   if (!context) co_return broken(context.error().message);
-  Result<TlsSession> session = make_client_session(**context, stream.fd(), target.host);
+  Result<TlsSession> session = make_client_session(**context, target.host, pool.ticket(target));
   if (!session) co_return broken(session.error().message);
   stream.start_tls(std::move(*session));
   const Millis phase = within(timeouts.tls);
@@ -283,15 +285,14 @@ Task<Result<void>> ClientExchange::State::start_tls() {
     if (status == IoStatus::done) co_return Result<void>();
     if (status == IoStatus::end) co_return broken("TLS: the peer closed the connection");
     if (status == IoStatus::failed) {
-      auto fault = broken("TLS: " + stream.tls_fault());
+      auto refused = broken("TLS: " + stream.tls_fault());
       if (stream.tls_fault().starts_with(kCertificateFault)) {
-        fault.value().upstream_code = kCertificateRefused;
+        refused.value().upstream_code = kCertificateRefused;
       }
-      co_return fault;
+      co_return refused;
     }
-    if (auto fine = check(co_await stream.wait(status, left(limit)), "TLS handshake"); !fine) {
-      co_return fine;
-    }
+    const Ready ready = co_await stream.wait(status, left(limit));
+    if (!is_fine(ready)) co_return fault(ready, "TLS handshake");
   }
 }
 
@@ -307,7 +308,7 @@ Task<Result<void>> ClientExchange::State::write(std::string_view head, std::stri
       co_return broken("connection broken (sending the request)");
     }
     const Ready ready = co_await stream.wait(status, within(timeouts.idle));
-    if (auto fine = check(ready, "sending the request"); !fine) co_return fine;
+    if (!is_fine(ready)) co_return fault(ready, "sending the request");
   }
 }
 
@@ -325,7 +326,7 @@ Task<Result<void>> ClientExchange::State::read_head() {
       co_return broken("connection reset (waiting for the response)");
     } else {
       const Ready ready = co_await stream.wait(got.status, left(limit));
-      if (auto fine = check(ready, "waiting for the response"); !fine) co_return fine;
+      if (!is_fine(ready)) co_return fault(ready, "waiting for the response");
     }
   }
   if (!parser->has_head()) {
@@ -345,7 +346,7 @@ void ClientExchange::State::find_codings() {
   if (codings.empty()) return;
   auto made = compress::ContentDecoder::make(codings);
   if (!made) {
-    unreadable = std::move(made.error());
+    unreadable = std::make_unique<Error>(std::move(made.error()));
   } else if (!made->is_identity()) {
     decoder.emplace(std::move(*made));
   }
@@ -370,9 +371,8 @@ Task<Result<std::optional<std::string_view>>> ClientExchange::State::read_decode
     }
     if (!fine) break;
     if (barren_limit != 0 && loop.now() >= barren_limit) {
-      fine = check(Ready::timed_out, "reading the response");
       connection.reset();
-      co_return tl::unexpected(fine.error());
+      co_return fault(Ready::timed_out, "reading the response");
     }
     if (barren_limit == 0 && timeouts.idle != kNever) {
       barren_limit = loop.now() + static_cast<std::uint64_t>(timeouts.idle.count());
@@ -391,7 +391,7 @@ Task<Result<std::optional<std::string_view>>> ClientExchange::State::read_decode
     decoded_at_once = 0;
   }
   connection.reset();
-  unreadable = fine.error();
+  unreadable = std::make_unique<Error>(fine.error());
   decoder.reset();
   Error error = fine.error();
   error.message = to_text(target) + ": " + error.message;
@@ -434,16 +434,19 @@ Task<Result<std::optional<std::string_view>>> ClientExchange::State::read(Millis
       connection.reset();
       co_return broken("connection reset (reading the response)");
     } else {
-      if (idle_limit == 0 && timeouts.idle != kNever) {
-        idle_limit = loop.now() + static_cast<std::uint64_t>(timeouts.idle.count());
+      Millis idle = timeouts.idle;
+      if (idle_limit != 0) {
+        idle = left(idle_limit);
+      } else if (idle != kNever) {
+        idle_limit = loop.now() + static_cast<std::uint64_t>(idle.count());
       }
-      const Millis limit = within(left(idle_limit));
+      const Millis limit = within(idle);
       const bool impatient = patience != kNever && (limit == kNever || patience < limit);
       const Ready ready = co_await stream.wait(got.status, impatient ? patience : limit);
       if (ready == Ready::timed_out && impatient) co_return std::nullopt;
-      if (auto fine = check(ready, "reading the response"); !fine) {
+      if (!is_fine(ready)) {
         connection.reset();
-        co_return tl::unexpected(fine.error());
+        co_return fault(ready, "reading the response");
       }
     }
   }

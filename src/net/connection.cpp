@@ -82,7 +82,7 @@ Connection::Connection(HttpServer& server, int fd, const Address& peer, const Tl
       exchange_(*this),
       body_memory_(server.options_.memory, MemoryUse::need) {
   if (tls) {
-    TlsSession session = make_server_session(tls, fd);
+    TlsSession session = make_server_session(tls);
     // Without memory for TLS there is no connection, least of all a plain one.
     if (!session) stream_.close();
     stream_.start_tls(std::move(session));

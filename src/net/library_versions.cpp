@@ -3,8 +3,6 @@
 #include <llhttp.h>
 #include <openssl/crypto.h>
 
-#include <boost/version.hpp>
-
 namespace callgate::net {
 
 std::vector<LibraryVersion> library_versions() {
@@ -12,7 +10,6 @@ std::vector<LibraryVersion> library_versions() {
     return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
   };
   return {
-      {"boost", joined(BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100)},
       {"llhttp", joined(LLHTTP_VERSION_MAJOR, LLHTTP_VERSION_MINOR, LLHTTP_VERSION_PATCH)},
       {"openssl", OpenSSL_version(OPENSSL_VERSION_STRING)}};
 }

@@ -49,6 +49,7 @@ void Listener::accept_all() {
       case EPROTO:
         continue;
       case EAGAIN:
+        descriptor_.drained();
         return watch();
       default:
         // Out of descriptors or memory: others have to end first.

@@ -1,16 +1,11 @@
 #include "net/loop.h"
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
 #include <csignal>
-#include <ctime>
 
 #include "base/check.h"
 #include "net/reactor.h"
 
 namespace callgate::net {
-
-namespace asio = boost::asio;
 
 struct Root::promise_type {
   Reactor* reactor;
@@ -49,60 +44,8 @@ Root run_root(Reactor&, Task<> task) { co_await std::move(task); }
 
 }  // namespace
 
-// Only the owner's thread touches sockets, so the reactor needs no locks; posting stays locked.
-Reactor::Reactor()
-    : context_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO),
-      work_(asio::make_work_guard(context_)),
-      timer_(context_.get_executor()) {}
-
 Reactor::~Reactor() {
   while (roots_ != nullptr) Root::Handle::from_promise(*roots_).destroy();
-}
-
-std::uint64_t Reactor::ticks() const {
-  timespec time;
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1000 +
-         static_cast<std::uint64_t>(time.tv_nsec) / 1'000'000;
-}
-
-void Reactor::arm(Deadline& deadline, Millis delay) {
-  const std::uint64_t now = ticks();
-  // An empty wheel has no one to move its clock.
-  if (!scheduled_) wheel_.advance(now);
-  // One more than asked: the current tick has partly gone.
-  const auto wait = static_cast<std::uint64_t>(std::max<Millis::rep>(delay.count(), 0)) + 1;
-  const std::uint64_t tick = std::max(now, wheel_.now()) + wait;
-  wheel_.arm(deadline, tick);
-  if (!scheduled_ || tick < *scheduled_) schedule();
-}
-
-void Reactor::schedule() {
-  const std::optional<std::uint64_t> next = wheel_.next_tick();
-  if (next == scheduled_) return;
-  scheduled_ = next;
-  if (!next) return;
-  const std::uint64_t now = ticks();
-  timer_.expires_after(Millis(*next > now ? *next - now : 0));
-  timer_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) tick();
-  });
-}
-
-void Reactor::tick() {
-  scheduled_.reset();
-  wheel_.advance(ticks());
-  schedule();
-}
-
-void Reactor::defer(Deadline& deadline) {
-  const bool first = deferred_.empty();
-  deferred_.add(deadline);
-  if (first) asio::post(context_, [this] { deferred_.run(); });
-}
-
-void Reactor::report(std::string_view what) {
-  if (log_) log_(what);
 }
 
 // A peer that is gone and a file that may not grow are errors of one write, not ends of the process.
@@ -113,24 +56,11 @@ Loop::Loop() : reactor_(std::make_unique<Reactor>()) {
 
 Loop::~Loop() = default;
 
-void Loop::run() {
-  asio::io_context& context = reactor_->context();
-  while (!context.stopped()) {
-    try {
-      context.run();
-    } catch (const std::exception& error) {
-      reactor_->report(error.what());
-    } catch (...) {
-      reactor_->report("an event threw something that is no exception");
-    }
-  }
-  // Only now: a stop() that came before run() counts.
-  context.restart();
-}
+void Loop::run() { reactor_->run(); }
 
-void Loop::stop() { reactor_->context().stop(); }
+void Loop::stop() { reactor_->stop(); }
 
-void Loop::post(std::function<void()> work) { asio::post(reactor_->context(), std::move(work)); }
+void Loop::post(std::function<void()> work) { reactor_->post(std::move(work)); }
 
 void Loop::spawn(Task<> task) { run_root(*reactor_, std::move(task)); }
 
@@ -141,18 +71,8 @@ void Loop::set_fault_log(std::function<void(std::string_view)> log) {
 void Loop::report_fault(std::string_view what) { reactor_->report(what); }
 
 void Loop::on_signal(int number, std::function<void()> callback) {
-  auto signals = std::make_unique<Reactor::Signals>(reactor_->context().get_executor(), number);
-  reactor_->signals_.push_back(std::move(signals));
-  reactor_->wait_signal(*reactor_->signals_.back(),
-                        std::make_shared<std::function<void()>>(std::move(callback)));
-}
-
-void Reactor::wait_signal(Signals& signals, std::shared_ptr<std::function<void()>> callback) {
-  signals.async_wait([this, &signals, callback](const boost::system::error_code& error, int) {
-    if (error) return;
-    wait_signal(signals, callback);
-    (*callback)();
-  });
+  reactor_->signals_.push_back(
+      std::make_unique<SignalWatch>(number, reactor_->wake_.get(), std::move(callback)));
 }
 
 std::uint64_t Loop::now() const { return reactor_->ticks(); }

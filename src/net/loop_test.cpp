@@ -134,6 +134,57 @@ TEST(Loop, calls_back_for_a_signal) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST(Loop, hears_of_a_signal_on_each_loop_that_asked_and_frees_it_afterwards) {
+  std::atomic<int> calls = 0;
+  {
+    LoopGroup group(2);
+    for (std::size_t i = 0; i < 2; ++i) group[i].on_signal(SIGUSR2, [&] { ++calls; });
+    group.start();
+    ::kill(::getpid(), SIGUSR2);
+    for (int i = 0; i < 10'000 && calls < 2; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  EXPECT_EQ(calls, 2);
+  struct sigaction now {};
+  ::sigaction(SIGUSR2, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, SIG_DFL);
+}
+
+// Each wakes the other just as that one goes to sleep.
+TEST(Loop, loses_no_wake_up) {
+  constexpr int kTurns = 20'000;
+  LoopGroup group(2);
+  std::promise<void> done;
+  int turns = 0;
+  std::function<void()> pass = [&] {
+    if (++turns == kTurns) return done.set_value();
+    group[static_cast<std::size_t>(turns % 2)].post(pass);
+  };
+  group.start();
+  group[0].post(pass);
+  ASSERT_EQ(done.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  group.stop();
+  group.join();
+  EXPECT_EQ(turns, kTurns);
+}
+
+TEST(Loop, stops_though_it_sleeps_and_runs_again) {
+  Loop loop;
+  for (int i = 0; i < 100; ++i) {
+    std::thread stopper([&] { loop.stop(); });
+    loop.run();
+    stopper.join();
+  }
+  bool ran = false;
+  loop.post([&] {
+    ran = true;
+    loop.stop();
+  });
+  loop.run();
+  EXPECT_TRUE(ran);
+}
+
 TEST(Signal, wakes_its_waiter_or_the_next_one) {
   Loop loop;
   Signal signal(loop);

@@ -30,7 +30,9 @@ std::ptrdiff_t Pipe::read_now(char* buffer, std::size_t size) {
     const ssize_t got = ::read(descriptor_.fd(), buffer, size);
     if (got >= 0) return got;
     if (errno == EINTR) continue;
-    return is_again(errno) ? -1 : 0;
+    if (!is_again(errno)) return 0;
+    descriptor_.drained();
+    return -1;
   }
 }
 

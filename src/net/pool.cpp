@@ -46,6 +46,17 @@ Pool::Slot* Pool::find(const Target& target) {
   return nullptr;
 }
 
+Pool::Slot& Pool::find_or_add(const Target& target) {
+  Slot* const slot = find(target);
+  return slot != nullptr ? *slot : slots_.emplace_back(Slot{target, {}, {}});
+}
+
+const TlsTicket& Pool::ticket(const Target& target) { return find_or_add(target).ticket; }
+
+void Pool::keep_ticket(const Target& target, TlsTicket ticket) {
+  if (ticket) find_or_add(target).ticket = std::move(ticket);
+}
+
 std::unique_ptr<ClientConnection> Pool::take(const Target& target) {
   Slot* slot = find(target);
   if (slot == nullptr || slot->idle.empty()) return nullptr;
@@ -58,11 +69,10 @@ std::unique_ptr<ClientConnection> Pool::take(const Target& target) {
 }
 
 void Pool::give(const Target& target, std::unique_ptr<ClientConnection> connection) {
-  Slot* slot = find(target);
-  if (slot == nullptr) slot = &slots_.emplace_back(Slot{target, {}});
-  if (slot->idle.size() >= options_.idle_per_target) return;
+  Slot& slot = find_or_add(target);
+  if (slot.idle.size() >= options_.idle_per_target) return;
   ClientConnection& kept = *connection;
-  slot->idle.push_back(std::move(connection));
+  slot.idle.push_back(std::move(connection));
   // Whatever arrives unasked, most often the end, makes the connection useless.
   const auto drop_kept = [](void* self) {
     auto& useless = *static_cast<ClientConnection*>(self);

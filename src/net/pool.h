@@ -42,6 +42,10 @@ class Pool {
   // REQUIRES: the response was read to its end.
   void give(const Target& target, std::unique_ptr<ClientConnection> connection);
 
+  // Of the last TLS session with this server.
+  const TlsTicket& ticket(const Target& target);
+  void keep_ticket(const Target& target, TlsTicket ticket);
+
   // As many connections are open as may be.
   bool is_full() const {
     return options_.most_connections > 0 && open_ >= options_.most_connections;
@@ -58,9 +62,11 @@ class Pool {
   struct Slot {
     Target target;
     std::vector<std::unique_ptr<ClientConnection>> idle;
+    TlsTicket ticket;
   };
 
   Slot* find(const Target& target);
+  Slot& find_or_add(const Target& target);
   void drop(ClientConnection& connection);
   void wake_first();
 

@@ -23,6 +23,8 @@ namespace {
 
 // Milliseconds that a tree gets to end when nobody waits for it any more; it takes one or two.
 constexpr int kLastMoment = 250;
+// Reads of its standard error, 4 KiB each, before others have their turn: what a pipe holds.
+constexpr int kMostReads = 16;
 
 struct PipeEnds {
   OwnedFd read;
@@ -186,7 +188,7 @@ void Process::watch_errors() {
 
 void Process::drain_errors() {
   std::array<char, 4096> buffer;
-  for (;;) {
+  for (int i = 0; i < kMostReads; ++i) {
     const std::ptrdiff_t got = errors_.read_now(buffer.data(), buffer.size());
     if (got == 0) return;  // the end: nothing more to watch for
     if (got < 0) return watch_errors();
@@ -195,6 +197,7 @@ void Process::drain_errors() {
       last_words_.erase(0, last_words_.size() - most_last_words_);
     }
   }
+  watch_errors();  // it writes as fast as we read: others have their turn
 }
 
 std::string_view Process::last_words() {
@@ -225,6 +228,7 @@ bool Process::reap() {
 
 Task<bool> Process::wait(Millis timeout) {
   while (!reap()) {
+    exit_watch_.drained();
     const Ready ready = co_await exit_watch_.wait(Direction::read, timeout);
     if (ready != Ready::yes) co_return reap();
   }

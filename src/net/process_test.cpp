@@ -95,6 +95,19 @@ TEST(Process, keeps_the_end_of_what_it_wrote_to_standard_error) {
   }(loop));
 }
 
+TEST(Process, lets_others_run_however_much_it_complains) {
+  Loop loop;
+  run_to_end(loop, [](Loop& on) -> Task<> {
+    auto child = Process::start(on, shell("exec yes complaint >&2"));
+    EXPECT_TRUE(child.has_value());
+    const std::uint64_t limit = on.now() + 10'000;
+    while ((*child)->last_words().size() < 4096 && on.now() < limit) co_await on.sleep(Millis(1));
+    for (int i = 0; i < 200; ++i) co_await on.sleep(Millis(0));
+    EXPECT_LT(on.now(), limit);
+    EXPECT_EQ((*child)->last_words().size(), 4096u);
+  }(loop));
+}
+
 TEST(Process, is_killed_with_all_it_started) {
   Loop loop;
   pid_t grandchild = 0;

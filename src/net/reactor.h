@@ -1,20 +1,25 @@
-// Reactor: what a Loop is made of. Private to net: the only header that shows Asio.
+// Reactor: what a Loop is made of: epoll, an eventfd that other threads wake it with, and the timer wheel. Private to net.
 #pragma once
 
+#include <sys/epoll.h>
+
 #include <array>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
 #include "net/loop.h"
+#include "net/owned_fd.h"
+#include "net/signal_watch.h"
 #include "net/timer_wheel.h"
 
 namespace callgate::net {
+
+class Descriptor;
 
 // A spawned task, linked into its reactor until it ends.
 struct Root {
@@ -24,35 +29,55 @@ struct Root {
 
 class Reactor {
  public:
-  using Executor = boost::asio::io_context::executor_type;
-  using Timer = boost::asio::basic_waitable_timer<
-      std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
-  using Signals = boost::asio::basic_signal_set<Executor>;
-
   Reactor();
   ~Reactor();
 
-  boost::asio::io_context& context() { return context_; }
+  void run();
+  // Any thread.
+  void stop();
+  void post(std::function<void()> work);
+
   std::uint64_t ticks() const;
   void arm(Deadline& deadline, Millis delay);
-  void defer(Deadline& deadline);
+  void defer(Deadline& deadline) { deferred_.add(deadline); }
   void report(std::string_view what);
+
+  // Reports edges of `events` on `fd` to `target`, at first also what is ready already. `known`: it did so before, with other events
+  // or the same. False: the kernel refuses.
+  bool observe(Descriptor& target, int fd, std::uint32_t events, bool known);
+  // Reports nothing more, not even what epoll has given already.
+  void forget(Descriptor& target, int fd);
 
  private:
   friend class Loop;
   friend struct Root::promise_type;
 
-  void schedule();
-  void tick();
-  void wait_signal(Signals& signals, std::shared_ptr<std::function<void()>> callback);
+  static constexpr std::size_t kBatch = 128;
+  using Work = std::vector<std::function<void()>>;
 
-  boost::asio::io_context context_;
-  boost::asio::executor_work_guard<Executor> work_;
+  void wake();
+  int run_timers();
+  void poll(int limit);
+  void dispatch(epoll_event& event);
+  void run_posted();
+  template <class Call>
+  void guarded(Call call);
+
+  OwnedFd epoll_;  // first: what the others own is taken out of it
+  OwnedFd wake_;
+  std::atomic<bool> stopped_ = false;
+  std::atomic<bool> asleep_ = false;      // whoever has news writes to wake_
+  std::atomic<bool> has_posted_ = false;  // a hint; the truth is under the mutex
+  std::mutex mutex_;
+  Work posted_;
+  Work running_;  // its memory is used again
   TimerWheel wheel_;
+  std::optional<std::uint64_t>
+      scheduled_;  // no deadline comes before this tick; empty: none is armed
   DeadlineList deferred_;
-  Timer timer_;
-  std::optional<std::uint64_t> scheduled_;
-  std::vector<std::unique_ptr<Signals>> signals_;
+  std::vector<std::unique_ptr<SignalWatch>> signals_;
+  std::array<epoll_event, kBatch> events_;
+  std::span<epoll_event> batch_;  // the event being handled and those after it
   std::unique_ptr<std::array<char, 64 * 1024>> buffer_;
   std::function<void(std::string_view)> log_;
   Root::promise_type* roots_ = nullptr;

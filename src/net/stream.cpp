@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "net/tls_bio.h"
 
 namespace callgate::net {
 
@@ -16,6 +17,9 @@ namespace {
 
 constexpr std::uint8_t kStreak = 32;
 constexpr std::size_t kTlsRecord = 16 * 1024;
+// A record is read when all of it is there: while the connection is slow to start, small ones are read sooner.
+constexpr std::size_t kFirstRecord = 4 * 1024;
+constexpr std::uint32_t kFirstBytes = 64 * 1024;
 
 }  // namespace
 
@@ -36,6 +40,13 @@ void Gather::advance(std::size_t bytes) {
   }
 }
 
+void Stream::start_tls(TlsSession session) {
+  tls_ = std::move(session);
+  if (tls_) run_on(*tls_, descriptor_);
+}
+
+bool Stream::holds_bytes() const { return tls_ && SSL_has_pending(tls_.get()) == 1; }
+
 IoStatus Stream::handshake() {
   ERR_clear_error();
   const int result = SSL_do_handshake(tls_.get());
@@ -45,15 +56,18 @@ IoStatus Stream::handshake() {
 IoResult Stream::read(std::span<char> buffer) {
   if (closed()) return {IoStatus::failed};
   if (tls_) return read_tls(buffer);
-  if (drained_) return {IoStatus::want_read};
+  if (!descriptor_.readable()) return {IoStatus::want_read};
   while (true) {
     const ssize_t got = ::recv(fd(), buffer.data(), buffer.size(), 0);
     if (got > 0) {
-      drained_ = static_cast<std::size_t>(got) < buffer.size();
+      if (static_cast<std::size_t>(got) < buffer.size()) descriptor_.drained();
       return {IoStatus::done, static_cast<std::size_t>(got)};
     }
     if (got == 0) return {IoStatus::end};
-    if (is_again(errno)) return {IoStatus::want_read};
+    if (is_again(errno)) {
+      descriptor_.drained();
+      return {IoStatus::want_read};
+    }
     if (errno != EINTR) return {IoStatus::failed};
   }
 }
@@ -89,9 +103,10 @@ IoStatus Stream::write(Gather& out) {
 IoStatus Stream::write_tls(Gather& out) {
   std::array<char, kTlsRecord> record;
   while (!out.empty()) {
+    const std::size_t most = tls_sent_ < kFirstBytes ? kFirstRecord : record.size();
     std::size_t size = 0;
     for (const iovec& piece : out.pieces()) {
-      const std::size_t taken = std::min(piece.iov_len, record.size() - size);
+      const std::size_t taken = std::min(piece.iov_len, most - size);
       std::memcpy(record.data() + size, piece.iov_base, taken);
       size += taken;
     }
@@ -100,8 +115,15 @@ IoStatus Stream::write_tls(Gather& out) {
     const int result = SSL_write_ex(tls_.get(), record.data(), size, &sent);
     if (result != 1) return tls_status(result);
     out.advance(sent);
+    if (tls_sent_ < kFirstBytes) tls_sent_ += static_cast<std::uint32_t>(sent);
   }
   return IoStatus::done;
+}
+
+TlsTicket Stream::ticket() const {
+  TlsTicket ticket(tls_ ? SSL_get1_session(tls_.get()) : nullptr);
+  if (ticket && SSL_SESSION_is_resumable(ticket.get()) != 1) ticket.reset();
+  return ticket;
 }
 
 IoStatus Stream::tls_status(int result) {
@@ -122,14 +144,8 @@ IoStatus Stream::tls_status(int result) {
 
 Descriptor::Wait Stream::wait(IoStatus status, Millis timeout) {
   streak_ = 0;
-  const bool writing = status == IoStatus::want_write;
-  if (!writing) drained_ = false;
-  return descriptor_.wait(writing ? Direction::write : Direction::read, timeout);
-}
-
-void Stream::watch(Descriptor::Callback callback, void* context) {
-  drained_ = false;
-  descriptor_.watch(callback, context);
+  return descriptor_.wait(status == IoStatus::want_write ? Direction::write : Direction::read,
+                          timeout);
 }
 
 void Stream::shut_down_writing() {

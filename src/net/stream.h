@@ -51,10 +51,14 @@ class Stream {
   ~Stream() { close(); }
 
   // All later bytes go through `session`.
-  void start_tls(TlsSession session) { tls_ = std::move(session); }
+  void start_tls(TlsSession session);
   bool tls() const { return tls_ != nullptr; }
+  // Bytes that came and were not read, though nothing will report them: they are inside OpenSSL.
+  bool holds_bytes() const;
   // One step of the handshake: done, want_* or failed.
   IoStatus handshake();
+  // What the next handshake with the same server can go on from; nullptr when there is nothing yet.
+  TlsTicket ticket() const;
   // Why the last TLS step failed, in words.
   const std::string& tls_fault() const { return tls_fault_; }
 
@@ -64,7 +68,7 @@ class Stream {
 
   // For a want_* status. REQUIRES: one waiter per direction.
   Descriptor::Wait wait(IoStatus status, Millis timeout);
-  void watch(Descriptor::Callback callback, void* context);
+  void watch(Descriptor::Callback callback, void* context) { descriptor_.watch(callback, context); }
   void unwatch() { descriptor_.unwatch(); }
 
   // Ends our side only; the peer may go on sending.
@@ -84,8 +88,7 @@ class Stream {
   Descriptor descriptor_;
   TlsSession tls_;
   std::string tls_fault_;
-  bool drained_ =
-      false;  // a short read emptied the kernel's buffer: the next one would only tell so
+  std::uint32_t tls_sent_ = 0;  // bytes, as far as it matters
   std::uint8_t streak_ = 0;
 };
 

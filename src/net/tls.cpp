@@ -39,6 +39,8 @@ TlsContext make_context(const SSL_METHOD* method) {
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  // One read for a record's head and body, and for the records that came with it.
+  SSL_CTX_set_read_ahead(context.get(), 1);
   return context;
 }
 
@@ -75,6 +77,7 @@ tl::unexpected<Error> tls_failure(std::string what) {
 
 void TlsFree::operator()(SSL* session) const { SSL_free(session); }
 void TlsFree::operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+void TlsFree::operator()(SSL_SESSION* ticket) const { SSL_SESSION_free(ticket); }
 
 Result<TlsContext> make_server_tls(const std::string& certificate_file,
                                    const std::string& key_file) {
@@ -111,20 +114,20 @@ Result<TlsContext> make_client_tls(const std::string& ca_file, bool insecure) {
   return context;
 }
 
-TlsSession make_server_session(const TlsContext& context, int fd) {
+TlsSession make_server_session(const TlsContext& context) {
   TlsSession session(SSL_new(context.get()));
   if (!session) return session;
-  SSL_set_fd(session.get(), fd);
   SSL_set_accept_state(session.get());
   return session;
 }
 
-Result<TlsSession> make_client_session(const TlsContext& context, int fd, const std::string& host) {
+Result<TlsSession> make_client_session(const TlsContext& context, const std::string& host,
+                                       const TlsTicket& ticket) {
   ERR_clear_error();
   TlsSession session(SSL_new(context.get()));
   if (!session) return tls_failure("TLS session");
-  SSL_set_fd(session.get(), fd);
   SSL_set_connect_state(session.get());
+  if (ticket) SSL_set_session(session.get(), ticket.get());
   X509_VERIFY_PARAM* verify = SSL_get0_param(session.get());
   if (X509_VERIFY_PARAM_set1_ip_asc(verify, host.c_str()) == 1) return session;
   X509_VERIFY_PARAM_set_hostflags(verify, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);

@@ -9,14 +9,17 @@
 
 using SSL = struct ssl_st;
 using SSL_CTX = struct ssl_ctx_st;
+using SSL_SESSION = struct ssl_session_st;
 
 namespace callgate::net {
 
 struct TlsFree {
   void operator()(SSL* session) const;
   void operator()(SSL_CTX* context) const;
+  void operator()(SSL_SESSION* ticket) const;
 };
 using TlsSession = std::unique_ptr<SSL, TlsFree>;
+using TlsTicket = std::unique_ptr<SSL_SESSION, TlsFree>;
 using TlsContext = std::unique_ptr<SSL_CTX, TlsFree>;
 
 Result<TlsContext> make_server_tls(const std::string& certificate_file,
@@ -26,9 +29,12 @@ TlsContext share(const TlsContext& context);
 // Verifies against `ca_file`, or the system's certificates when it is empty.
 Result<TlsContext> make_client_tls(const std::string& ca_file, bool insecure);
 
-TlsSession make_server_session(const TlsContext& context, int fd);
-// Sends `host` as SNI and checks the certificate for it.
-Result<TlsSession> make_client_session(const TlsContext& context, int fd, const std::string& host);
+// Sessions need something to run on: see Stream::start_tls().
+TlsSession make_server_session(const TlsContext& context);
+// Sends `host` as SNI and checks the certificate for it. Goes on from `ticket`, of an earlier session with the same host, if there
+// is one and the server agrees.
+Result<TlsSession> make_client_session(const TlsContext& context, const std::string& host,
+                                       const TlsTicket& ticket = {});
 
 // The last OpenSSL error in words, or why the certificate was refused.
 std::string tls_error_text(const SSL* session);

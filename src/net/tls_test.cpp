@@ -143,7 +143,8 @@ TEST(Tls, sends_the_host_name_and_offers_http11) {
   std::string protocol;
   RawUpstream upstream({[&](RawSocket& socket) {
     const TlsContext context = std::move(*make_server_tls(files.certificate, files.key));
-    const TlsSession session = make_server_session(context, socket.fd());
+    const TlsSession session = make_server_session(context);
+    SSL_set_fd(session.get(), socket.fd());
     if (SSL_accept(session.get()) != 1) return;
     if (const char* sent = SSL_get_servername(session.get(), TLSEXT_NAMETYPE_host_name))
       name = sent;
@@ -167,7 +168,8 @@ TEST(Tls, calls_a_body_truncated_that_ends_without_a_goodbye) {
   const TlsFiles files = authority.issue("truncated", "DNS:localhost");
   RawUpstream upstream({[&](RawSocket& socket) {
     const TlsContext context = std::move(*make_server_tls(files.certificate, files.key));
-    const TlsSession session = make_server_session(context, socket.fd());
+    const TlsSession session = make_server_session(context);
+    SSL_set_fd(session.get(), socket.fd());
     if (SSL_accept(session.get()) != 1) return;
     std::array<char, 4096> request;
     SSL_read(session.get(), request.data(), request.size());

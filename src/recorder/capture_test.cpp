@@ -98,6 +98,14 @@ TEST_F(CaptureTest, writes_what_passed_into_a_file_for_its_owner_alone) {
   EXPECT_THAT(metrics(), HasSubstr("callgate_captures_total{result=\"written\"} 1"));
 }
 
+TEST_F(CaptureTest, leaves_folders_alone_that_exist) {
+  fs::permissions(root_, fs::perms(0755));
+  make("req_1")->finish("completed");
+  settle();
+  EXPECT_EQ(fs::status(root_).permissions(), fs::perms(0755));
+  EXPECT_EQ(fs::status(config_.dir).permissions(), fs::perms(0700));
+}
+
 TEST_F(CaptureTest, keeps_a_brief_one_in_memory_only) {
   RecentCaptures recent;
   const auto finish = [&](std::string id, RecentCaptures* keep) {

@@ -126,6 +126,7 @@ TEST(OfferedKey, is_the_subprotocol_with_that_prefix) {
   EXPECT_EQ(offered("callgate"), "");
   EXPECT_EQ(offered(" , ,"), "");
   EXPECT_EQ(offered_key({}), "");
+  EXPECT_EQ(offered_key(net::Headers{{"sec-websocket-protocol", "a,callgate-key.k"}}), "k");
 }
 
 }  // namespace

@@ -171,6 +171,28 @@ TEST(MemoryConversations, forgets_what_is_old_too_many_or_gone) {
   EXPECT_EQ(all.size(), 0u) << "cut answers are kept with their text, which is limited";
 }
 
+TEST(MemoryConversations, forgets_all_answers_of_a_session) {
+  MemoryConversations all({.answers = 9, .bytes = 100, .ttl_ms = 100}, [] { return 1000; });
+  all.remember(first(), said("1"), false, {.chat = "c1", .parent = "r1", .session = "s1"});
+  all.remember(first(), said("2"), false, {.chat = "c2", .parent = "r2", .session = "s1"});
+  all.remember(first(), said("3"), false, {.chat = "c3", .parent = "r3", .session = "s2"});
+  all.forget_session("s1");
+  EXPECT_EQ(all.size(), 1u);
+  EXPECT_EQ(parent_of(all, next("3")), "r3");
+}
+
+// Only what is kept of answers that were cut counts, text and calls together.
+TEST(MemoryConversations, limits_what_it_keeps_of_cut_answers) {
+  MemoryConversations all({.answers = 9, .bytes = 10, .ttl_ms = 100}, [] { return 1000; });
+  CanonicalAnswer answer = said("12345");
+  answer.calls = "67890x";
+  all.remember(first(), answer, true, {.chat = "c1", .parent = "r1"});
+  EXPECT_EQ(all.size(), 0u);
+  answer.calls = "67890";
+  all.remember(first(), answer, true, {.chat = "c1", .parent = "r1"});
+  EXPECT_EQ(all.size(), 1u);
+}
+
 TEST(AnswerRecord, keeps_calls_that_are_complete) {
   AnswerRecord record(1000);
   record.accept(ReasoningDelta{"Hm."});

@@ -49,6 +49,19 @@ TEST_F(LoopChoiceTest, is_off_unless_model_header_or_body_say_so) {
   EXPECT_TRUE(choose(R"({"loop": true})")->on);
 }
 
+TEST_F(LoopChoiceTest, bounds_the_time_of_each_tool) {
+  model_.loop = true;
+  catalogue_ = tool::Catalogue({{.spec = {.name = "find"}, .source = "find"},
+                                {.spec = {.name = "refund"}, .source = "refund"}});
+  config_.loop.tool_timeout = Milliseconds(5'000);
+  const auto times = [this] {
+    std::vector<loop::Millis> all;
+    for (const loop::Tool& tool : choose("")->tools) all.push_back(tool.timeout);
+    return all;
+  };
+  EXPECT_THAT(times(), testing::Each(5'000u)) << "neither has a time of its own";
+}
+
 TEST_F(LoopChoiceTest, takes_the_split_of_text_with_and_without_a_loop) {
   const auto split = choose(R"({"split": "sentences", "split_min_characters": 3})");
   EXPECT_FALSE(split->on);

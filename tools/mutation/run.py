@@ -31,6 +31,19 @@ HOME = ROOT / "build" / "mutation"
 HEADER = (pathlib.Path(__file__).parent / "switch.h").read_text() + "#line 1\n"
 
 
+def fenced():
+    """The words before a command that keep a mutant from harming the machine, such as by changing the mode of a folder or deleting it: the
+    file system is read-only to it, but for the folder of the build, where temporary files go as well. Needs root; without it the
+    user's rights are the fence."""
+    if os.geteuid() != 0:
+        return []
+    temporary = HOME / "tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
+    temporary.chmod(0o1777)
+    script = 'mount --bind "$1" "$1" && mount -o remount,bind,ro / && cd "$PWD" && shift && exec "$@"'
+    return ["unshare", "--mount", "env", f"TMPDIR={temporary}", "bash", "-c", script, "fenced", str(HOME)]
+
+
 def read_modules():
     """The modules as the build files declare them, each with those that it uses."""
     modules = {}
@@ -189,7 +202,7 @@ class Build:
 
     def passes(self, program, seconds, **env):
         command = [str(self.out / program), "--gtest_fail_fast", "--gtest_brief=1"]
-        process = subprocess.Popen(command, cwd=self.out, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([*fenced(), *command], cwd=self.out, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             return process.wait(seconds) == 0

@@ -10,7 +10,6 @@ GLIBC_FLOOR = "2.34"  # tests/package/check.py holds the binary to it
 
 # Debian's development package, the SPDX license, and whether its code is in the binary by way of headers or sources.
 LIBRARIES = [
-    ("libboost1.81-dev", "boost", "BSL-1.0", "source"),
     ("node-llhttp", "llhttp", "MIT", "source"),
     ("libtomlplusplus-dev", "toml++", "MIT", "source"),
     ("libcli11-dev", "CLI11", "BSD-3-Clause", "source"),

@@ -13,6 +13,16 @@ std::vector<Candidate> three(std::int64_t a = 1, std::int64_t b = 1, std::int64_
           {.place = 2, .weight = c, .name = hash_of("c")}};
 }
 
+TEST(Balance, is_chosen_by_its_name) {
+  EXPECT_EQ(balance_of("least_in_flight"), Balance::least_in_flight);
+  EXPECT_EQ(balance_of("fastest"), Balance::fastest);
+  for (const std::string_view sticky : {"session", "key", "prefix"}) {
+    EXPECT_EQ(balance_of(sticky), Balance::sticky) << sticky;
+  }
+  EXPECT_EQ(balance_of("round_robin"), Balance::round_robin);
+  EXPECT_EQ(balance_of(""), Balance::round_robin);
+}
+
 TEST(Rotation, takes_turns) {
   Rotation rotation;
   const auto all = three();

@@ -86,6 +86,13 @@ TEST(Breaker, waits_longer_with_one_that_is_only_slow) {
   EXPECT_EQ(pause, 32'000u);
 }
 
+TEST(Breaker, knows_for_how_long_it_was_open) {
+  Breaker breaker = make_breaker(1);
+  breaker.failed(Trouble::failure, "x", 5'000, 0);
+  EXPECT_TRUE(breaker.succeeded(8'000));
+  EXPECT_EQ(breaker.was_out(), 3'000u);
+}
+
 TEST(Breaker, closes_with_an_answer_and_begins_anew) {
   Breaker breaker = make_breaker(1);
   std::uint64_t now = 0;
