@@ -7,7 +7,16 @@
 
 namespace callgate::client {
 
+// Searched for one after the other: a search for either looks at each byte by itself.
+static bool has_line_break(std::string_view json) {
+  return json.find('\n') != std::string_view::npos || json.find('\r') != std::string_view::npos;
+}
+
 void append_json_line(std::string& out, std::string_view json) {
+  if (!has_line_break(json)) {
+    out.append(json);
+    return;
+  }
   for (std::size_t at = 0; at < json.size();) {
     const std::size_t end = std::min(json.find_first_of("\r\n", at), json.size());
     out.append(json.substr(at, end - at));
@@ -18,7 +27,7 @@ void append_json_line(std::string& out, std::string_view json) {
 void append_arguments_line(std::string& out, std::string_view arguments) {
   const std::size_t at = out.size();
   append_arguments_object(out, arguments);
-  if (out.find_first_of("\r\n", at) == std::string::npos) return;
+  if (!has_line_break(std::string_view(out).substr(at))) return;
   const std::string object = out.substr(at);
   out.resize(at);
   append_json_line(out, object);

@@ -325,7 +325,7 @@ Result<std::unique_ptr<LoopWork>> Gateway::read_turn(Ask& ask, std::string_view 
   job.request = std::move(*request);
   job.model = std::move(*model);
   job.dialect = *dialect;
-  job.options = *options;
+  job.options = std::move(*options);
   job.keepalive = wants_keepalive(head.headers);
   job.capture = std::move(ask.capture);
   if (loop->on) work->choice = std::make_unique<LoopChoice>(std::move(*loop));

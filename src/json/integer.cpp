@@ -43,13 +43,10 @@ bool scale(std::string_view whole, std::string_view fraction, std::int64_t expon
 }  // namespace
 
 std::optional<std::int64_t> to_integer(std::string_view number) {
-  const std::size_t special = number.find_first_of(".eE");
-  if (special == std::string_view::npos) {
-    std::int64_t value = 0;
-    const auto read = std::from_chars(number.data(), number.data() + number.size(), value);
-    if (read.ec != std::errc()) return std::nullopt;
-    return value;
-  }
+  const char* const end = number.data() + number.size();
+  std::int64_t plain = 0;
+  const auto read = std::from_chars(number.data(), end, plain);
+  if (read.ptr == end) return read.ec == std::errc() ? std::optional(plain) : std::nullopt;
   const bool negative = number.starts_with('-');
   if (negative) number.remove_prefix(1);
   const std::size_t mark = std::min(number.find_first_of("eE"), number.size());

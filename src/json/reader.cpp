@@ -22,16 +22,23 @@ inline std::string_view view(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// The name that begins at `name`, where it is short, plain and ends with `":`: as nearly all do. Empty: it has to be looked at closer.
+// The name that begins at `name`, where it has less than 32 bytes, is plain and ends with `":`: as nearly all do. Empty: it has to be
+// looked at closer.
 inline std::string_view usual_name(const char* name, const char* end) {
 #if defined(__SSE2__)
-  if (end - name < 18) return {};
-  const detail::Marks found =
-      detail::marks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(name)));
-  if (found.special == 0) return {};
-  const StringRun run = detail::run_to(name, found, true);
-  if (!run.ascii || run.end[0] != '"' || run.end[1] != ':') return {};
-  return view(name, run.end);
+  bool ascii = true;
+  for (const char* at = name; at - name < 32 && end - at >= 18; at += 16) {
+    const detail::Marks found =
+        detail::marks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+    if (found.special == 0) {
+      ascii = ascii && found.high == 0;
+      continue;
+    }
+    const StringRun run = detail::run_to(at, found, ascii);
+    if (!run.ascii || run.end[0] != '"' || run.end[1] != ':') return {};
+    return view(name, run.end);
+  }
+  return {};
 #else
   (void)name;
   (void)end;

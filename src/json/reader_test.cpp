@@ -277,5 +277,27 @@ TEST(Reader, starts_again_after_reset) {
   EXPECT_TRUE(in.error().message.empty());
 }
 
+TEST(Reader, reads_names_of_any_length) {
+  const auto read = [](const std::string& name, std::string_view colon) {
+    const std::string text =
+        "{\"" + name + "\"" + std::string(colon) + "1,\"more\":\"of the same\"}";
+    Reader in(text);
+    std::string_view key;
+    const bool found = in.next_member(key) && in.integer() == 1;
+    return found ? std::string(key) : "fault at " + std::to_string(in.error().offset);
+  };
+  for (std::size_t size = 0; size < 50; ++size) {
+    const std::string name(size, 'n');
+    for (const std::string_view colon : {":", " :", ": "}) EXPECT_EQ(read(name, colon), name);
+    for (std::size_t at = 0; at <= size; ++at) {
+      EXPECT_EQ(read(std::string(name).insert(at, "\u00e9"), ":"),
+                std::string(name).insert(at, "\u00e9"));
+      EXPECT_EQ(read(std::string(name).insert(at, "\\n"), ":"), std::string(name).insert(at, "\n"));
+      EXPECT_EQ(read(std::string(name).insert(at, "\xff"), ":"),
+                "fault at " + std::to_string(at + 2));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace callgate::json::reader_test

@@ -44,6 +44,7 @@ constexpr std::array<EchoedField, 21> kEchoedFields = {{
 template <std::size_t N>
 void append_filled(std::string& out, std::string_view given,
                    const std::array<EchoedField, N>& rows) {
+  std::array<bool, N> found = {};
   json::ObjectWriter object(out);
   json::Reader in(given);
   if (!given.empty() && in.peek() == json::Kind::object) {
@@ -51,10 +52,13 @@ void append_filled(std::string& out, std::string_view given,
       const std::string name(key);
       const std::string_view value = in.raw();
       if (value != "null") object.raw_escaped(name, value);
+      for (std::size_t i = 0; i < N; ++i) {
+        if (rows[i].name == name) found[i] = value != "null";
+      }
     }
   }
-  for (const EchoedField& row : rows) {
-    if (json::given_member(given, row.name).empty()) object.raw(row.name, row.otherwise);
+  for (std::size_t i = 0; i < N; ++i) {
+    if (!found[i]) object.raw(rows[i].name, rows[i].otherwise);
   }
   object.close();
 }
