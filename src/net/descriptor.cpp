@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "net/reactor.h"
+#include "net/reactor/reactor.h"
 
 namespace callgate::net {
 

@@ -3,7 +3,7 @@
 #include <csignal>
 
 #include "base/check.h"
-#include "net/reactor.h"
+#include "net/reactor/reactor.h"
 
 namespace callgate::net {
 

@@ -1,4 +1,4 @@
-#include "net/signal_watch.h"
+#include "net/reactor/signal_watch.h"
 
 #include <signal.h>
 #include <unistd.h>

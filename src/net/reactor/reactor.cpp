@@ -1,4 +1,4 @@
-#include "net/reactor.h"
+#include "net/reactor/reactor.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

@@ -14,7 +14,7 @@
 
 #include "net/loop.h"
 #include "net/owned_fd.h"
-#include "net/signal_watch.h"
+#include "net/reactor/signal_watch.h"
 #include "net/timer_wheel.h"
 
 namespace callgate::net {
