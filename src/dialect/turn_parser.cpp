@@ -564,7 +564,15 @@ std::vector<std::string_view> enders(const Prose& prose) {
 std::unique_ptr<TurnParser> make_turn_parser(std::shared_ptr<const Prose> prose,
                                              std::unique_ptr<CallReader> reader,
                                              const DialectOptions& options) {
-  auto parser = std::make_unique<TurnParser>(*prose, std::move(reader), options);
+  // That of the last request: the next one of a conversation has the same tools. Per thread, so that nothing is locked.
+  struct Last {
+    std::shared_ptr<const Prose> prose;
+    std::shared_ptr<const TurnParser::Markers> markers;
+  };
+  thread_local Last last;
+  if (last.prose != prose) last = {prose, std::make_shared<const TurnParser::Markers>(*prose)};
+  std::unique_ptr<TurnParser> parser(
+      new TurnParser(*prose, last.markers, std::move(reader), options));
   parser->kept_prose_ = std::move(prose);
   return parser;
 }
