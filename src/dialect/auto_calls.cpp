@@ -39,6 +39,7 @@ std::string_view AutoParser::obstacle(const Sign& sign) const {
   if (options_.special_tokens_only) return "the upstream has structured calls for that";
   if (channel_ != Channel::text) return "in a reasoning field";
   if (in_refused_section_ && !sign.section) return "inside markup that stayed text";
+  if (behind_refused_) return "behind markup that stayed text";
   return context_.line_start() ? std::string_view{} : kNotAtLineStart;
 }
 

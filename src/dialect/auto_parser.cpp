@@ -8,12 +8,12 @@
 
 namespace callgate::dialect {
 void AutoParser::push(std::string_view text, Channel channel, EventSink& sink) {
+  if (state_ == State::block && channel == channel_ && block_.put_off(text)) return;
   sink_ = &sink;
   out_.bind(sink);
   if (channel != channel_) [[unlikely]] {
     change_channel(channel);
   }
-  if (state_ == State::block && block_.put_off(text, options_.max_held_back)) return;
   consume(text);
 }
 
@@ -116,6 +116,7 @@ void AutoParser::follow_channel() {
   }
   if (out_.channel() != prose_channel()) out_.begin_stretch(prose_channel(), Lead::turn);
   in_refused_section_ = false;
+  behind_refused_ = false;
   context_.reset();
 }
 
@@ -168,6 +169,7 @@ void AutoParser::take_found(const MarkerScan::Result& found) {
 void AutoParser::take_prose(std::string_view bytes) {
   if (bytes.empty()) return;
   context_.push(bytes);
+  behind_refused_ = behind_refused_ && is_blank(bytes);
   if (state_ == State::tail) {
     if (is_blank(bytes) && out_.held_size() < options_.max_held_back) {
       out_.hold(bytes);
@@ -194,8 +196,8 @@ void AutoParser::take_marker(const Watched& watched, std::string_view text) {
       take_sign(list_.signs[watched.index], text);
       break;
     case Watched::Role::section_end:
-      in_refused_section_ = false;
       take_prose(text);
+      behind_refused_ = std::exchange(in_refused_section_, false);
       break;
     case Watched::Role::reasoning_open:
       open_reasoning(text);
@@ -252,6 +254,7 @@ void AutoParser::close_reasoning() {
   reasoning_ = false;
   tagged_ = false;
   in_refused_section_ = false;
+  behind_refused_ = false;
   context_.reset();
   out_.begin_stretch(channel_, Lead::closer);
 }

@@ -25,7 +25,7 @@ class AutoParser final : public AuditedParser {
         calls_(calls),
         list_(list),
         out_(options.commit, options.max_held_back),
-        block_(options.tools),
+        block_(options.tools, options.max_held_back),
         relay_(options.explain),
         reasoning_(options.start == Channel::reasoning) {
     if (reasoning_) out_.begin_stretch(Channel::reasoning, Lead::opener);
@@ -111,6 +111,7 @@ class AutoParser final : public AuditedParser {
   bool said_ = false;                    // text or a call has left
   bool cut_off_ = false;
   bool in_refused_section_ = false;  // behind the opener of a section that stayed text
+  bool behind_refused_ = false;      // behind its closer, and only white space followed
   const Sign* sign_ = nullptr;       // that is being looked at
   std::string look_;                 // from its opener on
   std::string name_;                 // the name after it

@@ -58,6 +58,25 @@ TEST_P(CodeSpans, are_what_the_documentation_says) {
   EXPECT_EQ(quote(dialect, *single).calls().empty() ? "text" : "a call", row->second);
 }
 
+TEST_P(CodeSpans, hold_tags_of_reasoning_as_text) {
+  const Dialect& dialect = *GetParam();
+  const std::string start = dialect.name == "functionary_v32" ? "all\n" : "";
+  for (const std::string_view text : {"The tag `<think>` opens and `</think>` closes it.",
+                                      "Write\n```\n<think>x</think>\n```\nonce."}) {
+    for (const std::size_t size : {std::size_t{1}, std::size_t{3}, text.size() + start.size()}) {
+      EventLog log;
+      const std::unique_ptr<DialectParser> parser = dialect.make({});
+      const std::string all = start + std::string(text);
+      for (std::size_t at = 0; at < all.size(); at += size) {
+        parser->push(std::string_view(all).substr(at, size), Channel::text, log);
+      }
+      parser->finish(log);
+      EXPECT_EQ(log.text(), text) << size;
+      EXPECT_EQ(log.reasoning(), "") << size;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Dialects, CodeSpans, testing::ValuesIn(all().begin(), all().end()),
                          [](const auto& row) { return std::string(row.param->name); });
 

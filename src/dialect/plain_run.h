@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/byte_class.h"
+
 namespace callgate::dialect {
 
 inline constexpr std::size_t kShortPush = 32;  // beyond it the searches for single bytes are faster
@@ -32,5 +34,18 @@ inline bool is_short_push_of(const ByteTable& table, std::string_view bytes) {
 }
 
 inline bool is_plain_push(std::string_view bytes) { return is_short_push_of(kPlainBytes, bytes); }
+
+// Of inner bytes alone, whatever its size.
+inline bool is_inner_push(std::string_view bytes) {
+  if (bytes.size() <= kShortPush) return is_short_push_of(kInnerBytes, bytes);
+  static const ByteClass kOthers = [] {
+    ByteClass others;
+    for (int c = 0; c < 256; ++c) {
+      if (!kInnerBytes[static_cast<std::size_t>(c)]) others.add(static_cast<char>(c));
+    }
+    return others;
+  }();
+  return kOthers.find(bytes, 0) == bytes.size();
+}
 
 }  // namespace callgate::dialect

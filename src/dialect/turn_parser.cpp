@@ -44,9 +44,11 @@ std::vector<std::string_view> TurnParser::texts(const Prose& prose, std::vector<
 
 TurnParser::Markers::Markers(const Prose& prose)
     : set(texts(prose, places)),
-      follows_code(std::any_of(
-          prose.call_open.begin(), prose.call_open.end(),
-          [](const Opener& opener) { return opener.in_code == Opener::InCode::text; })) {}
+      follows_code(std::any_of(prose.call_open.begin(), prose.call_open.end(),
+                               [](const Opener& o) { return o.in_code == Opener::InCode::text; }) ||
+                   std::any_of(places.begin(), places.end(), [](const Place& place) {
+                     return place.role == Role::reasoning_open && !place.special;
+                   })) {}
 
 TurnParser::TurnParser(const Prose& prose, std::unique_ptr<CallReader> reader,
                        const DialectOptions& options)
@@ -268,11 +270,8 @@ void TurnParser::take_marker(std::size_t marker) {
   if (!lead_goes_on(place.role)) leave_lead();
   switch (place.role) {
     case Role::reasoning_open:
-      open_reasoning(text);
-      break;
     case Role::reasoning_close:
-      out_.hold(text);
-      close_envelope();
+      take_reasoning(place, text);
       break;
     case Role::answer_open:
       out_.hold(text);
@@ -330,6 +329,18 @@ void TurnParser::take_marker(std::size_t marker) {
   }
   line_start_ = false;
   if (markers_->follows_code) code_.push(text);
+}
+
+// An answer that explains a tag quotes it as code.
+void TurnParser::take_reasoning(const Place& place, std::string_view text) {
+  if (!place.special && prose_channel() == Channel::text && code_.in_code()) {
+    out_.prose(text);
+  } else if (place.role == Role::reasoning_open) {
+    open_reasoning(text);
+  } else {
+    out_.hold(text);
+    close_envelope();
+  }
 }
 
 void TurnParser::open_reasoning(std::string_view text) {
@@ -553,7 +564,15 @@ std::vector<std::string_view> enders(const Prose& prose) {
 std::unique_ptr<TurnParser> make_turn_parser(std::shared_ptr<const Prose> prose,
                                              std::unique_ptr<CallReader> reader,
                                              const DialectOptions& options) {
-  auto parser = std::make_unique<TurnParser>(*prose, std::move(reader), options);
+  // That of the last request: the next one of a conversation has the same tools. Per thread, so that nothing is locked.
+  struct Last {
+    std::shared_ptr<const Prose> prose;
+    std::shared_ptr<const TurnParser::Markers> markers;
+  };
+  thread_local Last last;
+  if (last.prose != prose) last = {prose, std::make_shared<const TurnParser::Markers>(*prose)};
+  std::unique_ptr<TurnParser> parser(
+      new TurnParser(*prose, last.markers, std::move(reader), options));
   parser->kept_prose_ = std::move(prose);
   return parser;
 }

@@ -125,7 +125,7 @@ class TurnParser final : public AuditedParser {
     explicit Markers(const Prose& prose);
     std::vector<Place> places;
     MarkerSet set;
-    bool follows_code;  // an opener is text in inline code
+    bool follows_code;  // an opener or a tag of reasoning is text in code
   };
   TurnParser(const Prose& prose, std::shared_ptr<const Markers> markers,
              std::unique_ptr<CallReader> reader, const DialectOptions& options);
@@ -137,6 +137,7 @@ class TurnParser final : public AuditedParser {
   void take_marker(std::size_t marker);
   void take_found(const MarkerScan::Result& found);
   void settle();
+  void take_reasoning(const Place& place, std::string_view text);
   void open_reasoning(std::string_view text);
   void close_envelope();
   void leave_reasoning();
@@ -184,7 +185,7 @@ class TurnParser final : public AuditedParser {
   bool shows_markup_ = false;  // an opener left as text: so do the markers that belong to it
   bool special_lead_ = false;  // what opened the section or block is a special token
   bool line_start_ = true;
-  CodeContext code_;             // where an opener asks for it
+  CodeContext code_;             // where a marker asks for it
   std::size_t opener_size_ = 0;  // of what is held of a call before the reader got any byte
   int readings_ = 0;             // of the bytes that are being read, before this one
   int opener_readings_ = 0;      // of the opener of the call that is being read

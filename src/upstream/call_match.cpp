@@ -132,13 +132,15 @@ bool CallTracker::continues_closed(const Slot& slot, const CallPiece& piece) {
   return !(named || another_id || slot.header_again);
 }
 
-// Whether a call of an earlier document has the same name, and nothing says that it is another call than this one.
+// Whether an earlier call has the same name, and nothing says that it is another call than this one. In one document, and
+// where calls come whole, only the same id says that it is the same.
 bool CallTracker::has_earlier(const Slot& slot, bool with_arguments) const {
   for (std::size_t i = slots_.size(), stop = reach_from(i); i-- > stop;) {
     const Slot& earlier = slots_[i];
     if (earlier.kind != Slot::Kind::call || !earlier.is_closed()) continue;
-    if (earlier.document == slot.document || earlier.name != slot.name) continue;
-    if (other_id(earlier.id, slot.id)) continue;
+    if (&earlier == &slot || earlier.name != slot.name) continue;
+    const bool listed = slot.whole || earlier.document == slot.document;
+    if (listed ? !same_id(earlier.id, slot.id) : other_id(earlier.id, slot.id)) continue;
     // A server that gave the earlier call an id gives one to every call.
     const bool lacks_id = !earlier.id.empty() && slot.id.empty();
     const bool other_index = earlier.index && slot.index && *earlier.index != *slot.index;

@@ -120,7 +120,8 @@ CallTracker::Slot& CallTracker::open(const CallPiece& piece, const Slot* reused,
   slot.document = document_;
   if (!name.empty()) set_name(slot, name, repairs);
   if (whole) slot.growth = ToolNames::Growth::over;
-  slot.may_repeat = names_ && !whole && !name.empty() && has_earlier(slot, false);
+  slot.whole = whole;
+  slot.may_repeat = names_ && !name.empty() && has_earlier(slot, false);
   return slot;
 }
 

@@ -81,7 +81,8 @@ class CallTracker {
     std::uint64_t document = 0;                               // in which it began
     ToolNames::Growth growth = ToolNames::Growth::over;
     bool started = false;
-    bool over = false;  // nothing follows its arguments
+    bool whole = false;  // it came as a call of its own
+    bool over = false;   // nothing follows its arguments
     bool header_again = false;
     bool may_repeat = false;  // an earlier call: known once the arguments are whole
     bool counted_repeat = false;

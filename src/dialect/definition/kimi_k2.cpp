@@ -48,6 +48,8 @@ struct ToolProse {
   static constexpr std::size_t kMaxOpeners = 16384;  // bytes; no set of markers is larger
 
   explicit ToolProse(std::span<const ToolSpec> tools) {
+    names.reserve(tools.size());
+    for (const ToolSpec& tool : tools) names.push_back(tool.name);
     texts.reserve(2 * tools.size());
     openers.assign(std::begin(kOpen), std::end(kOpen));
     std::size_t size = 0;
@@ -64,6 +66,13 @@ struct ToolProse {
     prose.call_open = openers;
   }
 
+  bool is_of(std::span<const ToolSpec> tools) const {
+    return std::equal(
+        tools.begin(), tools.end(), names.begin(), names.end(),
+        [](const ToolSpec& tool, const std::string& name) { return tool.name == name; });
+  }
+
+  std::vector<std::string> names;
   std::vector<std::string> texts;
   std::vector<Opener> openers;
   Prose prose = kProse;
@@ -73,7 +82,11 @@ std::unique_ptr<DialectParser> make(const DialectOptions& options) {
   if (options.tools.empty()) {
     return make_turn_parser(kProse, make_named_json(kProse, kGrammar, options), options);
   }
-  const auto own = std::make_shared<const ToolProse>(options.tools);
+  // That of the last request on this thread, if it has the same tools.
+  thread_local std::shared_ptr<const ToolProse> own;
+  if (own == nullptr || !own->is_of(options.tools)) {
+    own = std::make_shared<const ToolProse>(options.tools);
+  }
   std::shared_ptr<const Prose> prose(own, &own->prose);
   auto reader = make_named_json(*prose, kGrammar, options);
   return make_turn_parser(std::move(prose), std::move(reader), options);

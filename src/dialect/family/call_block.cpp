@@ -1,10 +1,10 @@
 #include "dialect/family/call_block.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "dialect/family/call_object.h"
-#include "dialect/plain_run.h"
 
 namespace callgate::dialect {
 namespace {
@@ -21,6 +21,7 @@ void CallBlock::begin(std::unique_ptr<AuditedParser> parser) {
   call_open_ = false;
   bytes_.clear();
   read_ = 0;
+  may_put_off_ = 0;
   dropped_ = 0;
   calls_end_ = 0;
   argument_bytes_ = 0;
@@ -37,21 +38,14 @@ void CallBlock::push(std::string_view bytes, EventSink& sink) {
   feed();
 }
 
-bool CallBlock::put_off(std::string_view bytes, std::size_t limit) {
-  const bool waits = call_open_ && !committed_ && !refusing_ && verdict_ == Verdict::open;
-  if (!waits || bytes_.size() - read_ + bytes.size() > kMaxPutOff ||
-      bytes_.size() + bytes.size() > limit || !is_short_push_of(kInnerBytes, bytes)) {
-    return false;
-  }
-  bytes_.append(bytes);
-  return true;
-}
-
 void CallBlock::feed() {
   const std::size_t from = std::exchange(read_, bytes_.size());
   if (from < bytes_.size()) {
     parser_->push(std::string_view(bytes_).substr(from), Channel::text, *this);
   }
+  const bool waits = call_open_ && !committed_ && !refusing_ && verdict_ == Verdict::open;
+  const std::size_t room = limit_ - std::min(limit_, bytes_.size());
+  may_put_off_ = waits ? std::min(kMaxPutOff, room) : 0;
 }
 
 void CallBlock::forget_bytes() {
@@ -145,6 +139,7 @@ void CallBlock::commit(CallIndex first, EventSink& sink) {
   CALLGATE_CHECK(verdict_ == Verdict::open && has_calls());
   next_ = calls_.release(first, sink);
   committed_ = true;
+  may_put_off_ = 0;
 }
 
 Audit CallBlock::audit() const {

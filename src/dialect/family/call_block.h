@@ -17,6 +17,7 @@
 #include "callgate/dialect.h"
 #include "dialect/kept_calls.h"
 #include "dialect/output.h"
+#include "dialect/plain_run.h"
 
 namespace callgate::dialect {
 
@@ -29,16 +30,22 @@ class CallBlock final : public EventSink {
     refused,  // the call of a tool that was not declared, up to its end
   };
 
-  // An empty list of tools accepts every name. REQUIRES: `tools` outlives the block.
-  explicit CallBlock(std::span<const ToolSpec> tools) : tools_(tools) {}
+  // An empty list of tools accepts every name. Nothing is put off in a block of more than `limit` bytes.
+  // REQUIRES: `tools` outlives the block.
+  CallBlock(std::span<const ToolSpec> tools, std::size_t limit) : tools_(tools), limit_(limit) {}
 
   // REQUIRES: the parser has read nothing.
   void begin(std::unique_ptr<AuditedParser> parser);
   // `sink` gets what the parser finds once the block is committed.
   void push(std::string_view bytes, EventSink& sink);
   // True: bytes in the middle of a call that decide nothing are kept, and the parser reads them with the next ones. False:
-  // push() them; they may decide something, or the block would grow beyond `limit`.
-  bool put_off(std::string_view bytes, std::size_t limit);
+  // push() them; they may decide something, or the block would grow beyond its limit.
+  bool put_off(std::string_view bytes) {
+    if (bytes.size() > may_put_off_ || !is_inner_push(bytes)) return false;
+    may_put_off_ -= bytes.size();
+    bytes_.append(bytes);
+    return true;
+  }
   void cut_off() { parser_->cut_off(); }
   void finish(EventSink& sink);
   void accept(const Event& event) override;
@@ -79,6 +86,7 @@ class CallBlock final : public EventSink {
   void take_prose();
 
   std::span<const ToolSpec> tools_;
+  std::size_t limit_;
   std::unique_ptr<AuditedParser> parser_;
   EventSink* sink_ = nullptr;
   Verdict verdict_ = Verdict::open;
@@ -88,6 +96,7 @@ class CallBlock final : public EventSink {
   std::string refused_name_;
   std::string bytes_;
   std::size_t read_ = 0;              // of them, by the parser
+  std::size_t may_put_off_ = 0;       // bytes more
   std::size_t dropped_ = 0;           // bytes ahead of bytes_ that belong to calls that left
   std::size_t calls_end_ = 0;         // of the last call that counts, from the start of the block
   std::uint64_t argument_bytes_ = 0;  // up to there

@@ -174,8 +174,9 @@ bool LiteralCalls::close_text() {
   at_ = At::comma_or_end;
   if (!is_name) return true;
   name_ = text;
-  const bool declared = opener_->names == Opener::Names::any || is_declared(tools_, name_);
-  if (!declared) name_.clear();
+  const bool counts =
+      opener_->names == Opener::Names::any || tools_.empty() || is_declared(tools_, name_);
+  if (!counts) name_.clear();
   return !name_.empty();
 }
 

@@ -53,7 +53,10 @@ void TagTokens::use(const TaggedGrammar& grammar) {
 TagTokens::Match TagTokens::match(TagPlace place, std::string_view text,
                                   const TagToken*& found) const {
   Match best = Match::none;
+  const std::size_t last = text.size() - 1;
   for (const TagToken& token : at(place)) {
+    // The last byte tells most of them apart: those before it were compared when they came.
+    if (token.text.size() <= last || token.text[last] != text[last]) continue;
     if (!token.text.starts_with(text)) continue;
     best = Match::partial;
     if (token.text.size() != text.size()) continue;

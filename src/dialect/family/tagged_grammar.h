@@ -81,7 +81,7 @@ class TagTokens {
 
   // REQUIRES: `grammar` outlives this.
   void use(const TaggedGrammar& grammar);
-  // How `text` begins a marker that may stand at `place`; `found` is the one that it is.
+  // How `text` begins a marker that may stand at `place`; `found` is the one that it is. REQUIRES: it is not empty.
   Match match(TagPlace place, std::string_view text, const TagToken*& found) const;
   // The same text in static storage. REQUIRES: it begins a marker.
   std::string_view kept(TagPlace place, std::string_view text) const;

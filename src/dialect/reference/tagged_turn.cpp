@@ -74,6 +74,9 @@ class Turn {
         return true;
       }
       stretch_ += marker;
+    } else if (!reasoning_ && (marker == grammar_.think_open || marker == grammar_.think_close) &&
+               text_.substr(0, at_).find_first_of("`~") != std::string::npos) {
+      return false;  // may be quoted as code
     } else if (marker == grammar_.think_open) {
       if (reasoning_ && !is_blank(stretch_)) {
         stretch_ += marker;

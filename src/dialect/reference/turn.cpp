@@ -93,7 +93,14 @@ class Turn {
            grammar_.special.end();
   }
 
+  // Tags of reasoning that an answer writes as code are text: behind what may open code, no opinion.
+  bool may_be_quoted(const Found& found) const {
+    const bool tag = found.role == Role::reasoning_open || found.role == Role::reasoning_close;
+    return tag && !reasoning_ && text_.substr(0, at_).find_first_of("`~") != std::string_view::npos;
+  }
+
   void take(const Found& found) {
+    if (may_be_quoted(found)) no_opinion_ = true;
     switch (found.role) {
       case Role::reasoning_open:
         if (reasoning_ && !is_blank(stretch_)) return say(found.text);

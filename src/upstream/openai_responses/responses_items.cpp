@@ -44,6 +44,13 @@ bool is_of_another(const OutputItem& over, const ResponsesFrame& frame) {
   return !whole.empty() && !over.text.is(whole);
 }
 
+// Whether a call is over and a frame with its id starts or ends another one: servers give several calls one id. What repeats
+// the call is found out by its arguments.
+bool is_before_another(const OutputItem& over, const ResponsesFrame& frame) {
+  return is_call(over.kind) && over.done && frame.output_index && over.output_index &&
+         !is_on(over, frame.output_index);
+}
+
 }  // namespace
 
 OutputItem::Kind item_kind_of(std::string_view type) {
@@ -111,8 +118,9 @@ OutputItem* OutputItems::known(OutputItem::Kind kind, const ResponsesFrame& fram
   for (std::size_t i = items_.size(); i-- > stop;) {
     OutputItem& item = items_[i];
     if (item.kind != kind) continue;
-    if (!id.empty() && (item.id == id || item.other_id == id)) return &item;
-    if (is_call(kind) && !call_id.empty() && item.call_id == call_id) return &item;
+    const bool same_id = !id.empty() && (item.id == id || item.other_id == id);
+    const bool same_call = is_call(kind) && !call_id.empty() && item.call_id == call_id;
+    if ((same_id || same_call) && !is_before_another(item, frame)) return &item;
     if (item.done) continue;
     if (!call_id.empty() && !item.call_id.empty()) continue;
     const bool same_index = frame.output_index && item.output_index == frame.output_index;
