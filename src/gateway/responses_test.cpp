@@ -157,6 +157,38 @@ TEST_F(Responses, refuse_results_of_calls_that_nobody_made) {
   EXPECT_THAT(next.body, HasSubstr("No tool call found"));
 }
 
+TEST_F(Responses, refuse_results_that_come_before_their_call) {
+  const std::string call = R"({"type":"function_call","call_id":"c","name":"f","arguments":"{}"})";
+  const std::string result = R"({"type":"function_call_output","call_id":"c","output":"1"})";
+  const TestAnswer wrong = create(R"({"model":"m","input":[)" + result + "," + call + "]}");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(wrong.body, HasSubstr("No tool call found for function call output with call_id c."));
+  model_says("Hello");
+  EXPECT_EQ(create(R"({"model":"m","input":[)" + call + "," + result + "]}").status, 200);
+  // Who knows what a summary of somebody else's was made of.
+  model_says("Hello");
+  const std::string sealed = R"({"type":"compaction","encrypted_content":"gAAA"})";
+  EXPECT_EQ(create(R"({"model":"m","input":[)" + sealed + "," + result + "]}").status, 200);
+}
+
+TEST_F(Responses, are_gone_when_they_are_deleted_while_they_run) {
+  net::Signal never(loop_);
+  model_.then({.pieces = {said("Hello"), said(" there"), kEnd}, .after_first = &never});
+  std::string path;
+  const auto story = [&]() -> net::Task<> {
+    TestAnswer made;
+    co_await exchange("POST", "/v1/responses", R"({"model":"m","input":"hi","background":true})",
+                      "ann", made);
+    path = "/v1/responses/" + json::member_text(made.body, "id");
+    TestAnswer deleted;
+    co_await exchange("DELETE", path, {}, "ann", deleted);
+    EXPECT_EQ(deleted.status, 200) << deleted.body;
+    co_await loop_.sleep(net::Millis(50));  // its end would be stored by now
+  };
+  gateway_.run(story());
+  EXPECT_EQ(ask("GET", path).status, 404);
+}
+
 TEST_F(Responses, run_in_the_background) {
   net::Signal go(loop_);
   model_.then({.pieces = {said("Hello"), said(" there"), kEnd}, .after_first = &go});

@@ -136,9 +136,31 @@ bool ResponsesTools::read_custom(std::string_view json, const FieldPath& path,
                                  std::string_view space) {
   ToolAlias alias{.kind = ToolAlias::Kind::freeform, .space = std::string(space)};
   if (!name_of_tool(json, path, alias.name)) return false;
+  const std::string_view described = json::given_member(json, "description");
+  if (!described.empty() && !described.starts_with('"')) {
+    return fault(path.with("description"), name_of(json::Reader(described).peek()), "a string");
+  }
+  const std::string_view format = json::given_member(json, "format");
+  if (!format.empty() && !read_format(format, path)) return false;
   ToolSpec tool{.description = json::member_text(json, "description")};
   describe_freeform(json, tool);
   add(std::move(tool), std::move(alias));
+  return true;
+}
+
+// {"type":"text"} or {"type":"grammar","syntax":"regex","definition":"[a-z]+"}
+bool ResponsesTools::read_format(std::string_view format, const FieldPath& path) {
+  if (!format.starts_with('{')) {
+    return fault(path.with("format"), name_of(json::Reader(format).peek()), "an object");
+  }
+  if (json::member_text(format, "type") != "grammar") return true;
+  for (const std::string_view name : {"syntax", "definition"}) {
+    if (!json::member_text(format, name).empty()) continue;
+    const std::string_view given = json::given_member(format, name);
+    const std::string at = "format." + std::string(name);
+    return fault(path.with(at), given.empty() ? "missing" : "not a text of the grammar",
+                 name == "syntax" ? "lark|regex" : "the grammar");
+  }
   return true;
 }
 
