@@ -189,6 +189,39 @@ TEST_F(Responses, are_gone_when_they_are_deleted_while_they_run) {
   EXPECT_EQ(ask("GET", path).status, 404);
 }
 
+constexpr std::string_view kDateTool =
+    R"("tools":[{"type":"custom","name":"date","format":{"type":"grammar","syntax":"regex","definition":"[0-9]{4}"}}])";
+std::string calls_date(std::string_view input) {
+  return chat_chunk(
+             R"({"role":"assistant","tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"date","arguments":"{\"input\":\")" +
+             std::string(input) + R"(\"}"}}]})") +
+         chat_chunk("{}", "\"tool_calls\"") + "data: [DONE]\n\n";
+}
+
+TEST_F(Responses, say_when_a_model_breaks_the_grammar_of_a_tool) {
+  const std::string asked = R"({"model":"m","input":"hi",)" + std::string(kDateTool);
+  model_.then({.pieces = {calls_date("2026")}});
+  const TestAnswer good = create(asked + "}");
+  EXPECT_EQ(good.header("x-callgate-warning"), "");
+  model_.then({.pieces = {calls_date("soon")}});
+  const TestAnswer broken = create(asked + "}");
+  EXPECT_THAT(broken.body, HasSubstr(R"("input":"soon")"));
+  EXPECT_EQ(broken.header("x-callgate-warning"),
+            "the input of a custom tool does not match its grammar");
+  model_.then({.pieces = {calls_date("soon")}});
+  const TestAnswer streamed = create(asked + R"(,"stream":true})");
+  EXPECT_THAT(streamed.body,
+              HasSubstr("\n: callgate.warning {\"warning\":\"the input of a custom tool does not "
+                        "match its grammar\"}\n\n"));
+}
+
+TEST_F(Responses, say_that_a_grammar_is_not_checked) {
+  model_says("Hello");
+  const TestAnswer answer = create(
+      R"({"model":"m","input":"hi","stream":true,"tools":[{"type":"custom","name":"p","format":{"type":"grammar","syntax":"lark","definition":"start: \"a\""}}]})");
+  EXPECT_EQ(answer.header("x-callgate-warning"), "the grammar of a custom tool is not checked");
+}
+
 TEST_F(Responses, run_in_the_background) {
   net::Signal go(loop_);
   model_.then({.pieces = {said("Hello"), said(" there"), kEnd}, .after_first = &go});

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/regex.h"
 #include "json/member.h"
 #include "json/writer.h"
 
@@ -28,6 +29,14 @@ std::string flat_name(std::string_view space, std::string_view name) {
       flat.begin(), flat.end(), [](char c) { return !is_name_character(c); }, '_');
   if (flat.size() > kMaxFunctionName) flat.erase(0, flat.size() - kMaxFunctionName);
   return flat;
+}
+
+// Lark grammars are shown to the model alone; so are patterns that Regex does not know.
+void take_grammar(std::string_view format, ToolAlias& alias) {
+  alias.has_grammar = json::member_text(format, "type") == "grammar";
+  if (!alias.has_grammar || json::member_text(format, "syntax") != "regex") return;
+  std::string pattern = json::member_text(format, "definition");
+  if (Regex::compile(pattern)) alias.pattern = std::move(pattern);
 }
 
 // The one parameter of a custom tool, and in words what its grammar asks for.
@@ -144,6 +153,7 @@ bool ResponsesTools::read_custom(std::string_view json, const FieldPath& path,
   if (!format.empty() && !read_format(format, path)) return false;
   ToolSpec tool{.description = json::member_text(json, "description")};
   describe_freeform(json, tool);
+  take_grammar(format, alias);
   add(std::move(tool), std::move(alias));
   return true;
 }
