@@ -130,11 +130,13 @@ struct TurnSummary {
   std::uint64_t held_back_deltas = 0;  // text of which nothing could leave at once
   std::uint64_t held_back_bytes = 0;   // of those
   RepairCounts repairs{};
-  std::uint32_t withheld_calls = 0;  // by policies, over all choices
-  std::uint64_t withheld_bytes = 0;  // of text, reasoning and arguments
-  std::uint32_t mended_calls = 0;    // whose arguments `invalid_arguments` changed
-  bool cut = false;                  // by `stop_after_tools`
-  std::string_view cut_by;           // the policy that ended or thinned the turn, empty: none
+  std::uint32_t withheld_calls = 0;     // by policies, over all choices
+  std::uint64_t withheld_bytes = 0;     // of text, reasoning and arguments
+  std::uint32_t mended_calls = 0;       // whose arguments `invalid_arguments` changed
+  std::uint32_t grammar_broken = 0;     // inputs of custom tools that do not match their grammar
+  std::uint32_t grammar_unchecked = 0;  // those with a grammar that callgate cannot check
+  bool cut = false;                     // by `stop_after_tools`
+  std::string_view cut_by;              // the policy that ended or thinned the turn, empty: none
   // How the first choice ended. Before its end: tool_calls while a complete call is its last word.
   std::optional<FinishReason> known_reason;
   std::uint64_t late_frames = 0;  // upstream frames that came after the cut

@@ -98,9 +98,11 @@ struct ToolAlias {
     search,    // the client looks for more tools itself
   };
   Kind kind = Kind::function;
-  std::string function;  // its name in `tools`
-  std::string name;      // as the client declared it
-  std::string space;     // the namespace that it is in; empty: none
+  std::string function;                // its name in `tools`
+  std::string name;                    // as the client declared it
+  std::string space;                   // the namespace that it is in; empty: none
+  bool has_grammar = false;            // its input has to follow one
+  std::optional<std::string> pattern;  // the grammar as a regular expression that can be checked
 };
 
 // What a client's protocol wants to know again when it writes the answer, and what its format alone can say. Nothing of it goes

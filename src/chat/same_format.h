@@ -11,8 +11,11 @@ namespace callgate {
 inline constexpr std::string_view kItemAdded = "openai_responses.item_added";
 // The same when it ends.
 inline constexpr std::string_view kItemDone = "openai_responses.item_done";
-// An item of a kind that has no events.
+// An item of a kind that callgate does not know begins, and ends. Either may come without the other.
+inline constexpr std::string_view kOtherItemAdded = "openai_responses.other_item_added";
 inline constexpr std::string_view kOtherItem = "openai_responses.item";
+// An event of a kind that callgate does not know: its data.
+inline constexpr std::string_view kOtherEvent = "openai_responses.event";
 // The response object at the end.
 inline constexpr std::string_view kWholeResponse = "openai_responses.response";
 

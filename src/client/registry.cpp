@@ -13,7 +13,7 @@
 namespace callgate::client {
 namespace {
 
-// A row per line. Paths that are nobody's are the first one's.
+// A row per line. Paths that are nobody's, not even by where they begin, are the first one's.
 // clang-format off
 constexpr auto kAll = std::to_array<const Protocol*>({
     &kOpenaiChat,
@@ -24,6 +24,13 @@ constexpr auto kAll = std::to_array<const Protocol*>({
     &kOpenaiResponses,
 });
 // clang-format on
+
+// A path that no endpoint has: its error is for the clients that ask below it.
+const Protocol& for_unknown(const ClientRequest& request) {
+  if (request.path.starts_with("/api/")) return kOllama;
+  if (request.path.starts_with("/v1beta/")) return kGemini;
+  return request.find_header("anthropic-version").empty() ? *kAll.front() : kAnthropicMessages;
+}
 
 }  // namespace
 
@@ -49,7 +56,7 @@ const Protocol& for_request(const ClientRequest& request) {
   };
   if (const Protocol* asked = find(true)) return *asked;
   const Protocol* found = find(false);
-  return found == nullptr ? *kAll.front() : *found;
+  return found == nullptr ? for_unknown(request) : *found;
 }
 
 bool is_turn(const Protocol& protocol, std::string_view method, std::string_view path) {

@@ -74,6 +74,9 @@ void Answer::finish(const std::optional<Usage>& estimate) {
     const std::int64_t now = elapsed_ms_();
     end.timing = {first_token_ms_.value_or(now), now, usage_trigger(summary)};
   }
+  if (request_.stream && summary.grammar_broken > 0) {
+    encoder_->note("callgate.warning", R"({"warning":")" + std::string(kGrammarBroken) + "\"}");
+  }
   if (policy_.trailing_counters) end.counters = print_counters(summary, policy_);
   encoder_->finish(end);
   timing_ = end.timing;

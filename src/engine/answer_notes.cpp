@@ -64,6 +64,12 @@ Usage complete_usage(std::uint64_t prompt_bytes, const TurnSummary& summary) {
   return usage;
 }
 
+bool has_unchecked_grammar(const Request& request) {
+  const auto& aliases = request.client.aliases;
+  return std::any_of(aliases.begin(), aliases.end(),
+                     [](const ToolAlias& alias) { return alias.has_grammar && !alias.pattern; });
+}
+
 std::string print_counters(const TurnSummary& summary, const PolicyOptions& policy) {
   std::string text;
   json::ObjectWriter counters(text);

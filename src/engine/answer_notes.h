@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "callgate/pipeline.h"
 
@@ -19,6 +20,12 @@ Usage estimate_usage(std::uint64_t prompt_bytes, const TurnSummary& summary);
 bool is_stated(const std::optional<Usage>& usage);
 // `summary.usage` with an estimate of each count that the upstream did not state.
 Usage complete_usage(std::uint64_t prompt_bytes, const TurnSummary& summary);
+
+// Whether a custom tool has a grammar that nobody checks.
+bool has_unchecked_grammar(const Request& request);
+// What a client is told when a model wrote something else.
+inline constexpr std::string_view kGrammarBroken =
+    "the input of a custom tool does not match its grammar";
 
 // {"tool_call_count":1,"tool_call_truncated":false,"stop_after_tools_mode":"burst"}
 std::string print_counters(const TurnSummary& summary, const PolicyOptions& policy);

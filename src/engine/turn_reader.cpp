@@ -5,6 +5,7 @@
 #include "dialect/missed_call.h"
 #include "engine/client_stages.h"
 #include "engine/dialect_stage.h"
+#include "engine/grammar_stage.h"
 #include "policy/call_limit.h"
 #include "policy/call_whitespace.h"
 #include "policy/error_after_tools.h"
@@ -51,7 +52,7 @@ TurnReader::TurnReader(const Request& request, const WireFormat& wire,
 // The order of stages is code, not configuration. Stages that are off are left out. What follows them is in ClientChoices.
 TurnReader::Stages TurnReader::make_stages(const WireFormat& wire, const PipelineOptions& options,
                                            Watched& watched) {
-  constexpr std::size_t kMostStages = 9;
+  constexpr std::size_t kMostStages = 10;
   Stages stages;
   stages.reserve(kMostStages);
   const auto add = [&](auto stage) {
@@ -90,6 +91,13 @@ TurnReader::Stages TurnReader::make_stages(const WireFormat& wire, const Pipelin
   }
   // Arguments are mended after repetitions were compared and calls withheld: only what passes counts as mended.
   add_invalid_arguments(stages, options.max_held_back);
+  // What the client gets for its custom tools is checked.
+  if (GrammarStage::is_needed(request_)) {
+    TurnSummary& summary = tally_.summary;
+    add(std::make_unique<GrammarStage>(
+        request_, options.max_held_back,
+        GrammarCounts{summary.grammar_broken, summary.grammar_unchecked}));
+  }
   // A failed turn ends with its complete calls: those that pass.
   if (may_pass_over_errors()) add(std::make_unique<policy::ErrorAfterToolCalls>());
   // Every call gets an id that no other call of the choice has; a withheld call uses none up.

@@ -170,6 +170,71 @@ TEST_F(Responses, refuse_results_of_calls_that_nobody_made) {
   EXPECT_THAT(next.body, HasSubstr("No tool call found"));
 }
 
+TEST_F(Responses, refuse_results_that_come_before_their_call) {
+  const std::string call = R"({"type":"function_call","call_id":"c","name":"f","arguments":"{}"})";
+  const std::string result = R"({"type":"function_call_output","call_id":"c","output":"1"})";
+  const TestAnswer wrong = create(R"({"model":"m","input":[)" + result + "," + call + "]}");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(wrong.body, HasSubstr("No tool call found for function call output with call_id c."));
+  model_says("Hello");
+  EXPECT_EQ(create(R"({"model":"m","input":[)" + call + "," + result + "]}").status, 200);
+  // Who knows what a summary of somebody else's was made of.
+  model_says("Hello");
+  const std::string sealed = R"({"type":"compaction","encrypted_content":"gAAA"})";
+  EXPECT_EQ(create(R"({"model":"m","input":[)" + sealed + "," + result + "]}").status, 200);
+}
+
+TEST_F(Responses, are_gone_when_they_are_deleted_while_they_run) {
+  net::Signal never(loop_);
+  model_.then({.pieces = {said("Hello"), said(" there"), kEnd}, .after_first = &never});
+  std::string path;
+  const auto story = [&]() -> net::Task<> {
+    TestAnswer made;
+    co_await exchange("POST", "/v1/responses", R"({"model":"m","input":"hi","background":true})",
+                      "ann", made);
+    path = "/v1/responses/" + json::member_text(made.body, "id");
+    TestAnswer deleted;
+    co_await exchange("DELETE", path, {}, "ann", deleted);
+    EXPECT_EQ(deleted.status, 200) << deleted.body;
+    co_await loop_.sleep(net::Millis(50));  // its end would be stored by now
+  };
+  gateway_.run(story());
+  EXPECT_EQ(ask("GET", path).status, 404);
+}
+
+constexpr std::string_view kDateTool =
+    R"("tools":[{"type":"custom","name":"date","format":{"type":"grammar","syntax":"regex","definition":"[0-9]{4}"}}])";
+std::string calls_date(std::string_view input) {
+  return chat_chunk(
+             R"({"role":"assistant","tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"date","arguments":"{\"input\":\")" +
+             std::string(input) + R"(\"}"}}]})") +
+         chat_chunk("{}", "\"tool_calls\"") + "data: [DONE]\n\n";
+}
+
+TEST_F(Responses, say_when_a_model_breaks_the_grammar_of_a_tool) {
+  const std::string asked = R"({"model":"m","input":"hi",)" + std::string(kDateTool);
+  model_.then({.pieces = {calls_date("2026")}});
+  const TestAnswer good = create(asked + "}");
+  EXPECT_EQ(good.header("x-callgate-warning"), "");
+  model_.then({.pieces = {calls_date("soon")}});
+  const TestAnswer broken = create(asked + "}");
+  EXPECT_THAT(broken.body, HasSubstr(R"("input":"soon")"));
+  EXPECT_EQ(broken.header("x-callgate-warning"),
+            "the input of a custom tool does not match its grammar");
+  model_.then({.pieces = {calls_date("soon")}});
+  const TestAnswer streamed = create(asked + R"(,"stream":true})");
+  EXPECT_THAT(streamed.body,
+              HasSubstr("\n: callgate.warning {\"warning\":\"the input of a custom tool does not "
+                        "match its grammar\"}\n\n"));
+}
+
+TEST_F(Responses, say_that_a_grammar_is_not_checked) {
+  model_says("Hello");
+  const TestAnswer answer = create(
+      R"({"model":"m","input":"hi","stream":true,"tools":[{"type":"custom","name":"p","format":{"type":"grammar","syntax":"lark","definition":"start: \"a\""}}]})");
+  EXPECT_EQ(answer.header("x-callgate-warning"), "the grammar of a custom tool is not checked");
+}
+
 TEST_F(Responses, run_in_the_background) {
   net::Signal go(loop_);
   model_.then({.pieces = {said("Hello"), said(" there"), kEnd}, .after_first = &go});

@@ -124,6 +124,129 @@ TEST_F(SameFormatTest, keeps_what_an_ollama_client_wrote) {
   }
 }
 
+std::string responses_frame(std::string_view type, std::string_view members) {
+  const std::string name = "response." + std::string(type);
+  return "event: " + name + "\ndata: {\"type\":\"" + name + "\"," + std::string(members) + "}\n\n";
+}
+
+// Items and events of kinds that callgate does not know come where they stood, with callgate's own numbers and ids.
+TEST_F(SameFormatTest, keeps_what_a_responses_client_and_its_upstream_say) {
+  TestGateway gateway(loop_, config("openai_responses"));
+  const std::string search =
+      R"({"id":"ws_1","type":"web_search_call","status":"in_progress","newA":1})";
+  const std::string found =
+      R"({"id":"ws_1","type":"web_search_call","status":"completed","newA":{"a": 2}})";
+  const std::string message =
+      R"({"id":"msg_up","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Hi","annotations":[]}],"newB":3})";
+  server_.then(
+      {.pieces = {
+           responses_frame(
+               "created",
+               R"("sequence_number":0,"response":{"id":"r","status":"in_progress","output":[]})") +
+           responses_frame("output_item.added",
+                           R"("sequence_number":1,"output_index":0,"item":)" + search) +
+           responses_frame(
+               "web_search_call.searching",
+               R"("sequence_number":2,"output_index":0,"item_id":"ws_1","newC":[1, 2])") +
+           responses_frame("output_item.done",
+                           R"("sequence_number":3,"output_index":0,"item":)" + found) +
+           responses_frame(
+               "output_item.added",
+               R"("sequence_number":4,"output_index":1,"item":{"id":"msg_up","type":"message","role":"assistant","status":"in_progress","content":[],"newB":3})") +
+           responses_frame(
+               "output_text.delta",
+               R"("sequence_number":5,"item_id":"msg_up","output_index":1,"content_index":0,"delta":"Hi")") +
+           responses_frame(
+               "sparkle",
+               R"("sequence_number":6,"item_id":"msg_up","output_index":1,"newD":12345678901234567890)") +
+           "event: keepalive\ndata: {\"type\":\"keepalive\",\"sequence_number\":7}\n\n" +
+           responses_frame("output_item.done",
+                           R"("sequence_number":8,"output_index":1,"item":)" + message) +
+           responses_frame(
+               "completed",
+               R"("sequence_number":9,"response":{"id":"r","status":"completed","newE":{"b": 4},"output":[)" +
+                   found + "," + message + "]}")}});
+  const std::string body =
+      R"({"model":"m","stream":true,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi","new1":{"a": 1}}],"new2":12345678901234567890},{"type":"brand_new","new3":[ ]}],"tools":[{"type":"web_search","new4":1}],"new5":{"c": [1]}})";
+  const TestAnswer answer = gateway.ask(body, {}, "/v1/responses");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.header("x-callgate-dropped"), "");
+  for (
+      const std::string_view part :
+      {R"([{"type":"message","role":"user","content":[{"type":"input_text","text":"hi","new1":{"a": 1}}],"new2":12345678901234567890},{"type":"brand_new","new3":[ ]}])",
+       R"("tools":[{"type":"web_search","new4":1}])", R"("new5":{"c": [1]})"}) {
+    EXPECT_THAT(server_.asked().front().body, HasSubstr(part));
+  }
+  const std::size_t id_at = answer.body.find("\"msg_");
+  ASSERT_NE(id_at, std::string::npos);
+  const std::string id = answer.body.substr(id_at, answer.body.find('"', id_at + 1) + 1 - id_at);
+  for (const std::string& frame :
+       {responses_frame("output_item.added",
+                        R"("sequence_number":2,"output_index":0,"item":)" + search),
+        responses_frame("web_search_call.searching",
+                        R"("sequence_number":3,"output_index":0,"item_id":"ws_1","newC":[1, 2])"),
+        responses_frame("output_item.done",
+                        R"("sequence_number":4,"output_index":0,"item":)" + found),
+        responses_frame("sparkle", R"("sequence_number":8,"item_id":)" + id +
+                                       R"(,"output_index":1,"newD":12345678901234567890)"),
+        std::string(
+            "event: keepalive\ndata: {\"type\":\"keepalive\",\"sequence_number\":9}\n\n")}) {
+    EXPECT_THAT(answer.body, HasSubstr(frame));
+  }
+  EXPECT_THAT(answer.body, HasSubstr("\"output\":[" + found + ",{\"id\":" + id));
+  EXPECT_THAT(answer.body, HasSubstr(R"("newE":{"b": 4})"));
+}
+
+// The arguments of a call come in one piece, whatever else the upstream says meanwhile.
+TEST_F(SameFormatTest, lets_nothing_come_between_the_arguments_of_a_call) {
+  TestGateway gateway(loop_, config("openai_responses"));
+  server_.then(
+      {.pieces = {
+           responses_frame(
+               "output_item.added",
+               R"("output_index":0,"item":{"id":"fc","type":"function_call","call_id":"c","name":"f","arguments":""})") +
+           responses_frame("function_call_arguments.delta",
+                           R"("output_index":0,"item_id":"fc","delta":"{\"a\"")") +
+           responses_frame("output_item.done",
+                           R"("output_index":1,"item":{"id":"ws_1","type":"web_search_call"})") +
+           responses_frame("function_call_arguments.delta",
+                           R"("output_index":0,"item_id":"fc","delta":":1}")") +
+           responses_frame("completed",
+                           R"("response":{"id":"r","status":"completed","output":[]})")}});
+  const TestAnswer answer = gateway.ask(
+      R"({"model":"m","input":"hi","tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]})",
+      {}, "/v1/responses");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("arguments":"{\"a\":1}")"));
+  EXPECT_THAT(answer.body, HasSubstr(R"(,{"id":"ws_1","type":"web_search_call"}])"));
+}
+
+// The frames of an upstream that speaks Chat Completions: fields of the chunk, the choice and the delta, and of the usage.
+TEST_F(SameFormatTest, keeps_what_a_chat_client_and_its_upstream_say) {
+  TestGateway gateway(loop_, config("openai_chat"));
+  server_.then(
+      {.pieces = {
+           R"(data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","newA":{"a": 1},"choices":[{"index":0,"delta":{"role":"assistant","content":"Hi","newB":[2]},"finish_reason":null,"newC":3}]})"
+           "\n\n",
+           R"(data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2,"newD":4}})"
+           "\n\ndata: [DONE]\n\n"}});
+  const std::string body =
+      R"({"model":"m","stream":true,"stream_options":{"include_usage":true,"new1":1},"messages":[{"role":"user","content":[{"type":"text","text":"hi","new2":{"a": 1}},{"type":"hologram","x":[ ]}],"new3":12345678901234567890}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"},"new4":1},"new5":2}],"new6":{"b": [1]}})";
+  const TestAnswer answer = gateway.ask(body);
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.header("x-callgate-dropped"), "");
+  for (const std::string_view part :
+       {R"("content":[{"type":"text","text":"hi","new2":{"a": 1}},{"type":"hologram","x":[ ]}])",
+        R"("new3":12345678901234567890)", R"("new4":1)", R"("new5":2)", R"("new6":{"b": [1]})",
+        R"("new1":1)"}) {
+    EXPECT_THAT(server_.asked().front().body, HasSubstr(part));
+  }
+  for (const std::string_view part :
+       {R"("newA":{"a": 1})", R"("newB":[2])", R"("newC":3)", R"("newD":4)"}) {
+    EXPECT_THAT(answer.body, HasSubstr(part));
+  }
+}
+
 TEST_F(SameFormatTest, names_what_another_format_cannot_carry) {
   TestGateway gateway(loop_, config("openai_chat"));
   server_.then(

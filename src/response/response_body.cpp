@@ -32,6 +32,9 @@ ResponseFields read_response_fields(std::string_view body) {
     const std::string_view value = in.raw();
     if (name == "input") fields.input = value == "null" ? std::string_view() : value;
     if (name == "previous_response_id") fields.previous = text_in(value);
+    if (name == "conversation" || name == "callgate") {
+      fields.history_elsewhere = fields.history_elsewhere || value != "null";
+    }
     if (name == "stream_id") fields.stream_id = text_in(value);
     if (name == "type") fields.type = text_in(value);
     if (name == "store") fields.store = value != "false";
@@ -136,10 +139,13 @@ std::string response_of_item(std::string_view item_id) {
 }
 
 std::string unmatched_output(std::string_view before, std::string_view items) {
+  if (items.find("_output\"") == std::string_view::npos) return {};  // most have no results
   std::unordered_set<std::string> made;
   std::string unmatched;
+  bool hidden = false;
   const auto look = [&](std::string_view item) {
     const std::string type = json::member_text(item, "type");
+    hidden = hidden || type == "compaction" || type == "compaction_summary";
     const std::string id = json::member_text(item, "call_id");
     if (type.ends_with("_output")) {
       if (!id.empty() && !made.contains(id) && unmatched.empty()) unmatched = id;
@@ -150,7 +156,7 @@ std::string unmatched_output(std::string_view before, std::string_view items) {
   each_item(before, look);
   unmatched.clear();
   each_item(items, look);
-  return unmatched;
+  return hidden ? std::string() : unmatched;
 }
 
 }  // namespace callgate::server

@@ -21,6 +21,8 @@ struct ResponseFields {
   bool background = false;
   bool stream = false;
   bool generate = true;
+  // What was said before is with somebody else: results may answer calls that are not here.
+  bool history_elsewhere = false;
 };
 ResponseFields read_response_fields(std::string_view body);
 
@@ -46,7 +48,8 @@ std::string abandoned_object(std::string_view object);
 std::string reference_id(std::string_view item);
 // The response that an item belongs to, by the item's id: msg_abc_0 -> resp_abc. Empty: callgate did not mint it.
 std::string response_of_item(std::string_view item_id);
-// The ids of calls that are answered in `items` without having been made there or in `before`.
+// The first call that is answered in `items` without having been made before, there or in `before`. Empty: there is none, or a
+// compaction hides which calls were made.
 std::string unmatched_output(std::string_view before, std::string_view items);
 
 }  // namespace callgate::server

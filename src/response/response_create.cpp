@@ -31,6 +31,14 @@ std::string reason_of(std::string_view error_body) {
   return reason;
 }
 
+ResponseFields read_fields(const Ask& ask, std::string_view body) {
+  ResponseFields fields = read_response_fields(body);
+  for (const std::string_view name : {"x-callgate-conversation", "x-callgate-session"}) {
+    if (ask.exchange.head().headers.find(name)) fields.history_elsewhere = true;
+  }
+  return fields;
+}
+
 // A turn that goes on without its client, with all that it needs.
 struct BackgroundTurn {
   std::shared_ptr<const Snapshot> snapshot;  // before what is in it
@@ -98,7 +106,7 @@ net::Task<> create_response(const ResponseDesk& desk, Ask& ask) {
   auto slots = std::make_unique<TurnSlots>(desk.desk.world, ask.key, ask.address);
   const std::optional<Error> busy = slots->refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
-  const ResponseFields fields = read_response_fields(*body);
+  const ResponseFields fields = read_fields(ask, *body);
   auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
   if (!expanded) co_return co_await desk.desk.refuse(ask, expanded.error());
   auto work = desk.read_turn(ask, expanded->body);
@@ -177,7 +185,7 @@ net::Task<> compact_response(const ResponseDesk& desk, Ask& ask) {
   const TurnSlots slots(desk.desk.world, ask.key, ask.address);
   const std::optional<Error> busy = slots.refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
-  const ResponseFields fields = read_response_fields(*body);
+  const ResponseFields fields = read_fields(ask, *body);
   auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
   if (!expanded) co_return co_await desk.desk.refuse(ask, expanded.error());
   // A body without input has nothing to compact: its decoder says so.
@@ -218,7 +226,7 @@ net::Task<> compact_response(const ResponseDesk& desk, Ask& ask) {
 net::Task<> count_input_tokens(const ResponseDesk& desk, Ask& ask) {
   const auto body = co_await read_body(desk.desk.world, ask);
   if (!body) co_return co_await desk.desk.refuse(ask, body.error());
-  const ResponseFields fields = read_response_fields(*body);
+  const ResponseFields fields = read_fields(ask, *body);
   const auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
   if (!expanded) co_return co_await desk.desk.refuse(ask, expanded.error());
   const auto request = ask.protocol->decode({.body = expanded->body});

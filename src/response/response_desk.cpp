@@ -121,14 +121,15 @@ net::Task<Result<ExpandedBody>> expand_body(const ResponseDesk& desk, std::strin
       if (!before) co_return tl::unexpected(before.error());
       made.before = std::move(*before);
     }
-    const std::string unknown = unmatched_output(made.before, made.items);
-    if (!unknown.empty()) {
-      Error error{
-          .code = ErrorCode::invalid_request,
-          .message = "No tool call found for function call output with call_id " + unknown + ".",
-          .param = "input"};
-      co_return tl::unexpected(std::move(error));
-    }
+  }
+  const std::string unknown =
+      fields.history_elsewhere ? "" : unmatched_output(made.before, made.items);
+  if (!unknown.empty()) {
+    Error error{
+        .code = ErrorCode::invalid_request,
+        .message = "No tool call found for function call output with call_id " + unknown + ".",
+        .param = "input"};
+    co_return tl::unexpected(std::move(error));
   }
   if (refers || !fields.previous.empty()) {
     made.body = with_input(body, join_items(made.before, made.items));

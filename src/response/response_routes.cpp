@@ -103,9 +103,21 @@ net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
       200, ask.headers, end.empty() ? frames_after(response.events, options->after) : end);
 }
 
+// Until it has ended and is stored, 10 s at most.
+net::Task<> end_running(const ResponseDesk& desk, const std::shared_ptr<RunningResponse>& running) {
+  running->cancel();
+  auto follower = std::make_shared<RunningResponse::Follower>(desk.desk.loop);
+  running->follow(follower);
+  for (int i = 0; i < 100 && !running->is_over(); ++i) {
+    (void)co_await follower->signal.wait(net::Millis(100));
+  }
+  running->leave(*follower);
+}
+
 net::Task<> delete_response(const ResponseDesk& desk, Ask& ask) {
   const store::ResponseName name = name_in(ask);
-  if (const auto running = desk.desk.world.background.find(name)) running->cancel();
+  const auto running = desk.desk.world.background.find(name);
+  if (running) co_await end_running(desk, running);  // or its end would bring it back
   const auto erased = co_await desk.desk.world.responses.erase(desk.desk.loop, name);
   if (!erased) co_return co_await desk.desk.refuse(ask, erased.error());
   if (!*erased) {
@@ -124,13 +136,7 @@ net::Task<> delete_response(const ResponseDesk& desk, Ask& ask) {
 net::Task<> cancel_response(const ResponseDesk& desk, Ask& ask) {
   const store::ResponseName name = name_in(ask, "/cancel");
   if (const auto running = desk.desk.world.background.find(name)) {
-    running->cancel();
-    auto follower = std::make_shared<RunningResponse::Follower>(desk.desk.loop);
-    running->follow(follower);
-    for (int i = 0; i < 100 && !running->is_over(); ++i) {
-      (void)co_await follower->signal.wait(net::Millis(100));
-    }
-    running->leave(*follower);
+    co_await end_running(desk, running);
     co_return co_await respond_json(ask, 200, running->object());
   }
   const auto loaded = co_await load_response(desk.desk, name);

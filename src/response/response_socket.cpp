@@ -201,6 +201,12 @@ class ResponseSocket {
                         .param = "stream_id"};
       return send_error(error, 400, {});
     }
+    if (fields.background) {
+      const Error error{.code = ErrorCode::invalid_request,
+                        .message = "background: true, expected false on a WebSocket",
+                        .param = "background"};
+      return send_error(error, 400, fields.stream_id);
+    }
     Lane* lane = lane_of(fields.stream_id);
     // Bodies may wait as long as they have no more bytes together than one may have.
     const bool full = waiting_bytes_ > 0 && waiting_bytes_ + message.payload.size() > max_waiting_;

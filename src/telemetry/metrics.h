@@ -44,6 +44,7 @@ class Metrics {
   Counters<2>   tokens{registry_, "callgate_tokens_total", "Tokens that upstreams reported, by kind: prompt, completion, cached, reasoning.", {"model", "kind"}};
   Counters<3>   calls{registry_, "callgate_calls_total", "Tool calls that clients got, by dialect and outcome: complete, truncated, malformed.", {"model", "dialect", "outcome"}};
   Counters<2>   repairs{registry_, "callgate_repairs_total", "Upstream faults that were repaired, by kind.", {"model", "repair"}};
+  Counters<2>   grammar{registry_, "callgate_grammar_total", "Inputs of custom tools that do not follow their grammar, by result: broken, or unchecked where callgate cannot check it.", {"model", "result"}};
   Counters<2>   dropped_parts{registry_, "callgate_dropped_parts_total", "Parts of requests that an upstream could not be told, by protocol and kind: item, tool, field.", {"protocol", "kind"}};
   Counters<2>   missed_calls{registry_, "callgate_missed_calls_total", "Turns with tools but without a call whose text looks like one, by the dialect that it looks like.", {"model", "dialect"}};
   Counters<1>   held_back_deltas{registry_, "callgate_held_back_deltas_total", "Pieces of model text of which nothing could leave at once, since a marker may have begun.", {"dialect"}};

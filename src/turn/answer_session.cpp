@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/answer_notes.h"
 #include "net/unix_time.h"
 #include "turn/event_stream.h"
 #include "turn/loop_news.h"
@@ -225,6 +226,9 @@ void AnswerSession::add_notices() {
   if (!facts.session.empty()) headers.add(kSessionHeader, facts.session);
   if (facts.lacks_call) {
     headers.add("x-callgate-warning", "the model made no call although tool_choice asks for one");
+  }
+  if (engine::has_unchecked_grammar(job_.request)) {
+    headers.add("x-callgate-warning", "the grammar of a custom tool is not checked");
   }
 }
 

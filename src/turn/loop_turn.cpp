@@ -33,6 +33,8 @@ void add_round(TurnSummary& all, const TurnSummary& round) {
   all.withheld_calls += round.withheld_calls;
   all.withheld_bytes += round.withheld_bytes;
   all.mended_calls += round.mended_calls;
+  all.grammar_broken += round.grammar_broken;
+  all.grammar_unchecked += round.grammar_unchecked;
 }
 
 // About what the loop holds of what rounds said. A call costs much more than its bytes: its record, messages to the model,

@@ -49,6 +49,10 @@ void count_turn(telemetry::Metrics& metrics, const TurnLabels& turn, const TurnS
     metrics.repairs.with(model, callgate::to_string(static_cast<Repair>(i)))
         .add(summary.repairs[i]);
   }
+  if (summary.grammar_broken > 0) metrics.grammar.with(model, "broken").add(summary.grammar_broken);
+  if (summary.grammar_unchecked > 0) {
+    metrics.grammar.with(model, "unchecked").add(summary.grammar_unchecked);
+  }
   if (summary.withheld_calls > 0) {
     metrics.withheld_calls.with(model).add(summary.withheld_calls);
   }

@@ -1,5 +1,6 @@
 #include "turn/turn_outcome.h"
 
+#include "engine/answer_notes.h"
 #include "net/unix_time.h"
 #include "turn/observe.h"
 #include "turn/turn_record.h"
@@ -29,6 +30,7 @@ store::RequestRecord make_record(const TurnSubject& subject, const ModelConfig& 
 // The end of a whole answer is known before its head is written.
 void add_counters(net::Headers& headers, const TurnSummary& summary, const PolicyOptions& policy) {
   if (summary.usage_estimated) headers.add("x-callgate-usage", "estimated");
+  if (summary.grammar_broken > 0) headers.add("x-callgate-warning", engine::kGrammarBroken);
   headers.add("x-callgate-tool-call-count", std::to_string(summary.calls));
   headers.add("x-callgate-tool-call-truncated", summary.withheld_calls > 0 ? "true" : "false");
   headers.add("x-callgate-stop-after-tools-mode", callgate::to_string(policy.stop_after_tools));

@@ -120,7 +120,23 @@ std::optional<MessagesBlock> MessagesBlocks::read(const MessagesPath& path, std:
     if (member != nullptr) *member = value == "null" ? std::string_view() : value;
   }
   if (!take_text(MessagesPath(path, "type"), type, block.type)) return std::nullopt;
+  if (!check_members(path, block)) return std::nullopt;
   return block;
+}
+
+// Members that are not looked at later where they are wrong.
+bool MessagesBlocks::check_members(const MessagesPath& path, const MessagesBlock& block) {
+  const bool thought = block.type == "thinking";
+  const bool redacted = block.type == "redacted_thinking";
+  const bool flag = block.is_error.empty() || block.is_error == "true" || block.is_error == "false";
+  return (block.type != "tool_result" ||
+          expect(MessagesPath(path, "is_error"), block.is_error, flag, "true or false")) &&
+         (!thought || expect(MessagesPath(path, "thinking"), block.thinking,
+                             is_string(block.thinking), "a string")) &&
+         (!thought || expect(MessagesPath(path, "signature"), block.signature,
+                             block.signature.empty() || is_string(block.signature), "a string")) &&
+         (!redacted ||
+          expect(MessagesPath(path, "data"), block.data, is_string(block.data), "a string"));
 }
 
 bool MessagesBlocks::append_parts(const MessagesPath& path, const MessagesBlock& block,

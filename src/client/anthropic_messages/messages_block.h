@@ -51,6 +51,7 @@ class MessagesBlocks {
   bool take_text(const MessagesPath& path, std::string_view json, std::string& text);
   // False, with this as the fault.
   bool fault(const MessagesPath& path, std::string_view found, std::string_view expected);
+  bool check_members(const MessagesPath& path, const MessagesBlock& block);
   bool expect(const MessagesPath& path, std::string_view json, bool good,
               std::string_view expected);
 

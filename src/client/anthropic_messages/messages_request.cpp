@@ -84,6 +84,9 @@ bool MessagesReader::read_field(const std::string& name, std::string_view json) 
     set_extra(name, json);
     return true;
   }
+  if (name == "thinking" && !blocks_.expect(path, json, json.starts_with('{'), "an object")) {
+    return false;
+  }
   // The client believes that they were checked unless it is refused. Likewise a request that continues a thread holds only what is
   // new: the rest is with the API. One that begins a thread holds everything.
   const bool continues = name == "thread" && json::member_text(json, "type") != "create";
@@ -106,7 +109,7 @@ bool MessagesReader::read_number(const Path& path, std::string_view json, double
     std::string expected = whole ? "a whole number of at least " : "a number from ";
     json::append_integer(expected, static_cast<std::int64_t>(least));
     if (!whole) expected.append(" to ").append(std::to_string(static_cast<int>(most)));
-    return blocks_.expect(path, json, false, expected);
+    return blocks_.fault(path, number ? json : found_kind(json), expected);
   }
   set_extra(path.text(), json);
   return true;

@@ -291,9 +291,22 @@ TEST(MessagesRequest, names_the_field_at_fault) {
   EXPECT_EQ(fault_in(with_hi(R"("tool_choice":{"type":"sometimes"})")),
             "tool_choice.type: another word, expected auto, any, tool or none");
   EXPECT_EQ(fault_in(with_hi(R"("temperature":2)")),
-            "temperature: a number, expected a number from 0 to 1");
+            "temperature: 2, expected a number from 0 to 1");
   EXPECT_EQ(fault_in(with_hi(R"("max_tokens":0)")),
-            "max_tokens: a number, expected a whole number of at least 1");
+            "max_tokens: 0, expected a whole number of at least 1");
+  EXPECT_EQ(fault_in(with_hi(R"("thinking":"on")")), "thinking: a string, expected an object");
+  EXPECT_EQ(
+      fault_in(
+          R"("messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","is_error":"no"}]}])"),
+      "messages.0.content.0.is_error: a string, expected true or false");
+  EXPECT_EQ(
+      fault_in(
+          R"("messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"thinking","thinking":1}]}])"),
+      "messages.1.content.0.thinking: a number, expected a string");
+  EXPECT_EQ(
+      fault_in(
+          R"("messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"redacted_thinking"}]}])"),
+      "messages.1.content.0.data: missing, expected a string");
   EXPECT_EQ(fault_in(with_hi(R"("stop_sequences":[1])")),
             "stop_sequences.0: a number, expected a string");
   EXPECT_EQ(fault_in(with_hi(R"("stream":"yes")")), "stream: a string, expected true or false");

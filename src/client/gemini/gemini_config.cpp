@@ -261,6 +261,10 @@ bool GeminiRequestReader::read_config_field(std::string_view key, const std::str
 
 bool GeminiRequestReader::read_number(const FieldPath& path, std::string_view field) {
   if (in_.peek() != json::Kind::number) return fault_kind(path, "a number");
+  const bool limit = field == "max_tokens";
+  if (limit && json::Reader(in_).integer().value_or(0) < 1) {
+    return fault(path, in_.raw(), "a whole number of at least 1");
+  }
   request_.extra.push_back({std::string(field), {std::string(in_.number())}});
   return true;
 }

@@ -41,8 +41,21 @@ class CompletionsRequestReader : private FieldReader {
     if (name == "stream") return read_boolean({"stream"}, request_.stream);
     if (name == "stream_options") return read_stream_options();
     if (name == "suffix" || name == "echo" || name == "logprobs") return read_unserved(name);
+    if (!check_kind(name)) return false;
     keep(request_.extra, name);
     return true;
+  }
+
+  // What a field that goes upstream as it is has to be.
+  bool check_kind(const std::string& name) {
+    const json::Kind kind = in_.peek();
+    for (const std::string_view number : {"best_of", "frequency_penalty", "max_tokens",
+                                          "presence_penalty", "seed", "temperature", "top_p"}) {
+      if (name == number) return kind == json::Kind::number || fault_kind({name}, "a number");
+    }
+    if (name == "user") return kind == json::Kind::string || fault_kind({name}, "a string");
+    const bool list = kind == json::Kind::string || kind == json::Kind::array;
+    return name != "stop" || list || fault_kind({name}, "a string or an array of strings");
   }
 
   bool read_prompt() {

@@ -178,6 +178,7 @@ void ResponsesEncoder::finish_call(CallOutcome outcome) {
     if (!scratch_.empty()) write_delta(scratch_);
   }
   close_item(outcome != CallOutcome::truncated);
+  unknown_.replay([&](std::string_view name, std::string_view json) { take_other(name, json); });
 }
 
 void ResponsesEncoder::take_field(const FieldReported& event) {
@@ -251,13 +252,18 @@ void ResponsesEncoder::write_response(std::string_view type,
   close_frame();
 }
 
-// An item that starts or ends, the last one that began.
-void ResponsesEncoder::write_item(std::string_view type, std::string_view item) {
+// An item that starts or ends.
+void ResponsesEncoder::write_item(std::string_view type, std::string_view item, std::size_t index) {
   if (!open_frame(type)) return;
   out_->append(",\"output_index\":");
-  json::append_integer(*out_, static_cast<std::int64_t>(items_ - 1));
+  json::append_integer(*out_, static_cast<std::int64_t>(index));
   out_->append(",\"item\":").append(item);
   close_frame();
+}
+
+// The one that began last.
+void ResponsesEncoder::write_item(std::string_view type, std::string_view item) {
+  write_item(type, item, items_ - 1);
 }
 
 void ResponsesEncoder::place_in_item(std::string_view part_index) {
@@ -289,8 +295,18 @@ void ResponsesEncoder::note(std::string_view name, std::string_view json) {
   out_->append("\n\n");
 }
 
-ResponsesEcho::Standing ResponsesEncoder::standing() const {
-  ResponsesEcho::Standing standing{.output = output_, .more = more_};
+std::string ResponsesEncoder::joined_output() const {
+  std::string joined;
+  for (const std::string& item : output_) {
+    if (item.empty()) continue;  // it is not done
+    if (!joined.empty()) joined.push_back(',');
+    joined.append(item);
+  }
+  return joined;
+}
+
+ResponsesEcho::Standing ResponsesEncoder::standing(std::string_view joined) const {
+  ResponsesEcho::Standing standing{.output = joined, .more = more_};
   if (!reason_) {
     standing.status = "incomplete";
     return standing;
@@ -319,7 +335,9 @@ ResponsesEcho::Standing ResponsesEncoder::standing() const {
 void ResponsesEncoder::finish(const AnswerEnd& end) {
   CALLGATE_CHECK(out_ != nullptr);
   if (!reason_) close_item(false);
-  ResponsesEcho::Standing last = standing();
+  close_others();
+  const std::string output = joined_output();
+  ResponsesEcho::Standing last = standing(output);
   const std::string usage = print_usage(end);
   last.usage = usage;
   if (!stream_) return echo_.append(*out_, last);
@@ -350,8 +368,9 @@ void ResponsesEncoder::fail(const Error& error) {
   writer.string("code", code);
   writer.raw("message", json::given_member(object, "message"));
   writer.close();
+  const std::string output = joined_output();
   write_response("response.failed",
-                 {.status = "failed", .error = reason, .output = output_, .more = more_});
+                 {.status = "failed", .error = reason, .output = output, .more = more_});
 }
 
 std::string ResponsesEncoder::print_usage(const AnswerEnd& end) const {

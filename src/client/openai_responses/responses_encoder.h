@@ -12,6 +12,7 @@
 #include "client/openai_chat/openai_usage.h"
 #include "client/openai_responses/freeform_input.h"
 #include "client/openai_responses/responses_echo.h"
+#include "client/openai_responses/responses_others.h"
 #include "client/protocol.h"
 
 namespace callgate::client {
@@ -47,7 +48,10 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   void take_annotations(std::string_view list);
   // What an upstream of the same format says of its items and its response.
   bool take_same_format(const FieldReported& event);
-  void add_other_item(std::string_view item);
+  void take_other(std::string_view name, std::string_view json);
+  void add_other_item(std::string_view item, bool whole);
+  void store_item(std::size_t index, std::string item);
+  void close_others();
   void end_turn(FinishReason reason);
 
   // Frames. Nothing is written for a whole answer.
@@ -56,6 +60,7 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   void close_frame() { out_->append("}\n\n"); }
   void write_response(std::string_view type, const ResponsesEcho::Standing& standing);
   void write_item(std::string_view type, std::string_view item);
+  void write_item(std::string_view type, std::string_view item, std::size_t index);
   void place_in_item(std::string_view part_index = {});
   void write_delta(std::string_view escaped);
 
@@ -79,7 +84,8 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
 
   const ToolAlias* find_alias(std::string_view function) const;
   std::string print_usage(const AnswerEnd& end) const;
-  ResponsesEcho::Standing standing() const;
+  std::string joined_output() const;
+  ResponsesEcho::Standing standing(std::string_view joined) const;
 
   const bool stream_;
   const bool compacts_;
@@ -91,9 +97,9 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   std::int64_t sequence_ = 0;
   bool begun_ = false;
 
-  std::string output_;      // items that are done
-  std::size_t items_ = 0;   // that began
-  Kind kind_ = Kind::none;  // of the open item
+  std::vector<std::string> output_;  // by index; empty: an item that is not done
+  std::size_t items_ = 0;            // that began
+  Kind kind_ = Kind::none;           // of the open item
   std::string id_;
   std::string delta_head_;  // of a delta's frame, up to its number
   std::string delta_place_;
@@ -111,8 +117,10 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
 
   std::vector<std::string> details_;  // of reasoning, not yet in an item
 
+  ResponsesOthers unknown_;
   // Of the item that the upstream began last.
   std::string next_type_;
+  std::string next_id_;
   std::string next_members_;  // `,"phase":"commentary"`
   std::string members_;       // of the open item
 

@@ -143,7 +143,7 @@ ResponsesItemReader::Add ResponsesItemReader::find_kind(std::string_view type) {
       {"tool_search_call", &ResponsesItemReader::add_search_call},
       {"tool_search_output", &ResponsesItemReader::add_search_output},
       {"agent_message", &ResponsesItemReader::add_agent_message},
-      {"item_reference", &ResponsesItemReader::skip_item},
+      {"item_reference", &ResponsesItemReader::add_reference},
   }};
   for (const Row& row : kRows) {
     if (row.type == type) return row.add;
@@ -263,15 +263,9 @@ bool ResponsesItemReader::append_part(std::string_view part, const FieldPath& pa
     return fault(path.with("type"), type_json.empty() ? "missing" : name_of(in.peek()), "a string");
   }
   const std::string type = string_in(type_json);
-  if (type == "input_image") {
+  if (type == "input_image" || type == "input_file") {
     plain = false;
-    append_image(list, part);
-    return true;
-  }
-  if (type == "input_file") {
-    plain = false;
-    append_file(list, part);
-    return true;
+    return append_medium(type == "input_image", part, path, list);
   }
   const bool refusal = type == "refusal";
   const std::string_view said = json::given_member(part, refusal ? "refusal" : "text");
@@ -288,6 +282,29 @@ bool ResponsesItemReader::append_part(std::string_view part, const FieldPath& pa
     plain = false;
     list.append(part);
   }
+  return true;
+}
+
+// An image or a file: its bytes, its address, or the id that a server knows it by.
+bool ResponsesItemReader::append_medium(bool image, std::string_view part, const FieldPath& path,
+                                        std::string& list) {
+  static constexpr std::array<std::string_view, 4> kPlaces = {"image_url", "file_data", "file_url",
+                                                              "file_id"};
+  bool found = false;
+  for (const std::string_view name : kPlaces) {
+    const std::string_view value = json::given_member(part, name);
+    if (value.empty()) continue;
+    if (!is_quoted(value)) {
+      json::Reader in(value);
+      return fault(path.with(name), name_of(in.peek()), "a string");
+    }
+    found = found || image != (name == "file_data" || name == "file_url") || name == "file_id";
+  }
+  if (!found) {
+    return fault(path.with(image ? "image_url" : "file_data"), "missing",
+                 image ? "the image, or a file_id" : "the file, a file_url or a file_id");
+  }
+  image ? append_image(list, part) : append_file(list, part);
   return true;
 }
 
@@ -439,6 +456,12 @@ bool ResponsesItemReader::keep_unknown(const Item& item) {
   request_.messages.push_back(
       {.role = Role::user, .content = text_content("[" + type + "]\n" + said)});
   return true;
+}
+
+// The gateway puts the item in its place; what is left here is for an upstream that knows it.
+bool ResponsesItemReader::add_reference(const Item& item) {
+  std::string id;
+  return text_member(item.id, "id", true, id) && skip_item(item);
 }
 
 bool ResponsesItemReader::skip_item(const Item&) {

@@ -48,12 +48,14 @@ class ResponsesItemReader : public FieldReader {
   bool add_compaction(const Item& item);
   bool add_trigger(const Item& item);
   bool add_agent_message(const Item& item);
+  bool add_reference(const Item& item);
   bool skip_item(const Item& item);
   bool keep_unknown(const Item& item);
   static Add find_kind(std::string_view type);
 
   bool add_call(const Item& item, std::string arguments);
   bool read_content(std::string_view json, std::string_view member, RawJson& content);
+  bool append_medium(bool image, std::string_view part, const FieldPath& path, std::string& list);
   bool append_part(std::string_view part, const FieldPath& path, std::string& list,
                    std::string& text, bool& plain);
   bool text_member(std::string_view json, std::string_view name, bool required, std::string& text);

@@ -107,11 +107,13 @@ constexpr std::array<std::string_view, 35> kResponseMembers = {"id",
 bool ResponsesEncoder::take_same_format(const FieldReported& event) {
   if (event.name == kItemAdded) {
     next_type_ = json::member_text(event.json, "type");
+    next_id_ = json::member_text(event.json, "id");
     next_members_ = unknown_members(event.json, kItemMembers);
   } else if (event.name == kItemDone) {
     if (kind_ == Kind::message) members_ = unknown_members(event.json, kItemMembers);
-  } else if (event.name == kOtherItem) {
-    if (!compacts_) add_other_item(event.json);
+  } else if (event.name == kOtherItem || event.name == kOtherItemAdded ||
+             event.name == kOtherEvent) {
+    if (!compacts_) take_other(event.name, event.json);
   } else if (event.name == kWholeResponse) {
     more_.append(unknown_members(event.json, kResponseMembers));
   } else {
@@ -120,16 +122,48 @@ bool ResponsesEncoder::take_same_format(const FieldReported& event) {
   return true;
 }
 
-// As the upstream wrote it.
-void ResponsesEncoder::add_other_item(std::string_view json) {
+// As the upstream wrote it. A call gets its arguments first: nothing comes between them.
+void ResponsesEncoder::take_other(std::string_view name, std::string_view json) {
+  const bool in_call =
+      kind_ == Kind::call || kind_ == Kind::custom_call || kind_ == Kind::search_call;
+  if (in_call) return unknown_.defer(name, json);
+  if (name == kOtherItemAdded) return add_other_item(json, false);
+  if (name == kOtherItem) {
+    auto began = unknown_.take(json::member_text(json, "id"));
+    if (!began) return add_other_item(json, true);
+    std::string item;
+    append_json_line(item, json);
+    return store_item(began->index, std::move(item));
+  }
+  if (!stream_) return;
+  begin();
+  unknown_.append_frame(*out_, json, sequence_++);
+}
+
+// `whole`: it ends as it begins.
+void ResponsesEncoder::add_other_item(std::string_view json, bool whole) {
   close_item();
   flush_details();
   begin();
   std::string item;
   append_json_line(item, json);
-  ++items_;
+  const std::size_t index = items_++;
   write_item("response.output_item.added", item);
-  end_item(std::move(item));
+  if (whole) return store_item(index, std::move(item));
+  unknown_.open(json::member_text(json, "id"), {index, std::move(item)});
+}
+
+void ResponsesEncoder::store_item(std::size_t index, std::string item) {
+  write_item("response.output_item.done", item, index);
+  output_.resize(std::max(output_.size(), index + 1));
+  output_[index] = std::move(item);
+}
+
+// Those that the upstream never ended.
+void ResponsesEncoder::close_others() {
+  for (ResponsesOthers::Item& item : unknown_.take_all()) {
+    store_item(item.index, std::move(item.json));
+  }
 }
 
 std::string ResponsesEncoder::mint_id(std::string_view prefix) const {
@@ -153,6 +187,7 @@ void ResponsesEncoder::open_item(Kind kind, std::string_view prefix) {
   if (named) {
     members_ = std::exchange(next_members_, {});
     next_type_.clear();
+    unknown_.add_place(std::exchange(next_id_, {}), id_, items_);
   }
   ++items_;
   part_index_ = 0;
@@ -182,10 +217,8 @@ void ResponsesEncoder::close_item(bool whole) {
 }
 
 void ResponsesEncoder::end_item(std::string item) {
-  write_item("response.output_item.done", item);
-  if (!output_.empty()) output_.push_back(',');
-  output_.append(item);
   kind_ = Kind::none;
+  store_item(items_ - 1, std::move(item));
 }
 
 void ResponsesEncoder::open_part(Part part) {

@@ -40,6 +40,15 @@ constexpr std::array<std::string_view, 9> kServedFields = {
     "background", "client_metadata", "generate",       "metadata", "previous_response_id",
     "store",      "stream_id",       "stream_options", "type"};
 
+// Fields that are text wherever they go.
+constexpr std::array<std::string_view, 7> kTextFields = {"previous_response_id",
+                                                         "prompt_cache_key",
+                                                         "prompt_cache_retention",
+                                                         "safety_identifier",
+                                                         "service_tier",
+                                                         "truncation",
+                                                         "user"};
+
 template <std::size_t N>
 bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -101,9 +110,17 @@ bool ResponsesRequestReader::read_field(std::string_view name, std::string_view 
   if (name == "text") return read_text(value);
   if (name == "reasoning") return read_reasoning(value);
   if (name == "include") return read_include(value);
-  if (name == "top_logprobs") {
-    if (value != "0") pass(name, value);
-    return true;
+  if (name == "top_logprobs") return read_logprobs(value);
+  if (name == "metadata") return read_metadata(value);
+  if (name == "stream_options" && !value.starts_with('{')) {
+    return fault_of({name}, value, "an object");
+  }
+  if (name == "conversation" && json::member_text(value, "id").empty() &&
+      (!value.starts_with('"') || value == "\"\"")) {
+    return fault_of({name}, value, "an id, or an object with one");
+  }
+  if (is_among(kTextFields, name) && !value.starts_with('"')) {
+    return fault_of({name}, value, "a string");
   }
   if (name == "truncation") {
     if (value != "\"disabled\"") keep_to_itself(name, false);
@@ -159,10 +176,37 @@ bool ResponsesRequestReader::read_number(std::string_view name, std::string_view
   return true;
 }
 
+bool ResponsesRequestReader::read_logprobs(std::string_view value) {
+  constexpr std::string_view kExpected = "a whole number from 0 to 20";
+  json::Reader in(value);
+  if (in.peek() != json::Kind::number) return fault_of({"top_logprobs"}, value, kExpected);
+  const std::int64_t count = in.integer().value_or(-1);
+  if (count < 0 || count > 20) return fault({"top_logprobs"}, value, kExpected);
+  if (count > 0) pass("top_logprobs", value);
+  return true;
+}
+
+// {"trace":"a1"}: it stays here, and is repeated in the answer.
+bool ResponsesRequestReader::read_metadata(std::string_view value) {
+  json::Reader in(value);
+  if (in.peek() != json::Kind::object) return fault_of({"metadata"}, value, "an object");
+  for (std::string_view key; in.next_member(key);) {
+    const std::string name(key);
+    if (in.peek() != json::Kind::string) {
+      return fault(FieldPath{"metadata"}.with(name), name_of(in.peek()), "a string");
+    }
+    in.skip();
+  }
+  return true;
+}
+
 // {"format":{"type":"json_schema","name":"x","schema":{...}},"verbosity":"low"}
 bool ResponsesRequestReader::read_text(std::string_view value) {
   if (!value.starts_with('{')) return fault_of({"text"}, value, "an object");
   if (const auto verbosity = json::given_member(value, "verbosity"); !verbosity.empty()) {
+    if (!verbosity.starts_with('"')) {
+      return fault_of(FieldPath{"text"}.with("verbosity"), verbosity, "a string");
+    }
     pass("verbosity", verbosity);
   }
   const std::string_view format = json::given_member(value, "format");
@@ -179,6 +223,15 @@ bool ResponsesRequestReader::read_format(std::string_view value) {
   if (type != "json_schema") {
     pass("response_format", value);
     return true;
+  }
+  for (const std::string_view member : {"name", "schema"}) {
+    const bool text = member == "name";
+    const std::string_view given = json::given_member(value, member);
+    if (given.starts_with(text ? '"' : '{')) continue;
+    const std::string at = "format." + std::string(member);
+    const std::string_view expected = text ? "a string" : "a JSON schema object";
+    return given.empty() ? fault(FieldPath{"text"}.with(at), "missing", expected)
+                         : fault_of(FieldPath{"text"}.with(at), given, expected);
   }
   std::string format;
   json::ObjectWriter object(format);

@@ -30,6 +30,8 @@ class ResponsesRequestReader : private FieldReader {
   bool read_switch(std::string_view name, std::string_view value, bool& into);
   bool read_whole_number(std::string_view name, std::string_view value);
   bool read_number(std::string_view name, std::string_view value, double most);
+  bool read_logprobs(std::string_view value);
+  bool read_metadata(std::string_view value);
   bool read_text(std::string_view value);
   bool read_format(std::string_view value);
   bool read_reasoning(std::string_view value);

@@ -296,6 +296,62 @@ TEST(ResponsesRequest, names_the_field_that_is_wrong) {
   }
 }
 
+// Fields that go on as they are, or stay here, are looked at all the same.
+TEST(ResponsesRequest, names_the_setting_that_is_wrong) {
+  constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {
+      {R"("previous_response_id":5)", "previous_response_id: a number, expected a string"},
+      {R"("metadata":"a")", "metadata: a string, expected an object"},
+      {R"("metadata":{"a":5})", "metadata.a: a number, expected a string"},
+      {R"("truncation":5)", "truncation: a number, expected a string"},
+      {R"("stream_options":5)", "stream_options: a number, expected an object"},
+      {R"("top_logprobs":"a")", "top_logprobs: a string, expected a whole number from 0 to 20"},
+      {R"("top_logprobs":21)", "top_logprobs: 21, expected a whole number from 0 to 20"},
+      {R"("conversation":5)", "conversation: a number, expected an id, or an object with one"},
+      {R"("user":5)", "user: a number, expected a string"},
+      {R"("text":{"verbosity":5})", "text.verbosity: a number, expected a string"},
+      {R"("text":{"format":{"type":"json_schema","schema":{}}})",
+       "text.format.name: missing, expected a string"},
+      {R"("text":{"format":{"type":"json_schema","name":"a","schema":5}})",
+       "text.format.schema: a number, expected a JSON schema object"},
+      {R"("tools":[{"type":"custom","name":"a","format":5}])",
+       "tools[0].format: a number, expected an object"},
+      {R"("tools":[{"type":"custom","name":"a","format":{"type":"grammar","syntax":"regex"}}])",
+       "tools[0].format.definition: missing, expected the grammar"},
+      {R"("tools":[{"type":"custom","name":"a","description":5}])",
+       "tools[0].description: a number, expected a string"},
+  };
+  for (const auto& [field, message] : kRefusals) {
+    const std::string body = R"({"model":"m","input":"hi",)" + std::string(field) + "}";
+    const Result<Request> request = decode_openai_responses(body);
+    ASSERT_FALSE(request.has_value()) << body;
+    EXPECT_EQ(request.error().message, message);
+    EXPECT_EQ(request.error().param, message.substr(0, message.find(':')));
+  }
+}
+
+TEST(ResponsesRequest, names_the_medium_that_is_not_there) {
+  constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {
+      {R"({"type":"input_image"})",
+       "input[0].content[0].image_url: missing, expected the image, or a file_id"},
+      {R"({"type":"input_image","image_url":5})",
+       "input[0].content[0].image_url: a number, expected a string"},
+      {R"({"type":"input_image","file_data":"x"})",
+       "input[0].content[0].image_url: missing, expected the image, or a file_id"},
+      {R"({"type":"input_file","filename":"a"})",
+       "input[0].content[0].file_data: missing, expected the file, a file_url or a file_id"},
+  };
+  for (const auto& [part, message] : kRefusals) {
+    const Result<Request> request = decode_openai_responses(
+        R"({"model":"m","input":[{"role":"user","content":[)" + std::string(part) + "]}]}");
+    ASSERT_FALSE(request.has_value()) << part;
+    EXPECT_EQ(request.error().message, message);
+  }
+  const Result<Request> reference =
+      decode_openai_responses(R"({"model":"m","input":[{"type":"item_reference"}]})");
+  ASSERT_FALSE(reference.has_value());
+  EXPECT_EQ(reference.error().message, "input[0].id: missing, expected a string");
+}
+
 TEST(ResponsesRequest, reads_ten_thousand_items) {
   std::string input = "[";
   for (int i = 0; i < 10'000; ++i) {

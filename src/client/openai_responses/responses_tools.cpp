@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/regex.h"
 #include "json/member.h"
 #include "json/writer.h"
 
@@ -28,6 +29,14 @@ std::string flat_name(std::string_view space, std::string_view name) {
       flat.begin(), flat.end(), [](char c) { return !is_name_character(c); }, '_');
   if (flat.size() > kMaxFunctionName) flat.erase(0, flat.size() - kMaxFunctionName);
   return flat;
+}
+
+// Lark grammars are shown to the model alone; so are patterns that Regex does not know.
+void take_grammar(std::string_view format, ToolAlias& alias) {
+  alias.has_grammar = json::member_text(format, "type") == "grammar";
+  if (!alias.has_grammar || json::member_text(format, "syntax") != "regex") return;
+  std::string pattern = json::member_text(format, "definition");
+  if (Regex::compile(pattern)) alias.pattern = std::move(pattern);
 }
 
 // The one parameter of a custom tool, and in words what its grammar asks for.
@@ -136,9 +145,32 @@ bool ResponsesTools::read_custom(std::string_view json, const FieldPath& path,
                                  std::string_view space) {
   ToolAlias alias{.kind = ToolAlias::Kind::freeform, .space = std::string(space)};
   if (!name_of_tool(json, path, alias.name)) return false;
+  const std::string_view described = json::given_member(json, "description");
+  if (!described.empty() && !described.starts_with('"')) {
+    return fault(path.with("description"), name_of(json::Reader(described).peek()), "a string");
+  }
+  const std::string_view format = json::given_member(json, "format");
+  if (!format.empty() && !read_format(format, path)) return false;
   ToolSpec tool{.description = json::member_text(json, "description")};
   describe_freeform(json, tool);
+  take_grammar(format, alias);
   add(std::move(tool), std::move(alias));
+  return true;
+}
+
+// {"type":"text"} or {"type":"grammar","syntax":"regex","definition":"[a-z]+"}
+bool ResponsesTools::read_format(std::string_view format, const FieldPath& path) {
+  if (!format.starts_with('{')) {
+    return fault(path.with("format"), name_of(json::Reader(format).peek()), "an object");
+  }
+  if (json::member_text(format, "type") != "grammar") return true;
+  for (const std::string_view name : {"syntax", "definition"}) {
+    if (!json::member_text(format, name).empty()) continue;
+    const std::string_view given = json::given_member(format, name);
+    const std::string at = "format." + std::string(name);
+    return fault(path.with(at), given.empty() ? "missing" : "not a text of the grammar",
+                 name == "syntax" ? "lark|regex" : "the grammar");
+  }
   return true;
 }
 

@@ -40,6 +40,7 @@ class ResponsesTools : public FieldReader {
   bool read_tool(std::string_view json, const FieldPath& path);
   bool read_function(std::string_view json, const FieldPath& path, std::string_view space);
   bool read_custom(std::string_view json, const FieldPath& path, std::string_view space);
+  bool read_format(std::string_view format, const FieldPath& path);
   bool read_namespace(std::string_view json, const FieldPath& path);
   bool read_search(std::string_view json, const FieldPath& path);
   bool name_of_tool(std::string_view json, const FieldPath& path, std::string& name);

@@ -28,12 +28,12 @@ void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   }
   constexpr std::string_view kPrefix = "response.";
   if (!type.starts_with(kPrefix)) {
-    if (is_error_answer(data)) fail_with(decode_responses_error(0, data));
-    return;
+    if (is_error_answer(data)) return fail_with(decode_responses_error(0, data));
+    return report_event(data, sink);
   }
   type.remove_prefix(kPrefix.size());
   if (repeats_last(type, data, read)) return;
-  apply(type, read, sink);
+  if (!apply(type, read, sink)) report_event(data, sink);
   holds_too_much(tracker_);
 }
 
@@ -67,16 +67,20 @@ bool ResponsesDecoder::repeats_last(std::string_view type, std::string_view data
   return again;
 }
 
-void ResponsesDecoder::apply(std::string_view type, const ResponsesFrame& frame, EventSink& sink) {
-  seen_ = seen_ || (type != "created" && type != "queued" && type != "in_progress");
-  if (apply_prose(type, frame, sink) || apply_call(type, frame, sink)) return;
+// False: an event that it does not know.
+bool ResponsesDecoder::apply(std::string_view type, const ResponsesFrame& frame, EventSink& sink) {
+  const bool begins = type == "created" || type == "queued" || type == "in_progress";
+  if (begins) return true;
+  seen_ = true;
+  if (apply_prose(type, frame, sink) || apply_call(type, frame, sink)) return true;
   if (type == "output_item.added") {
     if (frame.has_item) start_item(frame, sink);
   } else if (type == "output_item.done") {
     const OutputItem::Kind kind = item_kind_of(frame.item.type.view());
     if (kind == OutputItem::Kind::other) {
       other_ids_.emplace(frame.item.id.view());
-      return report_item(kOtherItem, frame.item, sink);
+      report_item(kOtherItem, frame.item, sink);
+      return true;
     }
     OutputItem* state = items_.known(kind, frame, true);
     if (state == nullptr) state = items_.add(kind, frame.item, frame.output_index);
@@ -85,13 +89,16 @@ void ResponsesDecoder::apply(std::string_view type, const ResponsesFrame& frame,
     start_part(frame);
   } else if (type == "output_text.annotation.added") {
     OutputItem* state = items_.speaking(OutputItem::Kind::message, frame);
-    if (state == nullptr) return;
+    if (state == nullptr) return true;
     ++state->annotations;
     report_annotation(frame.annotation, sink);
   } else if (type == "completed" || type == "incomplete" || type == "failed" ||
              type == "cancelled") {
     apply_end(type, frame.response, sink);
+  } else {
+    return type == "content_part.done" || type == "reasoning_summary_part.done";
   }
+  return true;
 }
 
 bool ResponsesDecoder::apply_prose(std::string_view type, const ResponsesFrame& frame,

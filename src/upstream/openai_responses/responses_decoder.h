@@ -1,5 +1,5 @@
 // Responses answers -> events. Items become prose and calls in their order; items of tools that the server runs itself
-// (web_search_call and the like) and unknown ones do not concern the client and are ignored. The input of a custom
+// (web_search_call and the like), unknown ones and unknown events concern only a client of the same format. The input of a custom
 // call, which is plain text, becomes the arguments {"input": "..."}.
 //
 // What an item says comes as deltas, once more when a part ends, when the item ends, and in the whole response at the end.
@@ -45,7 +45,9 @@ class ResponsesDecoder final : public DecoderBase {
   void push_body(std::string_view body, ChoiceSinks& sinks) override;
 
   bool complete() const override { return said_.has_value() && !error_; }
-  std::string dropped() const override { return reader_.dropped().print(); }
+  std::string dropped() const override {
+    return same_format_ ? std::string() : reader_.dropped().print();
+  }
 
  private:
   // The texts that an item has: which kind of item speaks, and how it is heard.
@@ -59,7 +61,7 @@ class ResponsesDecoder final : public DecoderBase {
   static constexpr Lane kSummary{OutputItem::Kind::reasoning, Prose::reasoning, false};
   static constexpr Lane kThought{OutputItem::Kind::reasoning, Prose::reasoning, true};
 
-  void apply(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
+  bool apply(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool apply_prose(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool apply_call(std::string_view type, const ResponsesFrame& frame, EventSink& sink);
   bool repeats_last(std::string_view type, std::string_view data, const ResponsesFrame& frame);
@@ -88,6 +90,7 @@ class ResponsesDecoder final : public DecoderBase {
   void report_annotation(std::string_view json, EventSink& sink);
   void report_logprobs(std::string_view list, EventSink& sink);
   void report_item(std::string_view field, const ResponsesItem& item, EventSink& sink);
+  void report_event(std::string_view data, EventSink& sink);
   // The function that stands for the tool of a call.
   std::string_view function_of(const ResponsesItem& item) const;
 

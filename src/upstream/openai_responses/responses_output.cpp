@@ -34,7 +34,7 @@ Arguments arguments_of(OutputItem::Kind kind, const ResponsesItem& item) {
 void ResponsesDecoder::start_item(const ResponsesFrame& frame, EventSink& sink) {
   using Kind = OutputItem::Kind;
   const Kind kind = item_kind_of(frame.item.type.view());
-  if (kind == Kind::other) return;
+  if (kind == Kind::other) return report_item(kOtherItemAdded, frame.item, sink);
   OutputItem* state = items_.known(kind, frame, false);
   if (state == nullptr) {
     state = items_.add(kind, frame.item, frame.output_index);
@@ -158,6 +158,15 @@ void ResponsesDecoder::report_item(std::string_view field, const ResponsesItem& 
                                    EventSink& sink) {
   if (!same_format_ || item.json.empty()) return;
   sink.accept(FieldReported{FieldReported::Scope::message, field, item.json});
+}
+
+// Only what names its kind can be told to a client.
+void ResponsesDecoder::report_event(std::string_view data, EventSink& sink) {
+  if (!same_format_ || reader_.frame().type.empty()) return;
+  json::Reader in(data);  // what was mended on the way is not for others
+  in.skip();
+  if (!in.finish()) return;
+  sink.accept(FieldReported{FieldReported::Scope::message, kOtherEvent, data});
 }
 
 std::string_view ResponsesDecoder::function_of(const ResponsesItem& item) const {
