@@ -100,7 +100,7 @@ def page(found):
     memory = [(f"{kind}, {name}", f"memory_{kind}/{name}", 1) for kind in ("plain", "TLS") for name in ("nginx", "callgate")]
     tls = [(f"{kind}, {name}", f"paced_cpu_{kind}/{name}", 2) for kind in ("plain", "TLS") for name in ("nginx", "callgate")]
     growth = [(f"CPU us per frame, {streams:,} paced streams", f"paced_{streams}_cpu/callgate", 2) for streams in found.args.paced]
-    growth += [(f"CPU us per request, {count:,} messages", f"messages/{count}", 1) for count in (1, 100, 10_000)]
+    growth += [(f"CPU us per request, {count:,} {'message' if count == 1 else 'messages'}", f"messages/{count}", 1) for count in (1, 100, 10_000)]
     growth.append((f"memory of a connection, {found.args.idle:,} idle ones, KB", "idle_connection", 2))
     blocks = [[head], target_table(found), value_table(found), single_table(found, "memory per active stream, fresh process, KB", memory),
               single_table(found, "paced frame, fresh process, CPU us", tls), single_table(found, "CPU us per frame, by the client's protocol", protocols),

@@ -1,5 +1,5 @@
 // The upstream of paced streams: 50 Chat frames, one every 100 ms, each of which says when it was sent, by the machine's monotonic
-// clock. gateway_load measures how long they took.
+// clock. gateway_load measures how long they took. Streams that begin at once do not send at once: each has its own time within the pace.
 //
 //   gateway_upstream [CERTIFICATE KEY]      listens on a port of 127.0.0.1 that it prints; with TLS when files are given
 #include <chrono>
@@ -14,7 +14,7 @@ namespace {
 using namespace callgate;
 
 constexpr int kFrames = 50;
-constexpr std::chrono::milliseconds kPace{100};
+constexpr net::Millis kPace{100};
 
 std::string frame(std::string_view delta, std::string_view reason) {
   return "data: "
@@ -29,6 +29,8 @@ net::Task<> answer(net::Exchange& exchange) {
   net::Headers headers;
   headers.add("content-type", "text/event-stream");
   exchange.start(200, headers);
+  static int streams = 0;
+  co_await exchange.loop().sleep(net::Millis(++streams * 37 % kPace.count()));
   for (int i = 0; i < kFrames; ++i) {
     if (i > 0) co_await exchange.loop().sleep(kPace);
     const auto now = std::chrono::steady_clock::now().time_since_epoch();

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/ids.h"
 #include "store/request_log.h"
@@ -25,22 +26,26 @@ double cpu_us() {
   return us(used.ru_utime) + us(used.ru_stime);
 }
 
-struct Texts {
-  std::string answer;
-  std::string asked =
-      R"({"model":"whole","stream":false,"messages":[{"role":"system","content":"You are helpful."},)"
-      R"({"role":"user","content":"What is the weather in Paris today, and should I take an umbrella )"
-      R"(with me?"}],"tools":[{"type":"function","function":{"name":"get_weather","description":)"
-      R"("Current weather","parameters":{"type":"object","properties":{"city":{"type":"string"}},)"
-      R"("required":["city"]}}}]})";
-  Texts() {
-    for (int i = 0; i < 16; ++i) {
-      answer += "Sixty-four bytes of text make sixteen times one whole kilobyte. ";
-    }
-  }
-};
+const std::string kAsked =
+    R"({"model":"whole","stream":false,"messages":[{"role":"system","content":"You are helpful."},)"
+    R"({"role":"user","content":"What is the weather in Paris today, and should I take an umbrella )"
+    R"(with me?"}],"tools":[{"type":"function","function":{"name":"get_weather","description":)"
+    R"("Current weather","parameters":{"type":"object","properties":{"city":{"type":"string"}},)"
+    R"("required":["city"]}}}]})";
 
-void log_one(store::RequestLog& log, const Texts& texts, std::string id, std::int64_t at) {
+// A kilobyte of words, of which some are frequent, as in prose: text that repeats itself would compress too well.
+std::string answer(IdMint& mint) {
+  std::string text;
+  while (text.size() < 1024) {
+    const std::uint64_t word = mint.next() % 50 * (mint.next() % 50);
+    IdMint letters(word);
+    text += letters.mint("", 2 + word % 9);
+    text += ' ';
+  }
+  return text;
+}
+
+void log_one(store::RequestLog& log, const std::string& said, std::string id, std::int64_t at) {
   store::RequestRecord record;
   record.id = id;
   record.received_at = at;
@@ -50,7 +55,7 @@ void log_one(store::RequestLog& log, const Texts& texts, std::string id, std::in
   record.upstream = "mock";
   record.dialect = "auto";
   record.client_address = "127.0.0.1:51234";
-  record.received = texts.asked;
+  record.received = kAsked;
   log.begin(std::move(record));
   store::RequestOutcome outcome;
   outcome.id = id;
@@ -65,18 +70,18 @@ void log_one(store::RequestLog& log, const Texts& texts, std::string id, std::in
   outcome.first_byte_ms = 1;
   outcome.first_token_ms = 1;
   outcome.total_ms = 1;
-  outcome.sent = texts.asked;
+  outcome.sent = kAsked;
   outcome.response =
       R"({"id":")" + id +
       R"(","object":"chat.completion","created":1760000000,"model":"whole","choices":[{"index":0,"message":)"
       R"({"role":"assistant","content":")" +
-      texts.answer +
+      said +
       R"("},"finish_reason":"stop"}],"usage":{"prompt_tokens":25,"completion_tokens":150,"total_tokens":175}})";
-  outcome.events = R"([{"type":"text","text":")" + texts.answer +
+  outcome.events = R"([{"type":"text","text":")" + said +
                    R"("},{"type":"usage","prompt_tokens":25,"completion_tokens":150},)"
                    R"({"type":"finish","reason":"stop"}])";
   outcome.search =
-      "What is the weather in Paris today, and should I take an umbrella with me?\n" + texts.answer;
+      "What is the weather in Paris today, and should I take an umbrella with me?\n" + said;
   log.complete(std::move(outcome));
 }
 
@@ -94,12 +99,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", log.error().message.c_str());
     return 1;
   }
-  const Texts texts;
   IdMint mint(1);
+  std::vector<std::string> answers;
+  for (int i = 0; i < 1000; ++i) answers.push_back(answer(mint));
   const double before = cpu_us();
   for (long i = 0; i < requests; ++i) {
-    log_one(**log, texts, mint.mint_timed("req", 1'760'000'000'000 + i / 20),
-            1'760'000'000'000 + i / 20);
+    log_one(**log, answers[static_cast<std::size_t>(i) % answers.size()],
+            mint.mint_timed("req", 1'760'000'000'000 + i / 20), 1'760'000'000'000 + i / 20);
     if ((i + 1) % batch == 0) (*log)->flush(std::chrono::minutes(5));
   }
   (*log)->flush(std::chrono::minutes(5));

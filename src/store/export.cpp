@@ -165,8 +165,12 @@ tl::unexpected<Fault> cannot_write() {
   return fault(FaultKind::full, "the lines cannot be written");
 }
 
-// Texts that came after all were indexed.
+// Texts that came after all were indexed. A store that was not migrated yet has none.
 Attempt<std::int64_t> export_waiting(Database& database, const LineSink& sink) {
+  const Attempt<std::vector<StoreColumn>> columns =
+      store_columns(database, {"search_waiting", "seq"});
+  if (!columns) return tl::unexpected(columns.error());
+  if (columns->empty()) return 0;
   std::int64_t count = 0;
   for (std::int64_t last = -1;;) {
     const Attempt<std::vector<WaitingText>> texts = waiting_texts(database, last, kPage);

@@ -150,6 +150,15 @@ TEST_P(ExportContract, texts_that_are_not_indexed_yet_are_written_as_well) {
   EXPECT_EQ(waiting, indexed);
 }
 
+TEST_P(ExportContract, a_store_from_before_texts_waited_is_written) {
+  fill();
+  const auto database = open_database(url(), {}).value();
+  ASSERT_TRUE(index_waiting(*database));
+  const Lines lines = export_lines(url());
+  ASSERT_TRUE(database->run("DROP TABLE search_waiting"));
+  EXPECT_EQ(export_lines(url()), lines);
+}
+
 // Stops taking lines after `count` of them.
 Attempt<std::int64_t> export_into_room_for(Database& database, int count) {
   return export_store(database, [&](std::string_view) { return count-- > 0; });
