@@ -136,11 +136,11 @@ def run_load(argv):
     return read_load(argv, out.stdout, out.stderr)
 
 
-def read_load(argv, stdout, stderr=""):
+def read_load(argv, stdout, stderr="", may_fail=False):
     if not stdout:
         sys.exit(f"load failed: {stderr}")
     result = json.loads(stdout)
-    if result["failed"]:
+    if result["failed"] and not may_fail:
         sys.exit(f"{result['failed']} requests failed: {' '.join(argv)}")
     return result
 
@@ -159,6 +159,7 @@ class Bench:
         self.programs = os.path.join(binaries, "bench")
         self.folder, self.log = folder, log
         self.started = []
+        self.problems = []
         script = str(HERE / "model.script")
         self.mock = self.start([self.callgate, "mock", "--script", script, "--listen", "127.0.0.1:0"], 0).wait_ready()
         self.paced = self.start([os.path.join(self.programs, "gateway_upstream")], 0).wait_ready()
@@ -221,5 +222,8 @@ class Bench:
         running = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
         time.sleep(3)
         memory = (process.rss_kb() - idle) / streams
-        result = read_load(argv, running.communicate()[0])
+        # A machine that is too slow for so many must not end the run.
+        result = read_load(argv, running.communicate()[0], may_fail=True)
+        if result["failed"]:
+            self.problems.append(f"{result['failed']} of {streams} paced streams failed")
         return result, (process.cpu_us() - before) / result["frames"], memory

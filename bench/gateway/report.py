@@ -25,6 +25,7 @@ class Found:
         self.args = args
         self.values = {}
         self.load = os.getloadavg()[0]
+        self.problems = []
 
     def note(self, key, value):
         self.values.setdefault(key, []).append(value)
@@ -37,7 +38,7 @@ class Found:
         return [a / b for a, b in zip(over, under) if b > 0]
 
     def noise(self):
-        reasons = []
+        reasons = list(self.problems)
         if self.load > NOISY_LOAD:
             reasons.append(f"the load was {self.load:.1f} before it began")
         nginx = self.values.get("whole_cpu/nginx", [])

@@ -200,6 +200,7 @@ def main():
                 SECTIONS[name](bench, args, found)
         finally:
             bench.stop()
+        found.problems = bench.problems
     text = report.page(found)
     print(text)
     if args.write:
