@@ -115,9 +115,9 @@ soak-tests: deps-test  ## the long forms of crash, restart and cluster tests, ab
 	@tools/run_soak_tests.sh
 
 .PHONY: bench bench-store
-bench: deps-test  ## the gateway beside nginx, one interleaved run
+bench: deps-test  ## the tables of docs/performance.md: beside nginx and haproxy, stores, TLS, protocols, growth; about 20 minutes
 	$(call build_preset,release)
-	@bench/gateway/run.sh
+	@bench/gateway/run.py --write docs/performance.md
 bench-store: deps-test  ## the gateway without a store, with SQLite and with PostgreSQL, one interleaved run
 	$(call build_preset,release)
 	@bench/store/run.py

@@ -19,23 +19,23 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gateway"))
-import run as gateway  # noqa: E402
+import machine  # noqa: E402
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def postgres_binaries():
+    return sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+
+
+def has_postgres():
+    return bool(postgres_binaries())
 
 
 class Postgres:
     """A server of its own with its default settings. Root may not run it: then it belongs to the user `postgres`."""
 
     def __init__(self, folder):
-        binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
-        if not binaries:
-            sys.exit("PostgreSQL is not installed")
-        self.port = free_port()
+        binaries = postgres_binaries()
+        self.port = machine.free_port()
         data = os.path.join(folder, "pg")
         os.mkdir(data)
         self.prefix = []
@@ -62,60 +62,65 @@ class Postgres:
         self.child.wait(20)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bin", default=str(HERE.parent.parent / "build/release"))
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--requests", type=int, default=20000)
-    parser.add_argument("--streams", type=int, default=1000)
-    args = parser.parse_args()
-    callgate = os.path.join(args.bin, "callgate")
-    generator = os.path.join(args.bin, "bench/gateway_load")
+def measure(callgate, generator, rounds, requests, streams):
+    """Rates and CPU times of whole answers, and of streams unless there are none, by variant; values of each round."""
     with tempfile.TemporaryDirectory() as tmp, open(os.path.join(tmp, "log"), "w") as log:
-        postgres = Postgres(tmp)
+        postgres = Postgres(tmp) if has_postgres() else None
         script = str(HERE.parent / "gateway" / "model.script")
-        mock = gateway.Process([callgate, "mock", "--script", script, "--listen", "127.0.0.1:0"], "0,1", log)
+        mock = machine.Process([callgate, "mock", "--script", script, "--listen", "127.0.0.1:0"], "0,1", log)
         mock_port = mock.wait_ready()
-        models = "".join(f'[[model]]\nname = "{m}"\nupstream = "mock"\n' for m in ("whole", "burst"))
         sqlite = "sqlite:" + os.path.join(tmp, "bench{}.db")
         variants = {
             "no store": ("none", ""),
             "SQLite": (sqlite.format(1), ""),
             "SQLite, no content": (sqlite.format(2), "content = false"),
-            "PostgreSQL": (postgres.url, ""),
         }
-        ports, procs = {}, {}
+        if postgres:
+            variants["PostgreSQL"] = (postgres.url, "")
+        procs = {}
         for name, (url, more) in variants.items():
             path = os.path.join(tmp, name.replace(" ", "_") + ".toml")
-            text = gateway.CONFIG.format(store=url, mock=mock_port).replace("[limits]", more + "\n[limits]")
-            open(path, "w").write(text.replace("threads = 1", "threads = 2") + models)
-            procs[name] = gateway.Process([callgate, "serve", "--config", path], "0,1", log)
-            ports[name] = procs[name].wait_ready()
+            text = machine.CONFIG.format(store=url, mock=mock_port).replace("[limits]", more + "\n[limits]")
+            open(path, "w").write(text.replace("threads = 1", "threads = 2") + machine.MODELS)
+            procs[name] = machine.Process([callgate, "serve", "--config", path], "0,1", log)
+            procs[name].wait_ready()
+        loads = [("whole", "whole", requests), ("burst", "stream", streams)]
         table = {name: {} for name in variants}
-        for turn in range(args.rounds + 1):
-            print(f"round {turn} of {args.rounds}" if turn else "warming up", file=sys.stderr)
+        for turn in range(rounds + 1):
+            print(f"store: round {turn} of {rounds}" if turn else "store: warming up", file=sys.stderr)
             for name in variants:
-                for model, mode, count, per in (("whole", "whole", args.requests, "requests"),
-                                                ("burst", "stream", args.streams, "requests")):
+                for model, mode, count in loads[: 2 if streams else 1]:
                     before = procs[name].cpu_us()
-                    argv = [generator, f"http://127.0.0.1:{ports[name]}/v1", model, str(count), "32", mode]
-                    result = gateway.run_load(argv)
+                    result = machine.run_load([generator, f"http://127.0.0.1:{procs[name].port}/v1", model, str(count), "32", mode])
                     time.sleep(0.5)  # what is queued is written in time that counts
-                    cpu = (procs[name].cpu_us() - before) / result[per]
+                    cpu = (procs[name].cpu_us() - before) / result["requests"]
                     if turn:
                         table[name].setdefault(mode + " rate", []).append(result["requests"] / result["seconds"])
                         table[name].setdefault(mode + " cpu", []).append(cpu)
         for process in [*procs.values(), mock]:
             process.stop()
-        postgres.stop()
-    print("| what | " + " | ".join(variants) + " |")
-    print("|---|" + "---|" * len(variants))
+        if postgres:
+            postgres.stop()
+    return table
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", default=str(machine.ROOT / "build/release"))
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--requests", type=int, default=20000)
+    parser.add_argument("--streams", type=int, default=1000)
+    args = parser.parse_args()
+    callgate, generator = (os.path.join(args.bin, name) for name in ("callgate", "bench/gateway_load"))
+    table = measure(callgate, generator, args.rounds, args.requests, args.streams)
+    print("| what | " + " | ".join(table) + " |")
+    print("|---|" + "---|" * len(table))
     titles = {"whole rate": "1 KB whole answers per second", "whole cpu": "CPU us of callgate per whole answer",
               "stream rate": "300-frame streams per second", "stream cpu": "CPU us of callgate per stream"}
     for key, title in titles.items():
-        print(f"| {title} | " + " | ".join(gateway.shown(table[name][key], 1) for name in variants) + " |")
-        ratios = {name: [a / b for a, b in zip(table[name][key], table["no store"][key])] for name in variants}
-        print(f"| ... as a share of no store | " + " | ".join(f"{statistics.median(ratios[name]):.3f}" for name in variants) + " |")
+        print(f"| {title} | " + " | ".join(machine.shown(values[key], 1) for values in table.values()) + " |")
+        ratios = [[a / b for a, b in zip(values[key], table["no store"][key])] for values in table.values()]
+        print("| ... as a share of no store | " + " | ".join(f"{statistics.median(each):.3f}" for each in ratios) + " |")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "gateway"))
-import run as gateway  # noqa: E402
+import machine  # noqa: E402
 
 LOTS = 10
 GROWTH = 1.10  # of the last lot over the third
@@ -26,19 +26,18 @@ def main():
     generator = os.path.join(args.bin, "bench/gateway_load")
     with tempfile.TemporaryDirectory() as tmp, open(os.path.join(tmp, "log"), "w") as log:
         script = str(HERE.parent / "gateway" / "model.script")
-        mock = gateway.Process([callgate, "mock", "--script", script, "--listen", "127.0.0.1:0"], "0,1", log)
+        mock = machine.Process([callgate, "mock", "--script", script, "--listen", "127.0.0.1:0"], "0,1", log)
         mock_port = mock.wait_ready()
         database = os.path.join(tmp, "soak.db")
-        models = "".join(f'[[model]]\nname = "{m}"\nupstream = "mock"\n' for m in ("whole", "burst"))
         path = os.path.join(tmp, "soak.toml")
-        open(path, "w").write(gateway.CONFIG.format(store="sqlite:" + database, mock=mock_port) + models)
-        server = gateway.Process([callgate, "serve", "--config", path], "0,1", log)
+        open(path, "w").write(machine.CONFIG.format(store="sqlite:" + database, mock=mock_port) + machine.MODELS)
+        server = machine.Process([callgate, "serve", "--config", path], "0,1", log)
         port = server.wait_ready()
         sizes = []
         lot = args.requests // LOTS
         for number in range(LOTS):
             for model, mode, count in (("whole", "whole", lot - lot // 10), ("burst", "stream", lot // 10)):
-                gateway.run_load([generator, f"http://127.0.0.1:{port}/v1", model, str(count), "32", mode])
+                machine.run_load([generator, f"http://127.0.0.1:{port}/v1", model, str(count), "32", mode])
             time.sleep(1)
             sizes.append(server.rss_kb())
             print(f"{(number + 1) * lot} requests: {sizes[-1]} KB", flush=True)
@@ -47,7 +46,7 @@ def main():
             "SELECT count(*), sum(state = 'completed'), (SELECT count(*) FROM content) FROM request").fetchone()
         server.stop()
         mock.stop()
-    print(f"in the log: {rows[0]} requests, {rows[1]} completed, {rows[2]} bodies")
+    print(f"in the log: {rows[0]} requests, {rows[1]} completed, {rows[2]} rows of content")
     flat = sizes[-1] <= sizes[2] * GROWTH
     whole = rows[0] == rows[1] == lot * LOTS
     print("memory is flat" if flat else f"memory grew from {sizes[2]} to {sizes[-1]} KB")

@@ -5,6 +5,7 @@
 #include "json/writer.h"
 #include "store/content_codec.h"
 #include "store/migration.h"
+#include "store/search/search_index.h"
 #include "store/store_tables.h"
 
 namespace callgate::store {
@@ -98,23 +99,15 @@ void append_bytes(std::string& out, std::string_view bytes) {
   out += "\"}";
 }
 
-Attempt<std::string> to_line(const StoreTable& table, const std::vector<StoreColumn>& columns,
-                             const Rows::Row& row) {
+std::string to_line(const StoreTable& table, const std::vector<StoreColumn>& columns,
+                    const Rows::Row& row) {
   std::string line = "{\"table\":\"" + std::string(table.name) + "\",\"row\":";
   json::ObjectWriter object(line);
-  std::int64_t codec = 0;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].name == "codec" && table.name == "content") codec = row.integer(i);
-  }
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const StoreColumn& column = columns[i];
-    const bool is_content = table.name == "content";
-    if (row.is_null(i) || (is_content && column.name == "codec")) continue;
+    if (row.is_null(i)) continue;
     if (column.is_blob) {
-      Attempt<std::string> bytes = row.text(i);
-      if (is_content) bytes = decode_content(codec, row.text(i));
-      if (!bytes) return bytes;
-      append_bytes(object.key(column.name), *bytes);
+      append_bytes(object.key(column.name), row.text(i));
     } else if (std::holds_alternative<std::int64_t>(row.cell(i))) {
       object.integer(column.name, row.integer(i));
     } else {
@@ -125,6 +118,79 @@ Attempt<std::string> to_line(const StoreTable& table, const std::vector<StoreCol
   return line + "}";
 }
 
+// One line for each part, however many a row holds.
+class ContentLines {
+ public:
+  explicit ContentLines(const std::vector<StoreColumn>& columns) {
+    const auto find = [&](std::string_view name) {
+      std::size_t column = 0;
+      while (columns[column].name != name) ++column;
+      return column;
+    };
+    body_ = find("body");
+    codec_ = find("codec");
+    place_ = find("place");
+    received_at_ = find("received_at");
+  }
+  Attempt<std::vector<std::string>> lines_of(const Rows::Row& row) {
+    const std::int64_t first = row.integer(place_) / 4 * 4;
+    const auto parts = decode_content(row.integer(place_), row.integer(codec_), row.text(body_));
+    if (!parts) return tl::unexpected(parts.error());
+    std::vector<std::string> lines;
+    for (std::size_t part = 0; part < kSearchPart; ++part) {
+      const std::int64_t place = first + static_cast<std::int64_t>(part);
+      // A request that was written twice, at first without its end, has its beginning twice.
+      if ((*parts)[part].empty() || place <= last_) continue;
+      last_ = place;
+      std::string& line = lines.emplace_back("{\"table\":\"content\",\"row\":");
+      json::ObjectWriter object(line);
+      append_bytes(object.key("body"), (*parts)[part]);
+      object.integer("place", place);
+      object.integer("received_at", row.integer(received_at_));
+      object.close();
+      line += "}";
+    }
+    return lines;
+  }
+
+ private:
+  std::size_t body_ = 0;
+  std::size_t codec_ = 0;
+  std::size_t place_ = 0;
+  std::size_t received_at_ = 0;
+  std::int64_t last_ = -1;
+};
+
+tl::unexpected<Fault> cannot_write() {
+  return fault(FaultKind::full, "the lines cannot be written");
+}
+
+// Texts that came after all were indexed. A store that was not migrated yet has none.
+Attempt<std::int64_t> export_waiting(Database& database, const LineSink& sink) {
+  const Attempt<std::vector<StoreColumn>> columns =
+      store_columns(database, {"search_waiting", "seq"});
+  if (!columns) return tl::unexpected(columns.error());
+  if (columns->empty()) return 0;
+  std::int64_t count = 0;
+  for (std::int64_t last = -1;;) {
+    const Attempt<std::vector<WaitingText>> texts = waiting_texts(database, last, kPage);
+    if (!texts) return tl::unexpected(texts.error());
+    if (texts->empty()) return count;
+    last = texts->back().seq;
+    for (const WaitingText& waiting : *texts) {
+      if (waiting.text.empty()) continue;
+      std::string line = "{\"table\":\"request_search\",\"row\":";
+      json::ObjectWriter object(line);
+      object.integer("received_at", waiting.received_at);
+      object.integer("seq", waiting.seq);
+      object.string("text", waiting.text);
+      object.close();
+      if (!sink(line + "}")) return cannot_write();
+      ++count;
+    }
+  }
+}
+
 Attempt<std::int64_t> export_table(Database& database, const StoreTable& table,
                                    const LineSink& sink, const Progress& progress) {
   const Attempt<std::vector<StoreColumn>> columns = store_columns(database, table);
@@ -132,16 +198,22 @@ Attempt<std::int64_t> export_table(Database& database, const StoreTable& table,
   if (columns->empty()) return 0;
   TableReader reader(database, table, *columns);
   if (const Attempt<void> begun = reader.begin(); !begun) return tl::unexpected(begun.error());
+  std::optional<ContentLines> content;
+  if (table.name == "content") content.emplace(*columns);
   std::int64_t count = 0;
   for (;;) {
     const Attempt<Rows> rows = reader.next();
     if (!rows) return tl::unexpected(rows.error());
     if (rows->empty()) break;
     for (std::size_t i = 0; i < rows->size(); ++i) {
-      const Attempt<std::string> line = to_line(table, *columns, (*rows)[i]);
-      if (!line) return tl::unexpected(line.error());
-      if (!sink(*line)) return fault(FaultKind::full, "the lines cannot be written");
-      ++count;
+      const Rows::Row row = (*rows)[i];
+      const Attempt<std::vector<std::string>> lines =
+          content ? content->lines_of(row) : std::vector{to_line(table, *columns, row)};
+      if (!lines) return tl::unexpected(lines.error());
+      for (const std::string& line : *lines) {
+        if (!sink(line)) return cannot_write();
+        ++count;
+      }
     }
     if (progress) progress(table.name, count);
   }
@@ -154,17 +226,23 @@ Attempt<std::int64_t> export_table(Database& database, const StoreTable& table,
 Attempt<std::int64_t> export_store(Database& database, const LineSink& sink,
                                    const Progress& progress) {
   const bool sqlite = database.engine() == Engine::sqlite;
+  // Only for the order of lines: what still waits is written as well.
+  static_cast<void>(index_waiting(database));
   Attempt<Transaction> transaction = Transaction::begin(
       database, sqlite ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
   if (!transaction) return tl::unexpected(transaction.error());
   const Attempt<int> schema = schema_version(database);
   if (!schema) return tl::unexpected(schema.error());
   if (!sink("{\"callgate_store\":1,\"schema\":" + std::to_string(*schema) + "}")) {
-    return fault(FaultKind::full, "the lines cannot be written");
+    return cannot_write();
   }
   std::int64_t count = 0;
   for (const StoreTable& table : store_tables()) {
-    const Attempt<std::int64_t> rows = export_table(database, table, sink, progress);
+    Attempt<std::int64_t> rows = export_table(database, table, sink, progress);
+    if (!rows) return rows;
+    count += *rows;
+    if (table.name != "request_search") continue;
+    rows = export_waiting(database, sink);
     if (!rows) return rows;
     count += *rows;
   }

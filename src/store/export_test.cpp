@@ -6,6 +6,7 @@
 
 #include "store/contract_testing.h"
 #include "store/migration.h"
+#include "store/search/search_index.h"
 
 namespace callgate::store::export_test {
 namespace {
@@ -119,13 +120,43 @@ TEST_P(ExportContract, refuses_what_it_cannot_take) {
 TEST_P(ExportContract, a_check_finds_what_belongs_to_nothing) {
   fill();
   const auto database = open_database(url(), {}).value();
+  ASSERT_TRUE(index_waiting(*database));
   const CheckReport well = check_store(*database).value();
   EXPECT_EQ(well.requests, 700);
   EXPECT_EQ(well.faults, Lines{});
   ASSERT_TRUE(database->run("DELETE FROM request WHERE id = 'r1' OR id = 'r5'"));
   EXPECT_EQ(check_store(*database).value().faults,
-            (Lines{"4 bodies belong to no request", "2 calls belong to no request",
+            (Lines{"2 bodies belong to no request", "2 calls belong to no request",
                    "2 search texts belong to no request"}));
+}
+
+TEST_P(ExportContract, texts_that_are_not_indexed_yet_are_written_as_well) {
+  fill();
+  const auto database = open_database(url(), {}).value();
+  ASSERT_TRUE(database->run(is_sqlite() ? "PRAGMA query_only = ON"
+                                        : "SET default_transaction_read_only = on"));
+  Lines waiting;
+  ASSERT_TRUE(export_store(*database, [&](std::string_view line) {
+    if (line.starts_with("{\"table\":\"request_search\"")) waiting.emplace_back(line);
+    return true;
+  }));
+  ASSERT_TRUE(index_waiting(*open_database(url(), {}).value()));
+  Lines indexed;
+  ASSERT_TRUE(export_store(*database, [&](std::string_view line) {
+    if (line.starts_with("{\"table\":\"request_search\"")) indexed.emplace_back(line);
+    return true;
+  }));
+  EXPECT_FALSE(waiting.empty());
+  EXPECT_EQ(waiting, indexed);
+}
+
+TEST_P(ExportContract, a_store_from_before_texts_waited_is_written) {
+  fill();
+  const auto database = open_database(url(), {}).value();
+  ASSERT_TRUE(index_waiting(*database));
+  const Lines lines = export_lines(url());
+  ASSERT_TRUE(database->run("DROP TABLE search_waiting"));
+  EXPECT_EQ(export_lines(url()), lines);
 }
 
 // Stops taking lines after `count` of them.

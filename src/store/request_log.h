@@ -289,7 +289,7 @@ struct RequestLogOptions : DatabaseOptions {
   std::chrono::milliseconds sweep_every{60'000};
   std::size_t batch_rows = 512;  // the most rows of one transaction
   std::chrono::milliseconds linger{
-      20};  // how long a batch waits for more; a commit costs as much as 25 rows
+      50};  // how long a batch waits for more; a commit costs as much as 25 rows
   std::chrono::milliseconds first_retry{100};
   std::chrono::milliseconds last_retry{5'000};
   std::chrono::milliseconds close_timeout{2'000};  // how long the destructor writes on

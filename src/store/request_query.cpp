@@ -10,6 +10,7 @@
 #include "store/content_codec.h"
 #include "store/migration.h"
 #include "store/request_row.h"
+#include "store/search/search_index.h"
 
 namespace callgate::store {
 namespace {
@@ -198,6 +199,14 @@ Attempt<RequestQuery> search_query(Engine engine, const RequestFilter& filter, W
 }
 
 Attempt<RequestPage> search(Database& database, const RequestFilter& filter) {
+  if (!filter.text.empty()) {
+    const Attempt<void> indexed = index_waiting(database);
+    // What is indexed can be searched all the same; a store that cannot be written gets no new rows either.
+    if (!indexed && indexed.error().kind != FaultKind::full &&
+        indexed.error().kind != FaultKind::read_only) {
+      return tl::unexpected(indexed.error());
+    }
+  }
   const Attempt<Words> words = find_frequency(database, filter);
   if (!words) return tl::unexpected(words.error());
   const Attempt<RequestQuery> query = search_query(database.engine(), filter, *words);
@@ -272,13 +281,15 @@ Attempt<RequestContent> content(Database& database, RequestName name) {
       "SELECT place, codec, body FROM content WHERE place BETWEEN $1 AND $2 AND received_at = $3",
       values);
   if (!rows) return tl::unexpected(rows.error());
-  std::string* const parts[] = {&content.received, &content.sent, &content.response,
+  std::string* const texts[] = {&content.received, &content.sent, &content.response,
                                 &content.events};
   for (std::size_t i = 0; i < rows->size(); ++i) {
     const Rows::Row row = (*rows)[i];
-    Attempt<std::string> body = decode_content(row.integer(1), row.text(2));
-    if (!body) return tl::unexpected(body.error());
-    *parts[row.integer(0) - place] = std::move(*body);
+    auto parts = decode_content(row.integer(0), row.integer(1), row.text(2));
+    if (!parts) return tl::unexpected(parts.error());
+    for (std::size_t part = 0; part < std::size(texts); ++part) {
+      if (!(*parts)[part].empty()) *texts[part] = std::move((*parts)[part]);
+    }
   }
   return content;
 }

@@ -21,7 +21,6 @@ std::string insert_sql(std::string_view head, std::size_t columns, std::size_t r
 }  // namespace
 
 RequestWriter::RequestWriter(Engine engine) : update_(update_sql()) {
-  const bool sqlite = engine == Engine::sqlite;
   const auto insert = [](std::string_view head, std::size_t columns, std::string_view tail) {
     return Insert{.many = insert_sql(head, columns, kRowsTogether, tail),
                   .one = insert_sql(head, columns, 1, tail),
@@ -35,9 +34,7 @@ RequestWriter::RequestWriter(Engine engine) : update_(update_sql()) {
       12, " ON CONFLICT DO NOTHING");
   content_ =
       insert("INSERT INTO content (place, received_at, codec, body)", 4, " ON CONFLICT DO NOTHING");
-  search_ = sqlite ? insert("INSERT OR REPLACE INTO request_search (rowid, text)", 2, "")
-                   : insert("INSERT INTO request_search (seq, text, received_at)", 3,
-                            " ON CONFLICT DO NOTHING");
+  waiting_ = insert("INSERT INTO search_waiting (seq, received_at)", 2, " ON CONFLICT DO NOTHING");
   sum_again_ = kSumAgainSql;
   mark_ =
       "INSERT INTO journal (id, replayed) VALUES ($1, $2)"
@@ -60,7 +57,7 @@ void RequestWriter::forget_plan() {
   planned_.clear();
   updates_.clear();
   bodies_.clear();
-  for (Insert* insert : {&whole_, &begun_, &call_, &content_, &search_}) insert->values.clear();
+  for (Insert* insert : {&whole_, &begun_, &call_, &content_, &waiting_}) insert->values.clear();
 }
 
 void RequestWriter::plan(Write& write) {
@@ -81,17 +78,12 @@ void RequestWriter::plan(Write& write) {
 }
 
 void RequestWriter::plan_children(const Write& write) {
-  if (write.record) plan_body(write.key, 0, write.record->received);
+  plan_content(write);
   if (!write.outcome) return;
-  const RequestOutcome& outcome = *write.outcome;
-  plan_body(write.key, 1, outcome.sent);
-  plan_body(write.key, 2, outcome.response);
-  plan_body(write.key, 3, outcome.events);
   plan_calls(write);
-  if (outcome.search.empty()) return;
-  search_.values.emplace_back(write.key.seq());
-  search_.values.emplace_back(std::string_view(outcome.search));
-  if (search_.columns == 3) search_.values.emplace_back(write.key.received_at);
+  if (write.outcome->search.empty()) return;
+  waiting_.values.emplace_back(write.key.seq());
+  waiting_.values.emplace_back(write.key.received_at);
 }
 
 void RequestWriter::plan_calls(const Write& write) {
@@ -122,14 +114,21 @@ void RequestWriter::plan_result(const std::optional<CallResult>& result) {
   call_.values.push_back(text_or_null(result->text));
 }
 
-void RequestWriter::plan_body(const RowKey& key, int part, std::string_view body) {
-  if (body.empty()) return;
-  ContentEncoder::Encoded encoded = encoder_.encode(body);
-  if (encoded.codec != Codec::plain) body = bodies_.emplace_back(std::move(encoded.bytes));
-  content_.values.emplace_back(key.seq() * 4 + part);
-  content_.values.emplace_back(key.received_at);
+// A whole row has a place of its own: a replayed journal may bring one whose beginning is there already.
+void RequestWriter::plan_content(const Write& write) {
+  ContentParts<std::string_view> parts;
+  if (write.record) parts[0] = write.record->received;
+  if (write.outcome) {
+    const RequestOutcome& outcome = *write.outcome;
+    parts = {parts[0], outcome.sent, outcome.response, outcome.events, outcome.search};
+  }
+  if (std::all_of(parts.begin(), parts.end(), [](auto part) { return part.empty(); })) return;
+  const int part = !write.outcome ? 0 : !write.record ? 1 : 3;
+  ContentEncoder::Encoded encoded = encoder_.join(parts);
+  content_.values.emplace_back(write.key.seq() * 4 + part);
+  content_.values.emplace_back(write.key.received_at);
   content_.values.emplace_back(static_cast<std::int64_t>(encoded.codec));
-  content_.values.emplace_back(Blob{body});
+  content_.values.emplace_back(Blob{bodies_.emplace_back(std::move(encoded.bytes))});
 }
 
 // A replayed journal may have a row and its update in one batch.
@@ -137,7 +136,7 @@ void RequestWriter::finish_plan() {
   plan_inserts(whole_);
   plan_inserts(begun_);
   planned_.insert(planned_.end(), updates_.begin(), updates_.end());
-  for (Insert* insert : {&call_, &content_, &search_}) plan_inserts(*insert);
+  for (Insert* insert : {&call_, &content_, &waiting_}) plan_inserts(*insert);
 }
 
 void RequestWriter::plan_inserts(Insert& insert) {

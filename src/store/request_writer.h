@@ -1,4 +1,5 @@
-// Writes rows of the request log with what belongs to them: calls, bodies, the text to search in.
+// Writes rows of the request log with what belongs to them: calls, and what was said. The text to search in is indexed
+// later, see search/search_index.h.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +50,7 @@ class RequestWriter {
   void plan_children(const Write& write);
   void plan_calls(const Write& write);
   void plan_result(const std::optional<CallResult>& result);
-  void plan_body(const RowKey& key, int part, std::string_view body);
+  void plan_content(const Write& write);
   void finish_plan();
   void plan_inserts(Insert& insert);
   void plan_mark(const JournalMark& mark, std::span<const Write> writes);
@@ -63,7 +64,7 @@ class RequestWriter {
   Insert whole_;
   Insert call_;
   Insert content_;
-  Insert search_;
+  Insert waiting_;
   std::string update_;
   std::string mark_;
   std::string sum_again_;
@@ -73,7 +74,7 @@ class RequestWriter {
   std::vector<Planned> planned_;
   std::vector<Planned> updates_;
   std::vector<Command> commands_;
-  std::deque<std::string> bodies_;              // compressed
+  std::deque<std::string> bodies_;              // joined
   std::unordered_set<std::string_view> names_;  // of the calls of one request
 };
 

@@ -1,10 +1,14 @@
 #include "store/retention.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <vector>
 
 #include "net/unix_time.h"
 #include "store/postgres_run.h"
 #include "store/run_database.h"
+#include "store/search/search_index.h"
 #include "store/usage_hours.h"
 
 namespace callgate::store {
@@ -13,6 +17,7 @@ namespace {
 // A step of this many rows holds SQLite's lock for some milliseconds.
 constexpr std::int64_t kRowsAtOnce = 200;
 constexpr std::chrono::milliseconds kBetweenSteps{20};
+constexpr int kNiceness = 5;
 constexpr std::string_view kLogTables[] = {"request", "call", "content", "request_search"};
 
 Attempt<std::int64_t> used_bytes(Database& database) {
@@ -173,6 +178,8 @@ std::int64_t Sweeper::now() const {
 }
 
 void Sweeper::run() {
+  // Whatever answers requests comes first.
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
   while (wait(every_)) {
     DatabaseOptions existing = options_;
     existing.must_exist = true;
@@ -198,6 +205,12 @@ Attempt<void> Sweeper::sweep_all(Database& database) {
   }
   for (;;) {
     const Attempt<bool> more = sweep(database, retention_, now());
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    if (!wait(kBetweenSteps)) return {};
+  }
+  for (;;) {
+    const Attempt<bool> more = index_some(database);
     if (!more) return tl::unexpected(more.error());
     if (!*more || !wait(kBetweenSteps)) return {};
   }

@@ -1,4 +1,4 @@
-// How long the log is kept, and the sweeper that sums up its hours and deletes the rest: on a
+// How long the log is kept, and the sweeper that sums up its hours, deletes the rest and indexes texts: on a
 // connection and a thread of its own, in steps so small that a writer hardly waits.
 //
 // SQLite: the oldest rows go, some hundred at a time. The file does not shrink, its pages are used

@@ -7,6 +7,7 @@
 #include "store/migration.h"
 #include "store/postgres_run.h"
 #include "store/run_database.h"
+#include "store/search/search_index.h"
 
 namespace callgate::store::retention_test {
 namespace {
@@ -59,6 +60,7 @@ CALLGATE_ON_BOTH_ENGINES(RetentionContract);
 
 TEST_P(RetentionContract, deletes_what_is_too_old_with_all_that_belongs_to_it) {
   fill(10);
+  ASSERT_TRUE(index_waiting(*open_database(url(), {}).value()));
   sweep_all({.keep = milliseconds(4 * kDay + 1000)});
   for (const char* table : {"request", "call", "content", "request_search"}) {
     EXPECT_EQ(count(table), 5) << table;

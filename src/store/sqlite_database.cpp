@@ -57,11 +57,12 @@ Attempt<std::unique_ptr<SqliteDatabase>> SqliteDatabase::open(const std::string&
   return database;
 }
 
-// A checkpoint each 4,000 pages instead of 1,000: every batch touches the same few pages again.
+// A checkpoint each 4,000 pages instead of 1,000: every batch touches the same few pages again. A new file gets pages of 8 KiB: a
+// batch writes half as many of them, which saves a tenth of the writer's time; larger ones make a lone row dear.
 Attempt<void> SqliteDatabase::configure() {
   const bool full = options_.synchronous == Synchronous::full;
   std::string sql =
-      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000;"
+      "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000;"
       "PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY;";
   sql += full ? "PRAGMA synchronous = FULL;" : "PRAGMA synchronous = NORMAL;";
   if (options_.max_pages > 0) {

@@ -1,5 +1,7 @@
 #include "store/stored_request_log.h"
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "base/utf8.h"
@@ -18,18 +20,50 @@ constexpr std::string_view kMemory = "sqlite::memory:";
 // How often the file of a store is looked for while nothing is written.
 constexpr std::chrono::milliseconds kLookEvery{200};
 
-// Cuts between characters, so that a text stays UTF-8; what is not UTF-8 is replaced, and a zero,
-// which PostgreSQL has no text for, is left out.
+// Cuts between characters, so that a text stays UTF-8.
 void limit_text(std::string& text) {
-  if (text.size() > kLongestText) {
-    text.resize(kLongestText);
-    text.resize(text.size() - utf8::incomplete_tail(text));
-  }
+  if (text.size() <= kLongestText) return;
+  text.resize(kLongestText);
+  text.resize(text.size() - utf8::incomplete_tail(text));
+}
+
+// What is not UTF-8 is replaced, and a zero, which PostgreSQL has no text for, is left out.
+void clean_text(std::string& text) {
   if (text.find('\0') != std::string::npos) std::erase(text, '\0');
   if (utf8::is_valid(text)) return;
   std::string clean;
   utf8::append_sanitized(clean, text);
   text = std::move(clean);
+}
+
+template <class Each>
+void each_text(RequestRecord& record, Each each) {
+  for (std::string* text :
+       {&record.id, &record.key_name, &record.protocol, &record.model, &record.upstream,
+        &record.dialect, &record.client_address, &record.session, &record.trace_id}) {
+    each(*text);
+  }
+}
+
+template <class Each>
+void each_text(RequestOutcome& outcome, Each each) {
+  for (std::string* text :
+       {&outcome.id, &outcome.key_name, &outcome.error_code, &outcome.error_message,
+        &outcome.upstream, &outcome.dialect, &outcome.session, &outcome.cut, &outcome.repair_names,
+        &outcome.missed_call, &outcome.search}) {
+    each(*text);
+  }
+  for (CallRow& call : outcome.call_rows) {
+    each(call.id);
+    each(call.name);
+    if (call.result) each(call.result->text);
+  }
+}
+
+// The thread that calls it never takes the core from an event loop when it wakes up.
+void yield_to_others() {
+  const sched_param lowest{};
+  ::sched_setscheduler(0, SCHED_BATCH, &lowest);
 }
 
 std::size_t entry_count(const Write& write) {
@@ -108,26 +142,12 @@ StoredRequestLog::~StoredRequestLog() {
 }
 
 void StoredRequestLog::begin(RequestRecord record) {
-  for (std::string* text :
-       {&record.id, &record.key_name, &record.protocol, &record.model, &record.upstream,
-        &record.dialect, &record.client_address, &record.session, &record.trace_id}) {
-    limit_text(*text);
-  }
+  each_text(record, limit_text);
   queue_.push(std::move(record));
 }
 
 void StoredRequestLog::complete(RequestOutcome outcome) {
-  for (std::string* text :
-       {&outcome.id, &outcome.key_name, &outcome.error_code, &outcome.error_message,
-        &outcome.upstream, &outcome.dialect, &outcome.session, &outcome.cut, &outcome.repair_names,
-        &outcome.missed_call, &outcome.search}) {
-    limit_text(*text);
-  }
-  for (CallRow& call : outcome.call_rows) {
-    limit_text(call.id);
-    limit_text(call.name);
-    if (call.result) limit_text(call.result->text);
-  }
+  each_text(outcome, limit_text);
   queue_.push(std::move(outcome));
 }
 
@@ -151,9 +171,13 @@ Health StoredRequestLog::health() const {
 }
 
 void StoredRequestLog::write_until_stopped() {
+  yield_to_others();
   if (options_.journal.empty()) open_until_stopped();
   std::vector<Entry> entries;
   while (queue_.take(entries, patience())) {
+    for (Entry& entry : entries) {
+      std::visit([](auto& each) { each_text(each, clean_text); }, entry);
+    }
     if (!entries.empty()) write_batch(entries);
     entries.clear();
     report_losses(false);
