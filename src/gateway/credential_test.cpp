@@ -1,10 +1,12 @@
 // Upstreams whose key a program prints or a file holds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "gateway/gateway_testing.h"
 
@@ -106,14 +108,14 @@ TEST_F(CredentialTest, runs_the_program_once_for_all_requests_that_wait) {
     (void)co_await exchange.read_all(1 << 20);
     done.notify();
   };
-  gateway.run([](CredentialTest& test, auto& start, TestGateway& to, int& count,
-                 net::Signal& signal) -> net::Task<> {
-    for (int i = 0; i < 20; ++i) test.loop_.spawn(start(to));
-    while (count < 20) {
-      const bool heard = co_await signal.wait(net::Millis(10'000));
+  const auto ask_all = [&]() -> net::Task<> {
+    for (int i = 0; i < 20; ++i) loop_.spawn(ask(gateway));
+    while (answered < 20) {
+      const bool heard = co_await done.wait(net::Millis(10'000));
       if (!heard) co_return;
     }
-  }(*this, ask, gateway, answered, done));
+  };
+  gateway.run(ask_all());
   EXPECT_EQ(answered, 20);
   EXPECT_EQ(runs(), 1u);
 }
