@@ -22,6 +22,14 @@ bool is_loopback_origin(std::string_view origin) {
 
 }  // namespace
 
+std::optional<Error> KeyState::ended(std::int64_t now_ms) const {
+  const std::int64_t end = ends_at.load(std::memory_order_relaxed);
+  if (end == 0 || now_ms < end) return std::nullopt;
+  return Error{.code = ErrorCode::unauthenticated,
+               .message = "this API key was revoked or has expired",
+               .upstream_code = "api_key_ended"};
+}
+
 bool KeyState::may_use(std::string_view model) const { return matches_any(config.models, model); }
 
 bool may_use_tool(const KeyConfig& key, std::string_view tool) {

@@ -1,6 +1,7 @@
 // Who may ask: bearer keys, their limits, and which browser origins are let in.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,11 @@ struct KeyState {
   ConcurrencyLimit bodies;       // on their way
   KnownAddresses addresses;      // that it was used from
   std::uint64_t used_round = 0;  // of SharedLimits
+  // Of a key of the store: when it expires or was revoked, in Unix milliseconds; 0: neither. Any thread.
+  std::atomic<std::int64_t> ends_at{0};
+
+  // Why its answers may not go on, if so.
+  std::optional<Error> ended(std::int64_t now_ms) const;
 
   bool may_use(std::string_view model) const;
   // What its answers use has to be counted while they come.
@@ -55,6 +61,8 @@ class KeyRef {
 
   KeyState* operator->() const { return key_; }
   operator KeyState*() const { return key_; }
+  // It may end at any time.
+  bool is_stored() const { return hold_ != nullptr; }
 
  private:
   KeyState* key_ = nullptr;

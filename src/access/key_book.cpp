@@ -87,7 +87,10 @@ store::Attempt<void> KeyBook::refresh(store::KeyTable& table) {
       const auto old = before->by_name.find(key.name);
       if (old != before->by_name.end()) state = before->entries[old->second].key;
     }
+    const std::int64_t end = key.revoked_at != 0 ? key.revoked_at : key.expires_at;
+    if (state != nullptr) state->ends_at = end;  // answers may run on it, whatever becomes of it
     if (state == nullptr || state->config != config) state = std::make_shared<KeyState>(config);
+    state->ends_at = end;
     const std::size_t place = next->entries.size();
     next->by_name.emplace(key.name, place);
     next->by_hash.emplace(key.secret_hash, place);

@@ -119,6 +119,11 @@ void add_row(json::ObjectWriter& object, const store::RequestRow& row) {
   object.string("client_address", record.client_address);
   object.boolean("stream", record.stream);
   if (outcome.state != store::RequestState::running) add_outcome(object, outcome);
+  if (!row.resolved_at) return;
+  ObjectWriter resolved(object.key("resolved"));
+  resolved.string("at", print_time(*row.resolved_at));
+  text_or_null(resolved, "note", row.resolution);
+  resolved.close();
 }
 
 std::string print_page(const store::RequestPage& page) {

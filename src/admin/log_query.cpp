@@ -13,6 +13,8 @@
 #include "callgate/dialect.h"
 #include "chat/event_log.h"
 #include "config/config_text.h"
+#include "json/reader.h"
+#include "json/writer.h"
 
 namespace callgate::server {
 namespace {
@@ -64,7 +66,7 @@ constexpr FinishReason kReasons[] = {FinishReason::stop, FinishReason::tool_call
 constexpr std::string_view kFilters[] = {"since",         "until",          "model", "key",
                                          "session",       "upstream",       "tool",  "state",
                                          "finish_reason", "has_tool_calls", "error", "missed_call",
-                                         "text",          "limit",          "cursor"};
+                                         "resolved",      "text",           "limit", "cursor"};
 
 Error unknown(const UrlParameter& parameter, std::span<const std::string_view> known) {
   std::string message = "there is no parameter " + in_quotes(parameter.name);
@@ -149,6 +151,7 @@ Result<void> read_filter(RequestFilter& filter, const UrlParameter& parameter,
                 read_word(parameter, std::span<const FinishReason>(kReasons)));
   }
   if (name == "has_tool_calls") return take(filter.has_calls, read_bool(parameter));
+  if (name == "resolved") return take(filter.is_resolved, read_bool(parameter));
   if (name == "error") return read_error(filter, parameter);
   if (name == "missed_call") return read_missed_call(filter, parameter);
   if (name == "limit") return read_limit(filter, parameter);
@@ -215,6 +218,32 @@ Result<std::string> answer_request(store::RequestLog& log, const LogQuery& query
   const auto calls = log.calls(name);
   if (!calls) return tl::unexpected(calls.error());
   return print_request(**row, *calls, *content);
+}
+
+struct Resolution {
+  bool resolved = true;
+  std::string note;
+};
+
+Result<Resolution> read_resolution(std::string_view body) {
+  Resolution resolution;
+  bool given = false;
+  json::Reader in(body);
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "resolved") {
+      resolution.resolved = in.boolean();
+      given = true;
+    } else if (key == "note") {
+      resolution.note = in.string();
+    } else {
+      in.skip();
+    }
+  }
+  if (!in.finish() || !given) {
+    return fail(ErrorCode::invalid_request,
+                "expected an object such as {\"resolved\": true, \"note\": \"...\"}", "resolved");
+  }
+  return resolution;
 }
 
 constexpr std::pair<std::string_view, UsageGroup> kUsageGroups[] = {
@@ -304,6 +333,28 @@ Result<std::string> answer_log_query(store::RequestLog& log, const LogQuery& que
   if (query.path == "/v1/usage") return answer_usage(log, query);
   if (query.path == "/v1/stats") return answer_stats(log, query);
   return answer_request(log, query);
+}
+
+Result<std::string> resolve_request(store::RequestLog& log, const LogQuery& query,
+                                    std::string_view body) {
+  const auto key = read_key(query.query);
+  if (!key) return tl::unexpected(key.error());
+  const auto resolution = read_resolution(body);
+  if (!resolution) return tl::unexpected(resolution.error());
+  const std::string id = percent_decoded(std::string_view(query.path).substr(kRequestPath.size()));
+  const std::optional<std::string>& whose = *key ? *key : query.key;
+  const store::RequestName name(id, whose ? std::optional<std::string_view>(*whose) : std::nullopt);
+  const auto at = resolution->resolved ? std::optional(query.now_ms) : std::nullopt;
+  const auto done = log.resolve(name, at, resolution->note);
+  if (!done) return tl::unexpected(done.error());
+  if (!*done) return tl::unexpected(no_request(id));
+  const auto row = log.get(name);
+  if (!row) return tl::unexpected(row.error());
+  std::string out;
+  json::ObjectWriter object(out);
+  if (*row) add_row(object, **row);
+  object.close();
+  return out;
 }
 
 }  // namespace callgate::server

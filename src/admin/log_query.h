@@ -32,6 +32,10 @@ struct LogQuery {
 // The JSON that answers the question. May wait for the disk. invalid_request names the parameter at fault.
 Result<std::string> answer_log_query(store::RequestLog& log, const LogQuery& query);
 
+// POST /v1/requests/ID: marks it as resolved, or not any more. The row as it is then.
+Result<std::string> resolve_request(store::RequestLog& log, const LogQuery& query,
+                                    std::string_view body);
+
 // The parameters of GET /v1/requests.
 Result<store::RequestFilter> read_request_filter(std::string_view query, std::int64_t now_ms);
 

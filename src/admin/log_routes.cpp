@@ -1,8 +1,9 @@
-// GET /v1/requests, /v1/requests/ID, /v1/requests/ID/capture, /v1/usage and /v1/stats.
+// GET /v1/requests, /v1/requests/ID (POST marks it as resolved), /v1/requests/ID/capture, /v1/usage and /v1/stats.
 #include "admin/admin_routes.h"
 #include "admin/log_query.h"
 #include "admin/query_pool.h"
 #include "base/url_query.h"
+#include "front/admission.h"
 #include "net/unix_time.h"
 #include "turn/observe.h"
 
@@ -57,6 +58,26 @@ net::Task<> answer_query(Desk& desk, Ask& ask) {
   co_await respond_json(ask, 200, *answer);
 }
 
+net::Task<> answer_resolve(Desk& desk, Ask& ask) {
+  const auto body = co_await read_body(desk.world, ask);
+  if (!body) co_return co_await desk.refuse(ask, body.error());
+  const net::RequestHead& head = ask.exchange.head();
+  const LogQuery query{.path = std::string(head.path),
+                       .query = std::string(head.query),
+                       .now_ms = net::unix_ms(),
+                       .key = ask.key == nullptr ? "" : ask.key->config.name};
+  Result<std::string> answer =
+      fail(ErrorCode::unavailable, "this gateway has no request log (store.url = \"none\")");
+  if (desk.world.queries != nullptr) {
+    QueryPool::Work work = [&log = desk.world.requests, query, text = std::string(*body)] {
+      return resolve_request(log, query, text);
+    };
+    answer = co_await desk.world.queries->run(desk.loop, std::move(work));
+  }
+  if (!answer) co_return co_await desk.refuse(ask, answer.error());
+  co_await respond_json(ask, 200, *answer);
+}
+
 net::Task<> answer_usage_query(Desk& desk, Ask& ask) {
   if (ask.key == nullptr && !listens_on_loopback_only(ask.snapshot->config)) {
     const Error error{.code = ErrorCode::forbidden,
@@ -72,6 +93,8 @@ void add_log_routes(Routes& routes, Desk& desk) {
   for (const std::string_view path : {"/v1/requests", "/v1/requests/*", "/v1/stats"}) {
     routes.add({"GET", path, Guard::admin, [&desk](Ask& ask) { return answer_query(desk, ask); }});
   }
+  routes.add({"POST", "/v1/requests/*", Guard::admin,
+              [&desk](Ask& ask) { return answer_resolve(desk, ask); }});
   routes.add({"GET", "/v1/usage", Guard::key,
               [&desk](Ask& ask) { return answer_usage_query(desk, ask); }});
 }

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/log_source.h"
 #include "cli/log_view.h"
+#include "json/writer.h"
 
 namespace callgate::cli {
 namespace {
@@ -30,6 +31,8 @@ struct LogArguments {
   std::vector<std::pair<std::string, std::string>> filters;
   std::vector<std::string> words;
   std::string id = "last";
+  std::string note;
+  bool undo = false;
   std::size_t limit = 20;
   double interval = 0.5;
   bool no_follow = false;
@@ -103,6 +106,18 @@ int show(const LogArguments& arguments, LogSource& source) {
   const auto answer = source.ask("/v1/requests/" + percent_encoded(id), "");
   if (!answer) return give_up(answer.error());
   std::cout << (arguments.as_json ? *answer + "\n" : print_log_turn(*answer, has_colours()));
+  return 0;
+}
+
+int resolve(const LogArguments& arguments, LogSource& source) {
+  std::string body;
+  json::ObjectWriter object(body);
+  object.boolean("resolved", !arguments.undo);
+  if (!arguments.note.empty()) object.string("note", arguments.note);
+  object.close();
+  const auto answer = source.resolve("/v1/requests/" + percent_encoded(arguments.id), body);
+  if (!answer) return give_up(answer.error());
+  std::cout << (arguments.as_json ? *answer + "\n" : print_log_line(*answer, has_colours()));
   return 0;
 }
 
@@ -211,6 +226,13 @@ void add_filters(CLI::App& command, LogArguments& arguments) {
         },
         help);
   }
+  command.add_flag_callback(
+      "--unresolved",
+      [&arguments] {
+        arguments.filters.emplace_back("error", "true");
+        arguments.filters.emplace_back("resolved", "false");
+      },
+      "errors that nobody has marked as resolved");
 }
 
 using Run = int (*)(const LogArguments&, LogSource&);
@@ -268,6 +290,17 @@ void add_log(CLI::App& app, int& exit_code) {
       "docs/capture.md.\n"
       "Example: callgate log capture req_1 > req_1.capture.jsonl");
   add_callback(*capture_command, arguments, exit_code, capture);
+
+  CLI::App* resolve_command =
+      log->add_subcommand("resolve", "Mark a request as resolved, with a note");
+  add_place(*resolve_command, *arguments);
+  resolve_command->add_option("id", arguments->id, "the request's id")->required();
+  resolve_command->add_option("--note", arguments->note, "what came of it, up to 2048 bytes");
+  resolve_command->add_flag("--undo", arguments->undo, "it is not resolved after all");
+  resolve_command->footer(
+      "Example: callgate log search --unresolved; callgate log resolve req_1 --note \"quota "
+      "raised\"");
+  add_callback(*resolve_command, arguments, exit_code, resolve);
 
   CLI::App* search_command = log->add_subcommand("search", "Find requests, the latest first");
   add_place(*search_command, *arguments);

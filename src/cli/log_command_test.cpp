@@ -198,6 +198,27 @@ TEST_F(LogCommandTest, says_what_to_do_when_nothing_listens) {
   EXPECT_EQ(run_command({"log", "search", "--url", "gopher://x"}).exit_code, 1);
 }
 
+TEST_F(LogCommandTest, marks_a_request_as_resolved) {
+  const std::string resolved =
+      R"({"id":"r3","received_at":"9999-11-16T03:00:03.000Z","state":"failed","model":"m","upstream":"u",)"
+      R"("resolved":{"at":"2026-11-18T10:00:00.000Z","note":"quota raised"}})";
+  CannedServer gateway({reply(200, resolved), reply(200, resolved), reply(200, page(kNew))});
+  const Ran ran =
+      run_command({"log", "resolve", "r3", "--note", "quota \"raised\"", "--url", gateway.url()});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(gateway.targets().at(0), "POST /v1/requests/r3");
+  EXPECT_THAT(gateway.requests().at(0),
+              HasSubstr(R"({"resolved":true,"note":"quota \"raised\""})"));
+  EXPECT_THAT(ran.out, HasSubstr("resolved: quota raised"));
+  EXPECT_THAT(run_command({"log", "show", "r3", "--url", gateway.url()}).out,
+              HasSubstr("resolved 2026-11-18T10:00:00.000Z: quota raised"));
+  (void)run_command({"log", "search", "--unresolved", "--url", gateway.url()});
+  EXPECT_THAT(gateway.targets().at(2), HasSubstr("error=true&resolved=false"));
+  CannedServer again({reply(200, resolved)});
+  (void)run_command({"log", "resolve", "r3", "--undo", "--url", again.url()});
+  EXPECT_THAT(again.requests().at(0), HasSubstr(R"({"resolved":false})"));
+}
+
 TEST_F(LogCommandTest, reads_a_store) {
   const std::string url = "sqlite:" + path_of("log.db");
   const Ran missing = run_command({"log", "search", "--store", url});
@@ -210,6 +231,9 @@ TEST_F(LogCommandTest, reads_a_store) {
   EXPECT_EQ(empty.exit_code, 0) << empty.err;
   EXPECT_EQ(empty.out, "");
   EXPECT_EQ(run_command({"log", "show", "--store", url}).err, "callgate log: the log is empty\n");
+  const Ran nobody = run_command({"log", "resolve", "req_1", "--store", url});
+  EXPECT_EQ(nobody.exit_code, 1);
+  EXPECT_THAT(nobody.err, HasSubstr("there is no request \"req_1\" in the log"));
   const Ran wrong = run_command({"log", "search", "--store", url, "--since", "soon"});
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_THAT(wrong.err, HasSubstr("since"));

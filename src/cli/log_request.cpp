@@ -147,6 +147,18 @@ bool read_member(Reader& in, const std::string& key, LoggedRequest& request) {
     *to = in.integer().value_or(0);
     return true;
   }
+  if (key == "resolved" && in.peek() == Kind::object) {
+    for (std::string_view name; in.next_member(name);) {
+      const bool is_time = name == "at";
+      const bool is_text = (is_time || name == "note") && in.peek() == Kind::string;
+      if (!is_text) {
+        in.skip();
+      } else {
+        (is_time ? request.resolved_at : request.resolution) = in.string();
+      }
+    }
+    return true;
+  }
   if (key == "stream" && in.peek() == Kind::boolean) {
     request.stream = in.boolean();
     return true;

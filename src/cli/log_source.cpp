@@ -18,6 +18,9 @@ class GatewaySource final : public LogSource {
   Result<std::string> ask(const std::string& path, const std::string& query) override {
     return client_->get(query.empty() ? path : path + "?" + query);
   }
+  Result<std::string> resolve(const std::string& path, const std::string& body) override {
+    return client_->post(path, body);
+  }
 
  private:
   std::unique_ptr<GatewayClient> client_;
@@ -28,14 +31,18 @@ class StoreSource final : public LogSource {
   explicit StoreSource(std::unique_ptr<store::RequestLog> log) : log_(std::move(log)) {}
 
   Result<std::string> ask(const std::string& path, const std::string& query) override {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return server::answer_log_query(
-        *log_, {.path = path,
-                .query = query,
-                .now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+    return server::answer_log_query(*log_, {.path = path, .query = query, .now_ms = now_ms()});
+  }
+  Result<std::string> resolve(const std::string& path, const std::string& body) override {
+    return server::resolve_request(*log_, {.path = path, .query = {}, .now_ms = now_ms()}, body);
   }
 
  private:
+  static std::int64_t now_ms() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  }
+
   std::unique_ptr<store::RequestLog> log_;
 };
 

@@ -21,6 +21,8 @@ class LogSource {
   virtual ~LogSource() = default;
   // The JSON that answers `/v1/requests?limit=5`. Errors are the gateway's own words.
   virtual Result<std::string> ask(const std::string& path, const std::string& query) = 0;
+  // The JSON that answers a POST of `body` to `/v1/requests/ID`.
+  virtual Result<std::string> resolve(const std::string& path, const std::string& body) = 0;
 };
 
 Result<std::unique_ptr<LogSource>> open_log_source(const LogPlace& place);

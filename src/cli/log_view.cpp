@@ -115,6 +115,10 @@ std::string head_of(const LoggedRequest& request, const Style& style) {
     out += style.red("looks like a missed call: " + one_line(request.missed_call)) + "\n";
   }
   if (!request.error_message.empty()) out += style.red("error " + error_of(request)) + "\n";
+  if (!request.resolved_at.empty()) {
+    out += "resolved " + one_line(request.resolved_at) +
+           (request.resolution.empty() ? "" : ": " + one_line(request.resolution)) + "\n";
+  }
   return out;
 }
 
@@ -307,6 +311,9 @@ std::string print_log_line(std::string_view json, bool colours) {
     line.add(style.red("missed call: " + one_line(request.missed_call)));
   }
   if (!request.error_message.empty()) line.add(style.red(error_of(request)));
+  if (!request.resolved_at.empty()) {
+    line.add("resolved" + (request.resolution.empty() ? "" : ": " + one_line(request.resolution)));
+  }
   return line.text() + "\n";
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/masked_url.h"
+#include "dial/credential/credential.h"
 #include "dial/plain_call.h"
 #include "dial/upstream_call.h"
 #include "net/loop.h"
@@ -26,7 +27,7 @@ Result<std::vector<upstream::ServedModel>> probe_upstream(const server::Upstream
   const std::string path(upstream::model_list_path(upstream.wire));
   const std::string asked = "GET " + masked_url(upstream.url) + path;
   net::Loop loop;
-  auto target = server::make_http_target(loop, upstream);
+  auto target = server::make_http_target(loop, upstream, server::Credential::make(upstream));
   if (!target) return tl::unexpected(target.error());
   Result<server::PlainAnswer> answer = fail(ErrorCode::internal, "it was not asked");
   UpstreamRequest request = server::plain_request(upstream, "GET", path);

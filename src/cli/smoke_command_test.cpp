@@ -1,6 +1,8 @@
 #include "callgate/version.h"
 #include "cli/command_testing.h"
 #include "cli/smoke_run.h"
+#include "json/member.h"
+#include "net/digest.h"
 
 namespace callgate::cli::smoke_command_test {
 namespace {
@@ -100,6 +102,26 @@ TEST_F(SmokeCommandTest, reports_for_machines) {
   const Ran failed = smoke(bad, {"--json"});
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.out, HasSubstr(R"("passed":false)"));
+}
+
+// The hash of what was said is the same for streams that say the same; that of the bytes is not.
+TEST_F(SmokeCommandTest, prints_the_hash_of_the_stream_as_it_came) {
+  std::string other = kGood;
+  for (std::size_t at = 0; (at = other.find("\"created\":1", at)) != std::string::npos; ++at) {
+    other.replace(at, 11, "\"created\":2");
+  }
+  const auto hashes = [&](const std::string& body) {
+    CannedServer server({stream(body)});
+    const std::string out = smoke(server, {"--json"}).out;
+    return std::pair(json::member_text(out, "sha256"), json::member_text(out, "sha256_raw"));
+  };
+  const auto [said, raw] = hashes(kGood);
+  const auto [said_again, other_raw] = hashes(other);
+  EXPECT_EQ(said.size(), 64u);
+  EXPECT_EQ(raw, net::sha256_hex(kGood));
+  EXPECT_EQ(other_raw, net::sha256_hex(other));
+  EXPECT_EQ(said, said_again);
+  EXPECT_NE(raw, other_raw);
 }
 
 TEST_F(SmokeCommandTest, asks_as_often_as_it_is_told) {

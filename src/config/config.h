@@ -243,6 +243,7 @@ struct HookTable {
   std::vector<std::string> when{"before"};
   std::vector<std::string> tools{"*"};
   std::vector<std::string> keys{"*"};
+  std::vector<std::string> models{"*"};
   std::vector<std::pair<std::string, std::string>> headers;
   Milliseconds timeout{5'000};
   std::string on_failure = "deny";
@@ -281,11 +282,17 @@ struct PriceConfig {
   double output = 0;
 };
 
+// What stands for the credential where it is not known before the call: with `key_command` and `key_file`.
+inline constexpr std::string_view kKeyPlaceholder = "{callgate key}";
+
 struct UpstreamConfig {
   std::string name;
   std::string wire = "openai_chat";
   std::string url;
-  Secret key;
+  Secret key;  // kKeyPlaceholder once loaded, with one of the next
+  std::vector<std::string> key_command;
+  Milliseconds key_command_timeout{10'000};
+  std::string key_file;
   std::string auth;
   std::string server;
   Milliseconds connect_timeout{5'000};

@@ -276,6 +276,14 @@ void Checker::upstream(const UpstreamConfig& upstream, std::size_t index) {
     wrong(table, "check",
           "check: expected a path such as /models, got " + in_quotes(upstream.check));
   }
+  const bool fetched = !upstream.key_command.empty() || !upstream.key_file.empty();
+  if (fetched && !over_http) {
+    wrong(table, "key_command", "key_command and key_file are for upstreams over HTTP");
+  }
+  const bool given = !upstream.key.empty() && upstream.key.reveal() != kKeyPlaceholder;
+  if ((fetched && given) || (!upstream.key_command.empty() && !upstream.key_file.empty())) {
+    wrong(table, "key", "key, key_command and key_file: only one of them can be given");
+  }
   address(upstream, table);
 }
 

@@ -436,15 +436,18 @@ struct Section<HookTable> {
       Field{"name", &HookTable::name, "name in logs and metrics"},
       Field{"url", &HookTable::url, "where the question is sent"},
       Field{"when", &HookTable::when,
-            "a list: before or after a call it is asked; approval, loop_start, round, loop_end: it "
-            "is "
-            "told"},
+            "a list: before or after a call it is asked, and about each prompt or answer; "
+            "approval, loop_start, round, loop_end: it is told"},
       Field{"tools", &HookTable::tools, "glob patterns of tools that it is asked about"},
       Field{"keys", &HookTable::keys, "glob patterns of keys that it is asked about"},
+      Field{"models", &HookTable::models,
+            "glob patterns of models whose prompts and answers it judges"},
       Field{"headers", &HookTable::headers, "request headers, a table of name and value"},
       Field{"timeout", &HookTable::timeout, "for its answer; the call's own time counts, too"},
-      Field{"on_failure", &HookTable::on_failure,
-            "deny or allow: what becomes of a call when the hook fails or its answer is invalid"},
+      Field{
+          "on_failure", &HookTable::on_failure,
+          "deny or allow: what becomes of a call, a prompt or an answer when the hook fails or its "
+          "answer is invalid"},
       Field{"answer_bytes", &HookTable::answer_bytes, "a longer answer is a failure"},
       Field{"addresses", &HookTable::addresses,
             "private ranges that are allowed, such as 10.1.0.0/16"},
@@ -507,6 +510,12 @@ struct Section<UpstreamConfig> {
             "this "
             "wire format"},
       Field{"key", &UpstreamConfig::key, "credential sent to the upstream"},
+      Field{"key_command", &UpstreamConfig::key_command,
+            "a program and its arguments that print the credential, and perhaps when it expires"},
+      Field{"key_command_timeout", &UpstreamConfig::key_command_timeout,
+            "for one run of key_command"},
+      Field{"key_file", &UpstreamConfig::key_file,
+            "a file with the credential; it is read again when it changes"},
       Field{"auth", &UpstreamConfig::auth,
             "bearer or x-api-key: how the key is sent; empty means the wire format's own way"},
       Field{"server", &UpstreamConfig::server,

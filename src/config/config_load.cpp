@@ -493,6 +493,10 @@ ExaminedConfig examine(toml::parse_result parsed, const std::vector<std::string>
     if (!follows) mistakes.push_back(std::move(rule));
   }
   locate(mistakes, examined.lines);
+  for (UpstreamConfig& upstream : examined.config.upstreams) {
+    const bool fetched = !upstream.key_command.empty() || !upstream.key_file.empty();
+    if (fetched && upstream.key.empty()) upstream.key = Secret(std::string(kKeyPlaceholder));
+  }
   return examined;
 }
 

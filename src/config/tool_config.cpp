@@ -170,7 +170,7 @@ std::optional<tool::HookMoment> to_hook_moment(std::string_view word) {
   using tool::HookMoment;
   for (const HookMoment moment :
        {HookMoment::before, HookMoment::after, HookMoment::approval, HookMoment::loop_start,
-        HookMoment::round, HookMoment::loop_end}) {
+        HookMoment::round, HookMoment::loop_end, HookMoment::prompt, HookMoment::answer}) {
     if (tool::to_string(moment) == word) return moment;
   }
   return std::nullopt;
@@ -189,12 +189,15 @@ Result<tool::HookConfig> to_hook_config(const HookTable& table) {
   for (const std::string& when : table.when) {
     const auto moment = to_hook_moment(when);
     if (!moment) {
-      return wrong_hook("when must be before, after, approval, loop_start, round or loop_end");
+      return wrong_hook(
+          "when must be before, after, approval, loop_start, round, loop_end, prompt or answer");
     }
     if (*moment == tool::HookMoment::before) {
       hook.before = true;
     } else if (*moment == tool::HookMoment::after) {
       hook.after = true;
+    } else if (*moment == tool::HookMoment::prompt || *moment == tool::HookMoment::answer) {
+      hook.judges.push_back(*moment);
     } else {
       hook.told.push_back(*moment);
     }
@@ -205,6 +208,7 @@ Result<tool::HookConfig> to_hook_config(const HookTable& table) {
   hook.allow_on_failure = table.on_failure == "allow";
   hook.tools = table.tools;
   hook.keys = table.keys;
+  hook.models = table.models;
   hook.headers = table.headers;
   hook.timeout = net::Millis(table.timeout.count());
   hook.answer_bytes = table.answer_bytes.count;

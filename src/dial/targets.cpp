@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "dial/credential/credential.h"
+
 namespace callgate::server {
 namespace {
 
@@ -44,6 +46,9 @@ Result<std::shared_ptr<const UpstreamParts>> load_upstream_parts(
   for (const UpstreamConfig& upstream : config.upstreams) {
     UpstreamPart& part = parts->by_upstream[upstream.name];
     part.ca_text = text_of_file(upstream.ca_file);
+    const UpstreamPart* old = find_part(before, upstream.name);
+    const bool same_key = old != nullptr && old->credential && old->credential->is_of(upstream);
+    part.credential = same_key ? old->credential : Credential::make(upstream);
     if (!upstream.is_scripted()) continue;
     auto script = load(upstream, find_part(before, upstream.name));
     if (!script) return tl::unexpected(script.error());
@@ -88,7 +93,7 @@ Result<std::shared_ptr<UpstreamTarget>> Targets::make(const UpstreamConfig& conf
     const std::shared_ptr<const script::Script> script(part.script, &part.script->script);
     target = make_script_target(loop_, config, script, parts.chats);
   } else {
-    target = make_http_target(loop_, config);
+    target = make_http_target(loop_, config, part.credential);
   }
   if (!target) return tl::unexpected(target.error());
   if (config.wire != "qwen_web") return std::move(*target);

@@ -34,6 +34,7 @@ struct LoadedScript {
 struct UpstreamPart {
   std::shared_ptr<const LoadedScript> script;  // of a scripted upstream
   std::shared_ptr<ChildHost> host;             // of a child program
+  std::shared_ptr<Credential> credential;      // where a program or a file has it
   std::string ca_text;                         // of `ca_file`; empty when it cannot be read
 
   bool operator==(const UpstreamPart&) const = default;

@@ -17,6 +17,8 @@
 
 namespace callgate::server {
 
+class Credential;
+
 inline net::Millis limit(Milliseconds value) { return net::Millis(value.count()); }
 
 // Says whether an upstream that keeps sessions began one for this answer or went on with one: new, continued, branched, recovered.
@@ -79,9 +81,9 @@ class UpstreamTarget {
   virtual std::unique_ptr<UpstreamCall> call(const ModelConfig& model) = 0;
 };
 
-// For an upstream with a URL.
-Result<std::unique_ptr<UpstreamTarget>> make_http_target(net::Loop& loop,
-                                                         const UpstreamConfig& config);
+// For an upstream with a URL. `credential`: of one whose key is not in its configuration; else nullptr.
+Result<std::unique_ptr<UpstreamTarget>> make_http_target(
+    net::Loop& loop, const UpstreamConfig& config, std::shared_ptr<Credential> credential = {});
 // For config.is_scripted(): plays the script. A model whose configuration names a dialect that writes calls as text does
 // so.
 std::unique_ptr<UpstreamTarget> make_script_target(net::Loop& loop, const UpstreamConfig& config,

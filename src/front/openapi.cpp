@@ -46,6 +46,7 @@ constexpr DescribedRoute kDescribed[] = {
     {"GET", "/api/ps", "Ollama", "List the models that are loaded"},
     {"GET", "/v1/requests", "Log", "Search the request log"},
     {"GET", "/v1/requests/*", "Log", "Show a request; /events and /capture below it show more"},
+    {"POST", "/v1/requests/*", "Log", "Mark a request as resolved, with a note"},
     {"GET", "/v1/usage", "Log",
      "Sum up requests, tokens and cost by key, model, upstream, tool or time"},
     {"GET", "/v1/stats", "Log", "Show the state of the store"},

@@ -168,7 +168,7 @@ class TestGateway {
                 [this](net::Exchange& e) { return gateway_.answer(e); }),
         client_(loop, {}) {
     rooms_.set_memory(world_.memory);
-    if (!config.tools.empty()) {
+    if (!config.tools.empty() || !config.hooks.empty()) {
       auto set = to_tool_set(config);
       if (!set) throw std::runtime_error(set.error().message);
       auto host = tool::ToolHost::start(*set, [](std::string_view) {});

@@ -138,6 +138,8 @@ struct RequestRow {
   RequestRecord record;
   RequestOutcome outcome;  // only `id` and `state` mean something while the state is running
   std::int64_t run = 0;    // which start of which process wrote it
+  std::optional<std::int64_t> resolved_at = {};  // Unix milliseconds: somebody has dealt with it
+  std::string resolution = {};                   // what they wrote about it
 };
 
 // Content of one request; what was not kept is empty.
@@ -162,6 +164,7 @@ struct RequestFilter {
   std::optional<RequestState> state;
   std::optional<FinishReason> finish_reason;
   std::optional<bool> has_calls;
+  std::optional<bool> is_resolved;
   std::optional<bool> has_error;
   std::optional<bool> has_missed_call;
   std::string missed_call;  // in that dialect
@@ -249,6 +252,12 @@ class RequestLog {
   // The latest one with this name.
   virtual Result<std::optional<RequestRow>> get(RequestName name) = 0;
   virtual Result<RequestPage> search(const RequestFilter& filter) = 0;
+  // Marks the latest one with this name as resolved at that time, or, without a time, as not resolved any more. False: there
+  // is none.
+  virtual Result<bool> resolve(RequestName, std::optional<std::int64_t> /*at*/,
+                               std::string_view /*note*/) {
+    return false;
+  }
   virtual Result<std::vector<CallRow>> calls(RequestName name) = 0;
   virtual Result<RequestContent> content(RequestName name) = 0;
   virtual Result<std::vector<UsageRow>> usage(const UsageQuestion& question) = 0;

@@ -107,6 +107,9 @@ void add_outcome(Conditions& conditions, const RequestFilter& filter) {
   }
   if (filter.has_missed_call == false) conditions.add("r.missed_call IS NULL");
   conditions.equal("missed_call", filter.missed_call);
+  if (filter.is_resolved) {
+    conditions.add(*filter.is_resolved ? "r.resolved_at IS NOT NULL" : "r.resolved_at IS NULL");
+  }
   if (filter.has_error == false) conditions.add("r.error_code IS NULL");
   conditions.equal("error_code", filter.error_code);
 }
@@ -241,6 +244,21 @@ Attempt<std::optional<RequestRow>> get(Database& database, RequestName name) {
   if (!rows) return tl::unexpected(rows.error());
   if (rows->empty()) return std::nullopt;
   return read_row((*rows)[0]);
+}
+
+Attempt<bool> resolve(Database& database, RequestName name, std::optional<std::int64_t> at,
+                      std::string_view note) {
+  const Attempt<Rows> found = find_latest(database, name, "r.seq, r.received_at");
+  if (!found) return tl::unexpected(found.error());
+  if (found->empty()) return false;
+  const std::string text(at ? note : std::string_view());
+  const Value values[] = {integer_or_null(at), text_or_null(text), (*found)[0].integer(0),
+                          (*found)[0].integer(1)};
+  const Attempt<Rows> done = database.query(
+      "UPDATE request SET resolved_at = $1, resolution = $2 WHERE seq = $3 AND received_at = $4",
+      values);
+  if (!done) return tl::unexpected(done.error());
+  return true;
 }
 
 Attempt<std::vector<CallRow>> calls(Database& database, RequestName name) {

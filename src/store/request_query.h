@@ -33,6 +33,9 @@ Attempt<RequestPage> search(Database& database, const RequestFilter& filter);
 Attempt<std::vector<RequestRow>> recent(Database& database, std::size_t limit);
 Attempt<std::optional<RequestRow>> get(Database& database, RequestName name);
 // Of the request that get() gives.
+// False: there is no such request.
+Attempt<bool> resolve(Database& database, RequestName name, std::optional<std::int64_t> at,
+                      std::string_view note);
 Attempt<std::vector<CallRow>> calls(Database& database, RequestName name);
 Attempt<RequestContent> content(Database& database, RequestName name);
 Attempt<StoreStats> stats(Database& database);

@@ -90,6 +90,25 @@ TEST_P(RequestQueryContract, finds_requests_by_what_is_known_of_them) {
   EXPECT_EQ(ids({.missed_call = "xlam"}), "");
 }
 
+TEST_P(RequestQueryContract, finds_errors_that_nobody_has_resolved) {
+  fill();
+  EXPECT_EQ(ids({.is_resolved = false, .has_error = true}), "5");
+  EXPECT_EQ(log_->resolve("r5", kNoon, "quota raised"), true);
+  EXPECT_EQ(ids({.is_resolved = false, .has_error = true}), "");
+  EXPECT_EQ(ids({.is_resolved = true}), "5");
+  const auto row = log_->get("r5");
+  ASSERT_TRUE(row && *row);
+  EXPECT_EQ((*row)->resolved_at, kNoon);
+  EXPECT_EQ((*row)->resolution, "quota raised");
+  EXPECT_EQ((*row)->outcome.error_code, "upstream_failed");
+  EXPECT_EQ(log_->resolve("r5", std::nullopt, "ignored"), true);
+  EXPECT_EQ(ids({.is_resolved = true}), "");
+  EXPECT_EQ(log_->get("r5").value()->resolution, "");
+  EXPECT_EQ(log_->resolve("nobody", kNoon, ""), false);
+  EXPECT_EQ(log_->resolve("r4", kNoon, std::string(5'000, 'x')), true);
+  EXPECT_EQ(log_->get("r4").value()->resolution.size(), kLongestText);
+}
+
 TEST_P(RequestQueryContract, finds_requests_by_the_words_of_their_text) {
   fill();
   EXPECT_EQ(ids({.text = "number3"}), "3");

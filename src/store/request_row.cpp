@@ -215,7 +215,7 @@ std::string row_columns() {
   for (const std::string_view column : kOutcomeColumns) {
     append_item(columns, "r." + std::string(column));
   }
-  return columns;
+  return columns + ", r.resolved_at, r.resolution";
 }
 
 void append_begun(std::vector<Value>& values, const RequestRecord& record, const RowKey& key) {
@@ -258,6 +258,9 @@ RequestRow read_row(const Rows::Row& row) {
   read.outcome = read_outcome(row);
   read.outcome.id = read.record.id;
   read.outcome.key_name = read.record.key_name;
+  constexpr std::size_t kResolved = kRecordColumns.size() + kOutcomeColumns.size();
+  read.resolved_at = row.maybe_integer(kResolved);
+  read.resolution = row.text(kResolved + 1);
   return read;
 }
 

@@ -486,6 +486,13 @@ Result<RequestPage> StoredRequestLog::search(const RequestFilter& filter) {
   return ask([&](Database& database) { return store::search(database, filter); });
 }
 
+Result<bool> StoredRequestLog::resolve(RequestName name, std::optional<std::int64_t> at,
+                                       std::string_view note) {
+  std::string text(note);
+  limit_text(text);
+  return ask([&](Database& database) { return store::resolve(database, name, at, text); });
+}
+
 Result<std::vector<CallRow>> StoredRequestLog::calls(RequestName name) {
   return ask([&](Database& database) { return store::calls(database, name); });
 }

@@ -38,6 +38,8 @@ class StoredRequestLog final : public RequestLog {
   Result<std::vector<RequestRow>> recent(std::size_t limit) override;
   Result<std::optional<RequestRow>> get(RequestName name) override;
   Result<RequestPage> search(const RequestFilter& filter) override;
+  Result<bool> resolve(RequestName name, std::optional<std::int64_t> at,
+                       std::string_view note) override;
   Result<std::vector<CallRow>> calls(RequestName name) override;
   Result<RequestContent> content(RequestName name) override;
   using RequestLog::usage;

@@ -56,7 +56,7 @@ class Metrics {
   Gauges<0>     loops_active{registry_, "callgate_loops_active", "Tool loops that run now."};
   Counters<2>   tool_runs{registry_, "callgate_tool_runs_total", "Runs of tools by the gateway, by outcome: ok, error, cancelled.", {"tool", "outcome"}};
   Histograms<1> tool_duration{registry_, "callgate_tool_duration_seconds", "Time that runs of tools took.", {"tool"}};
-  Counters<3>   hook_questions{registry_, "callgate_hook_questions_total", "Questions to hooks of tools, and what hooks were told, by time (before, after, approval, loop_start, round, loop_end) and outcome: allow, rewrite, replace, deny, failed, cancelled, told, dropped.", {"hook", "when", "outcome"}};
+  Counters<3>   hook_questions{registry_, "callgate_hook_questions_total", "Questions to hooks, and what hooks were told, by time (before, after, prompt, answer, approval, loop_start, round, loop_end) and outcome: allow, rewrite, replace, deny, failed, cancelled, told, dropped.", {"hook", "when", "outcome"}};
   Gauges<0>     rooms{registry_, "callgate_rooms", "Rooms that are kept, with or without subscribers."};
   Gauges<0>     room_subscribers{registry_, "callgate_room_subscribers", "Connections that are in a room."};
   Counters<0>   room_subscribers_dropped{registry_, "callgate_room_subscribers_dropped_total", "Subscribers of rooms that were dropped since they were too slow."};

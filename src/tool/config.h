@@ -133,8 +133,18 @@ struct ToolConfig {
   bool operator==(const ToolConfig&) const = default;
 };
 
-// Before and after a call a hook is asked, and may change what becomes of it. Of the rest it is told, and nothing waits for it.
-enum class HookMoment : std::uint8_t { before, after, approval, loop_start, round, loop_end };
+// Before and after a call a hook is asked, and may change what becomes of it; so it is about prompts and answers. Of the rest it
+// is told, and nothing waits for it.
+enum class HookMoment : std::uint8_t {
+  before,
+  after,
+  approval,
+  loop_start,
+  round,
+  loop_end,
+  prompt,
+  answer
+};
 
 // A server of the owner's that is asked before or after calls, and may change what becomes of them.
 struct HookConfig {
@@ -142,12 +152,14 @@ struct HookConfig {
   std::string url;
   bool before = true;
   bool after = false;
-  std::vector<HookMoment> told;         // approval, loop_start, round, loop_end
-  std::vector<std::string> tools{"*"};  // patterns of the tools that it is asked about
-  std::vector<std::string> keys{"*"};   // and of the keys
-  NamedValues headers;                  // sent as they are
-  net::Millis timeout{5'000};           // of one question; the call's own time counts, too
-  bool allow_on_failure = false;        // else a hook that fails denies
+  std::vector<HookMoment> told;          // approval, loop_start, round, loop_end
+  std::vector<HookMoment> judges;        // prompt, answer
+  std::vector<std::string> tools{"*"};   // patterns of the tools that it is asked about
+  std::vector<std::string> keys{"*"};    // and of the keys
+  std::vector<std::string> models{"*"};  // and of the models whose prompts and answers it judges
+  NamedValues headers;                   // sent as they are
+  net::Millis timeout{5'000};            // of one question; the call's own time counts, too
+  bool allow_on_failure = false;         // else a hook that fails denies
   std::size_t answer_bytes = std::size_t{1} << 20;  // a longer answer is a failure
   NetworkConfig network;
 

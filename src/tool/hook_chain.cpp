@@ -55,6 +55,10 @@ std::string_view to_string(HookMoment moment) {
       return "round";
     case HookMoment::loop_end:
       return "loop_end";
+    case HookMoment::prompt:
+      return "prompt";
+    case HookMoment::answer:
+      return "answer";
   }
   return "";
 }
@@ -154,6 +158,44 @@ net::Task<Result<HookVerdict>> HookChain::ask(Webhook& hook, Asked& asked,
   const bool forgiven = !verdict && !asked.cancel.cancelled() && hook.config().allow_on_failure;
   if (forgiven) verdict = HookVerdict();
   co_return verdict;
+}
+
+net::Task<Judgement> HookChain::judge(WordQuestion& question, CancelToken& cancel) {
+  Judgement made;
+  for (const std::unique_ptr<Webhook>& hook : hooks_) {
+    if (!hook->judges(question)) continue;
+    Result<WordVerdict> verdict = co_await hook->judge(question, cancel);
+    using Action = WordVerdict::Action;
+    HookNotice notice{.hook = hook->config().name,
+                      .when = to_string(question.moment),
+                      .outcome = "failed",
+                      .tool = ""};
+    if (verdict) {
+      notice.outcome = verdict->action == Action::deny      ? "deny"
+                       : verdict->action == Action::rewrite ? "rewrite"
+                                                            : "allow";
+    } else if (cancel.cancelled()) {
+      notice.outcome = "cancelled";
+    } else {
+      notice.fault = verdict.error().message;
+    }
+    observe_(notice);
+    if (!verdict && !cancel.cancelled() && hook->config().allow_on_failure) continue;
+    if (!verdict || verdict->action == Action::deny) {
+      made.denied = true;
+      made.failed = !verdict;
+      made.hook = hook->config().name;
+      if (verdict) made.reason = std::move(verdict->reason);
+      co_return made;
+    }
+    if (verdict->action == Action::allow) continue;
+    made.rewritten.push_back(hook->config().name);
+    question.text = std::move(verdict->text);
+    question.messages = std::move(verdict->messages);
+    // Nothing is left that another hook could judge.
+    if (question.moment == HookMoment::answer && question.text.empty()) co_return made;
+  }
+  co_return made;
 }
 
 std::vector<Webhook*> HookChain::told_of(const HookEvent& event) const {

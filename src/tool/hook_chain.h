@@ -29,6 +29,15 @@ struct HookNotice {
 };
 using HookObserver = std::function<void(const HookNotice&)>;
 
+// What became of a prompt or a piece of an answer.
+struct Judgement {
+  bool denied = false;
+  bool failed = false;                 // denied, since a check could not be made
+  std::string hook;                    // that denied it
+  std::string reason;                  // of denied, may be empty
+  std::vector<std::string> rewritten;  // by which hooks; the question has what they made of it
+};
+
 // Loop thread only. Runs hold on to it.
 class HookChain {
  public:
@@ -40,6 +49,10 @@ class HookChain {
   // changed. REQUIRES: everything given outlives the run, and the chain does, too.
   net::Task<ToolResult> run(Tool& tool, const ArgumentSchema* schema, ToolCall& call,
                             net::Millis timeout, CancelToken& cancel);
+
+  // Asks the hooks that judge such words, one after the other; each sees what those before it made of them.
+  // REQUIRES: everything given outlives the wait, and the chain does as well.
+  net::Task<Judgement> judge(WordQuestion& question, CancelToken& cancel);
 
   // The hooks that want to know of it.
   std::vector<Webhook*> told_of(const HookEvent& event) const;

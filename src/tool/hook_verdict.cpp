@@ -50,4 +50,40 @@ Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment) {
   return verdict;
 }
 
+Result<WordVerdict> read_word_verdict(std::string_view json, HookMoment moment) {
+  WordVerdict verdict;
+  std::string action;
+  bool has_text = false;
+  json::Reader in(json);
+  if (in.peek() != json::Kind::object) return odd("expected a JSON object");
+  for (std::string_view key; in.next_member(key);) {
+    if (key == "action") {
+      action = in.string();
+    } else if (key == "reason") {
+      verdict.reason = in.string();
+    } else if (key == "text") {
+      verdict.text = in.string();
+      has_text = true;
+    } else if (key == "messages") {
+      if (in.peek() != json::Kind::array) in.fail("messages that are an array");
+      verdict.messages = in.raw();
+    } else {
+      in.skip();
+    }
+  }
+  if (!in.finish()) return odd("expected " + std::string(in.error().message));
+  if (action == "deny") {
+    verdict.action = WordVerdict::Action::deny;
+  } else if (action == "rewrite") {
+    verdict.action = WordVerdict::Action::rewrite;
+    if (moment == HookMoment::answer && !has_text) return odd("rewrite without a text");
+    if (moment == HookMoment::prompt && verdict.messages.empty()) {
+      return odd("rewrite without messages");
+    }
+  } else if (action != "allow") {
+    return odd("expected the action allow, deny or rewrite");
+  }
+  return verdict;
+}
+
 }  // namespace callgate::tool

@@ -21,6 +21,19 @@ struct HookVerdict {
   bool is_error = false;                 // of replace
 };
 
+// What a hook answers when it is asked about a prompt or a piece of an answer.
+//   {"action":"rewrite","text":"My number is [removed]."}
+struct WordVerdict {
+  enum class Action : std::uint8_t { allow, deny, rewrite };
+  Action action = Action::allow;
+  std::string reason;    // of deny
+  std::string text;      // of rewrite, of an answer; may be empty
+  std::string messages;  // of rewrite, of a prompt: a JSON array
+};
+
+// Fails when it is not an answer that a hook may give at that moment, which is prompt or answer.
+Result<WordVerdict> read_word_verdict(std::string_view json, HookMoment moment);
+
 // Fails when it is no answer that a hook may give at that moment.
 Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment);
 

@@ -42,6 +42,20 @@ struct Errand {
   std::optional<ToolResult> result;
 };
 
+// A question to hooks between two loops. Either side may leave first.
+struct Hearing {
+  Hearing(net::Loop& from, WordQuestion asked)
+      : words(std::move(asked)), caller(&from), done(from) {}
+
+  WordQuestion words;   // host's loop, once posted; the caller's when it is done
+  CancelToken cancel;   // host's loop
+  Judgement judgement;  // likewise
+  std::mutex mutex;
+  net::Loop* caller;  // nullptr once the caller has left
+  net::Signal done;   // caller's loop
+  bool over = false;
+};
+
 // An event on its way to hooks, one of kMostTold.
 struct Told {
   Told(HookEvent what, std::atomic<std::size_t>& all) : event(std::move(what)), count(all) {}
@@ -103,7 +117,8 @@ struct ToolHost::Core : std::enable_shared_from_this<Core> {
       std::make_shared<Catalogue>(std::vector<CatalogueEntry>());
   bool listed = false;
   std::vector<ServerStatus> servers;
-  std::map<std::string, ToolError, std::less<>> errors;  // of tools that there are
+  std::map<std::string, ToolError, std::less<>> errors;   // of tools that there are
+  std::shared_ptr<const std::vector<HookConfig>> judges;  // hooks that judge words
   // Any thread:
   std::atomic<unsigned> told_moments{0};
   std::atomic<std::size_t> being_told{0};
@@ -112,6 +127,14 @@ struct ToolHost::Core : std::enable_shared_from_this<Core> {
   void post(std::function<void()> work) {
     const std::lock_guard lock(mutex);
     if (loop != nullptr) loop->post(std::move(work));
+  }
+  // All hooks that judge words, one after the other.
+  net::Millis longest_hearing() const {
+    const std::lock_guard lock(mutex);
+    net::Millis all = kGrace;
+    if (judges == nullptr) return all;
+    for (const HookConfig& hook : *judges) all += hook.timeout;
+    return all;
   }
   // Also before the loop runs.
   Result<void> use(const ToolSet& set);
@@ -124,6 +147,7 @@ struct ToolHost::Core : std::enable_shared_from_this<Core> {
   std::shared_ptr<const ArgumentSchema> compile(const ToolSpec& spec);
   net::Task<> keep_fresh(std::shared_ptr<Core> self, std::weak_ptr<Place> place);
   net::Task<> perform(std::shared_ptr<Core> self, std::shared_ptr<Errand> errand);
+  net::Task<> hear(std::shared_ptr<Core> self, std::shared_ptr<Hearing> hearing);
   void tell_hooks(const std::shared_ptr<const Told>& told);
   net::Task<> tell_hook(std::shared_ptr<Core> self, std::shared_ptr<HookChain> chain, Webhook& hook,
                         std::shared_ptr<const Told> told);
@@ -157,6 +181,15 @@ Result<void> ToolHost::Core::use(const ToolSet& set) {
     unsigned moments = 0;
     for (const HookConfig& hook : set.hooks) {
       for (const HookMoment moment : hook.told) moments |= bit_of(moment);
+    }
+    auto judging = std::make_shared<std::vector<HookConfig>>();
+    for (const HookConfig& hook : set.hooks) {
+      for (const HookMoment moment : hook.judges) moments |= bit_of(moment);
+      if (!hook.judges.empty()) judging->push_back(hook);
+    }
+    {
+      const std::lock_guard lock(mutex);
+      judges = std::move(judging);
     }
     told_moments = moments;
   }
@@ -308,6 +341,25 @@ net::Task<> ToolHost::Core::perform([[maybe_unused]] std::shared_ptr<Core> self,
   });
 }
 
+net::Task<> ToolHost::Core::hear([[maybe_unused]] std::shared_ptr<Core> self,
+                                 std::shared_ptr<Hearing> hearing) {
+  const std::shared_ptr<HookChain> chain = hooks;
+  Judgement made{.denied = true, .failed = true, .hook = {}, .reason = {}, .rewritten = {}};
+  try {
+    if (chain != nullptr) made = co_await chain->judge(hearing->words, hearing->cancel);
+  } catch (const std::exception& fault) {
+    // The caller waits, whatever happens; what was not judged does not pass.
+    log(std::string("hooks: ") + fault.what());
+  }
+  hearing->judgement = std::move(made);
+  const std::lock_guard lock(hearing->mutex);
+  if (hearing->caller == nullptr) co_return;
+  hearing->caller->post([hearing] {
+    hearing->over = true;
+    hearing->done.notify();
+  });
+}
+
 void ToolHost::Core::tell_hooks(const std::shared_ptr<const Told>& told) {
   if (hooks == nullptr) return;
   for (Webhook* hook : hooks->told_of(told->event)) {
@@ -394,6 +446,43 @@ bool ToolHost::wait_until_listed(net::Millis timeout) const {
 
 bool ToolHost::has_hooks(HookMoment moment) const {
   return (core_->told_moments.load(std::memory_order_relaxed) & bit_of(moment)) != 0;
+}
+
+bool ToolHost::judges(HookMoment moment, std::string_view key, std::string_view model) const {
+  if (!has_hooks(moment)) return false;
+  std::shared_ptr<const std::vector<HookConfig>> all;
+  {
+    const std::lock_guard lock(core_->mutex);
+    all = core_->judges;
+  }
+  return all != nullptr && std::any_of(all->begin(), all->end(), [&](const HookConfig& hook) {
+           return judges_words(hook, moment, key, model);
+         });
+}
+
+net::Task<ToolHost::Judged> ToolHost::judge(net::Loop& loop, WordQuestion question,
+                                            CancelToken& cancel) const {
+  const std::shared_ptr<Core> core = core_;
+  const auto hearing = std::make_shared<Hearing>(loop, std::move(question));
+  struct Leaving {
+    const std::shared_ptr<Core>& core;
+    const std::shared_ptr<Hearing>& hearing;
+    ~Leaving() {
+      {
+        const std::lock_guard lock(hearing->mutex);
+        hearing->caller = nullptr;
+      }
+      if (!hearing->over) core->post([same = hearing] { same->cancel.cancel(); });
+    }
+  } leaving{core, hearing};
+  core->post([core, hearing] { core->loop->spawn(core->hear(core, hearing)); });
+  const CancelToken::Hook hook(cancel, [&hearing] { hearing->done.notify(); });
+  (void)co_await hearing->done.wait(core->longest_hearing());
+  Judged judged;
+  judged.judgement.denied = true;
+  judged.judgement.failed = true;
+  if (hearing->over) judged = {std::move(hearing->judgement), std::move(hearing->words)};
+  co_return judged;
 }
 
 void ToolHost::tell(HookEvent event) const {

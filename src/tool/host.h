@@ -93,6 +93,16 @@ class ToolHost {
   net::Task<ToolResult> run(net::Loop& loop, ToolCall call, net::Millis timeout,
                             CancelToken& cancel) const;
 
+  // Any thread: some hook judges prompts or answers of that key and model.
+  bool judges(HookMoment moment, std::string_view key, std::string_view model) const;
+  struct Judged {
+    Judgement judgement;
+    WordQuestion words;  // as hooks rewrote them
+  };
+  // Asks those hooks, on any loop: the caller's, which it names. Ends at once when cancelled, as denied. No hook takes longer
+  // than its timeout.
+  net::Task<Judged> judge(net::Loop& loop, WordQuestion question, CancelToken& cancel) const;
+
   // Any thread: some hook is told at that moment.
   bool has_hooks(HookMoment moment) const;
   // Any thread. Hooks that want to know are told, on the host's thread; nobody waits for them. What comes while

@@ -5,6 +5,7 @@
 
 #include "engine/answer_notes.h"
 #include "net/unix_time.h"
+#include "tool/host.h"
 #include "turn/event_stream.h"
 #include "turn/loop_news.h"
 #include "turn/observe.h"
@@ -56,7 +57,37 @@ AnswerSession::AnswerSession(const TurnHost& host, TurnJob& job, TurnLog& log, A
       audience_(audience),
       wants_(wants),
       stream_(wants == Wants::bytes && job.request.stream),
-      coalescing_(job.config().reasoning_coalesce) {}
+      coalescing_(job.config().reasoning_coalesce) {
+  using tool::HookMoment;
+  const tool::ToolHost* const hooks = host.world.tools;
+  if (hooks == nullptr ||
+      !(hooks->has_hooks(HookMoment::prompt) || hooks->has_hooks(HookMoment::answer)))
+    return;
+  judge_.emplace(hooks, host.loop, host.world.log,
+                 tool::ToolContext{.request_id = job.request_id,
+                                   .key_name = std::string(job.key_name()),
+                                   .model = job.config().name,
+                                   .session = job.session});
+}
+
+net::Task<std::optional<Error>> AnswerSession::judge_prompt() {
+  if (!judge_) co_return std::nullopt;
+  co_return co_await judge_->judge_prompt(job_.request);
+}
+
+net::Task<> AnswerSession::judge() {
+  if (encoded_) encoded_->answer.begin_frame();
+  co_await guard_->judge();
+  if (encoded_) encoded_->answer.end_frame();
+  if (outlet_) outlet_->settle();
+  if (stream_ && encoded_ && encoded_->tally.visible) log_.heard_token();
+}
+
+net::Task<> AnswerSession::judge_rest() {
+  if (guard_ == nullptr) co_return;
+  guard_->flush();
+  if (guard_->has_question()) co_await judge();
+}
 
 void AnswerSession::add_elapsed(PipelineOptions& options) const {
   if (!job_.options.timing) return;
@@ -73,11 +104,20 @@ std::shared_ptr<engine::TurnOutlet> AnswerSession::begin_answer(const Request& r
   encoded_ = std::make_shared<Encoded>(request, *job_.protocol, options, engine::AnswerOf::one_turn,
                                        log_.observer());
   encoded_->answer.bind(out_);
-  return {encoded_, &encoded_->answer};
+  std::shared_ptr<engine::TurnOutlet> answer(encoded_, &encoded_->answer);
+  if (!judge_ || !judge_->judges(tool::HookMoment::answer)) return answer;
+  outlet_ = std::make_shared<GuardedOutlet>(*judge_, std::move(answer), request.choices, stream_);
+  guard_ = &outlet_->guard();
+  return outlet_;
 }
 
 Request AnswerSession::begin_loop(std::string loop_id) {
   loop_id_ = std::move(loop_id);
+  if (judge_ && judge_->judges(tool::HookMoment::answer)) {
+    const bool by_sentence = stream_ || wants_ == Wants::words;
+    loop_guard_ = std::make_unique<AnswerGuard>(*judge_, *this, 1, by_sentence);
+    guard_ = loop_guard_.get();
+  }
   Request whole = std::exchange(job_.request, shape_of(job_.request));
   job_.request.stream = stream_;
   if (wants_ == Wants::words && !log_.record().keeps_content()) return whole;
@@ -100,12 +140,22 @@ Request AnswerSession::begin_loop(std::string loop_id) {
 // A client that left does not see how the loop is ended for want of it.
 void AnswerSession::accept(const Event& event) {
   if (audience_.is_gone()) return;
+  if (guard_ != nullptr) return guard_->take(0, event);
+  pass(0, event);
+}
+
+void AnswerSession::pass(std::uint32_t choice, const Event& event) {
   audience_.hear(event);
-  if (encoded_) encoded_->answer.choice(0).accept(event);
+  if (encoded_) encoded_->answer.choice(choice).accept(event);
 }
 
 void AnswerSession::notice(const loop::Notice& notice) {
   if (audience_.is_gone()) return;
+  if (guard_ != nullptr) return guard_->take(notice);
+  pass(notice);
+}
+
+void AnswerSession::pass(const loop::Notice& notice) {
   audience_.hear(notice);
   if (!encoded_) return;
   std::visit(Overloaded{
@@ -166,6 +216,7 @@ void AnswerSession::reserve() {
   // The request and its form for the upstream.
   const bool has_request = !loop_id_.empty() || !is_committed();
   std::uint64_t held = has_request ? 2 * job_.received_bytes : 0;
+  if (guard_ != nullptr) held += guard_->held();
   held += out_.capacity() + sending_.capacity() + notes_.capacity();
   // What a whole answer is made of, the answer, and its copy for the log.
   if (!stream_) held += 3 * engine::said_bytes(encoded_->tally.summary);
@@ -183,6 +234,7 @@ void AnswerSession::forget_copy() {
 
 std::optional<Error> AnswerSession::objection() const {
   if (out_of_memory_) return out_of_memory();
+  if (job_.key.is_stored()) return job_.key->ended(net::unix_ms());
   return std::nullopt;
 }
 
@@ -191,10 +243,15 @@ bool AnswerSession::is_committed() const {
 }
 
 bool AnswerSession::waits() const {
-  return stream_ && (!out_.empty() || (open_ && !audience_.has_started()));
+  return is_judging() || (stream_ && (!out_.empty() || (open_ && !audience_.has_started())));
 }
 
 net::Task<bool> AnswerSession::send() {
+  if (is_judging()) co_await judge();
+  if (audience_.is_gone()) co_return false;
+  if (!stream_ || (out_.empty() && (audience_.has_started() || !open_))) {
+    co_return true;
+  }
   begin_stream();
   const std::string_view bytes = take_out();
   const auto written = co_await audience_.write(bytes);
@@ -248,6 +305,10 @@ std::optional<net::Millis> AnswerSession::patience(std::uint64_t now) {
   if (encoded_ && job_.config().reasoning_coalesce.count() > 0) {
     if (const auto left = coalescing_.left(encoded_->answer.held_reasoning(), now)) add(*left);
   }
+  // A key of the store may end while the upstream says nothing.
+  if (job_.key.is_stored()) {
+    add(net::Millis(next_key_look_ > now ? next_key_look_ - now : 0));
+  }
   if (keepalive() > 0 && audience_.has_started()) {
     const std::uint64_t due = last_write_ + keepalive();
     add(net::Millis(due > now ? due - now : 0));
@@ -258,6 +319,7 @@ std::optional<net::Millis> AnswerSession::patience(std::uint64_t now) {
 net::Task<bool> AnswerSession::on_time() {
   const std::uint64_t now = host_.loop.now();
   audience_.on_time(now);
+  next_key_look_ = now + kKeyLook;
   if (encoded_ && job_.config().reasoning_coalesce.count() > 0) {
     const auto left = coalescing_.left(encoded_->answer.held_reasoning(), now);
     if (left && left->count() == 0) {
@@ -302,6 +364,7 @@ net::Task<> AnswerSession::end_loop(Round::End end, const Error& error, LoopEnd 
     if (encoded_ && !failed) encoded_->answer.finish(loop.estimate);
     co_await deliver();
   }
+  if (is_denied()) loop.summary.reason = FinishReason::content_filter;
   if (encoded_) {
     loop.summary.reason = encoded_->tally.summary.reason;
     loop.summary.known_reason = encoded_->tally.summary.known_reason;
@@ -355,7 +418,9 @@ void AnswerSession::record(const Error& error, const TurnSummary& summary, std::
   end.status = status_;
   end.bytes_out = audience_.bytes_out().value_or(bytes_out_);
   end.error = &error;
-  end.cut = cut;
+  const std::string verdicts = judge_ ? judge_->verdicts() : std::string();
+  const std::string both = joined(std::string(cut), verdicts);
+  end.cut = both;
   if (loop_id_.empty()) end.replayed = &job_.request;
   log_.end(end, summary);
 }
@@ -367,10 +432,17 @@ net::Task<> run_turn(TurnHost host, std::unique_ptr<LoopWork> work, const net::H
   AnswerSession session(host, job, log, audience, AnswerSession::Wants::bytes);
   Round round(host, job, log, job.request, job.options.policy, session);
   log.begin(job.session);
-  audience.on_gone([&round] { round.cancel(); });
-  const Round::End end = co_await round.run();
+  audience.on_gone([&round, &session] {
+    session.leave();
+    round.cancel();
+  });
+  std::optional<Error> denied;
+  if (session.has_judge()) denied = co_await session.judge_prompt();
+  Round::End end = Round::End::failed;
+  if (!denied) end = co_await round.run();
+  if (denied && audience.is_gone()) end = Round::End::gone;
   audience.on_gone({});
-  co_await session.end(end, round.error());
+  co_await session.end(end, denied ? *denied : round.error());
 }
 
 }  // namespace callgate::server

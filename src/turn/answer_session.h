@@ -14,13 +14,18 @@
 #include "dial/grace_timer.h"
 #include "engine/answer.h"
 #include "turn/audience.h"
+#include "turn/hook/answer_guard.h"
+#include "turn/hook/guarded_outlet.h"
+#include "turn/hook/word_judge.h"
 #include "turn/round.h"
 #include "turn/turn_job.h"
 #include "turn/turn_log.h"
 
 namespace callgate::server {
 
-class AnswerSession final : public loop::ClientSink, public RoundListener {
+class AnswerSession final : public loop::ClientSink,
+                            public RoundListener,
+                            public AnswerGuard::Exit {
  public:
   // What an audience gets.
   enum class Wants : std::uint8_t {
@@ -31,6 +36,18 @@ class AnswerSession final : public loop::ClientSink, public RoundListener {
   AnswerSession(const TurnHost& host, TurnJob& job, TurnLog& log, Audience& audience, Wants wants);
   AnswerSession(const AnswerSession&) = delete;
   AnswerSession& operator=(const AnswerSession&) = delete;
+
+  // What hooks say of the prompt, before anything else: they may rewrite it. An error: it is denied.
+  net::Task<std::optional<Error>> judge_prompt();
+  bool has_judge() const { return judge_.has_value(); }
+  // Hooks judge what of a loop's answer still waits for the end of its sentence.
+  net::Task<> judge_rest();
+  // A hook ended the answer.
+  bool is_denied() const { return guard_ != nullptr && guard_->is_denied(); }
+  // The audience left: no hook is asked any more.
+  void leave() {
+    if (judge_) judge_->cancel();
+  }
 
   // A tool loop's answer begins. The job's request is its shape alone from now on: this gives the rest back.
   Request begin_loop(std::string loop_id);
@@ -53,6 +70,8 @@ class AnswerSession final : public loop::ClientSink, public RoundListener {
   std::optional<Error> objection() const override;
   bool is_committed() const override;
   bool is_gone() const override { return audience_.is_gone(); }
+  bool is_judging() const override { return guard_ != nullptr && guard_->has_question(); }
+  bool has_enough() const override { return is_denied(); }
   bool waits() const override;
   net::Task<bool> send() override;
   std::optional<net::Millis> patience(std::uint64_t now) override;
@@ -82,6 +101,11 @@ class AnswerSession final : public loop::ClientSink, public RoundListener {
     engine::Answer answer;
   };
 
+  // What passed the hooks of a loop's answer.
+  void pass(std::uint32_t choice, const Event& event) override;
+  void pass(const loop::Notice& notice) override;
+  net::Task<> judge();
+
   // Reserves what the answer holds. Without memory the log's copy goes, then the turn.
   void reserve();
   void forget_copy();
@@ -103,14 +127,20 @@ class AnswerSession final : public loop::ClientSink, public RoundListener {
   Audience& audience_;
   const Wants wants_;
   const bool stream_;
-  std::shared_ptr<Encoded> encoded_;  // nullptr: there is nothing to encode yet
-  std::string loop_id_;               // empty: it is a plain turn
-  std::string notes_;                 // of a loop's whole answer: elements of an array
-  std::string out_;                   // bytes that can leave
+  std::shared_ptr<Encoded> encoded_;         // nullptr: there is nothing to encode yet
+  std::optional<WordJudge> judge_;           // nothing: there are no hooks that judge words
+  std::shared_ptr<GuardedOutlet> outlet_;    // of a plain turn that is judged
+  std::unique_ptr<AnswerGuard> loop_guard_;  // of a loop that is judged
+  AnswerGuard* guard_ = nullptr;             // one of these; nullptr: the answer is not judged
+  std::string loop_id_;                      // empty: it is a plain turn
+  std::string notes_;                        // of a loop's whole answer: elements of an array
+  std::string out_;                          // bytes that can leave
   std::string sending_;
   bool open_ = false;
   bool out_of_memory_ = false;
   std::uint64_t last_write_ = 0;
+  static constexpr std::uint64_t kKeyLook = 500;  // milliseconds between two
+  std::uint64_t next_key_look_ = 0;
   GraceTimer coalescing_;
   // What became of it.
   TurnEnd::How how_ = TurnEnd::How::gone;

@@ -63,13 +63,22 @@ LoopRun::~LoopRun() {
 net::Task<> LoopRun::run() {
   audience_.headers().add("x-callgate-loop", id_);
   log_.begin(session());
-  audience_.on_gone([this] { news_.notify(); });
+  audience_.on_gone([this] {
+    session_.leave();
+    news_.notify();
+  });
   const bool stayed = co_await play();
   audience_.on_gone({});
   co_await end(stayed);
 }
 
 net::Task<bool> LoopRun::play() {
+  if (session_.has_judge()) {
+    if (const auto denied = co_await session_.judge_prompt()) {
+      error_ = *denied;
+      co_return !audience_.is_gone();
+    }
+  }
   auto state = co_await recall();
   if (!state) {
     error_ = state.error();
@@ -84,6 +93,7 @@ net::Task<bool> LoopRun::play() {
   const LoopGauge gauge(host_.world);
   const bool stayed = co_await drive();
   entry_.reset();
+  if (session_.has_judge()) co_await session_.judge_rest();
   if (memory_ != nullptr) co_await store_end();
   co_return stayed;
 }
@@ -145,7 +155,7 @@ net::Task<bool> LoopRun::drive() {
     show();
     if (session_.waits()) {
       const bool sent = co_await session_.send();
-      if (!sent) tool_loop_->cancel(now());
+      if (!sent || session_.is_denied()) tool_loop_->cancel(now());
       if (turn_ != nullptr) turn_->go.notify();
       continue;
     }
@@ -158,8 +168,16 @@ net::Task<bool> LoopRun::drive() {
     tool_loop_->on_time(now());
     if (const auto due = session_.patience(host_.loop.now()); due && due->count() == 0) {
       (void)co_await session_.on_time();
+      if (const auto why = session_.objection()) stop(*why);
     }
   }
+}
+
+// Nothing of it may go on: a turn of the model fails, tools are cancelled.
+void LoopRun::stop(const Error& why) {
+  given_up_ = why;
+  if (turn_ != nullptr) tool_loop_->fail_turn(turn_->asked.turn, why, now());
+  if (!runs_.empty()) tool_loop_->cancel(now());
 }
 
 std::optional<net::Millis> LoopRun::next_deadline() {
@@ -220,7 +238,8 @@ net::Task<> LoopRun::store_step() {
 }
 
 net::Task<> LoopRun::store_end() {
-  if (finish_) memory_->finish(*finish_);
+  // What was denied is not remembered.
+  if (finish_ && !session_.is_denied()) memory_->finish(*finish_);
   const auto saved = co_await memory_->save();
   memory_->release();
   if (saved || failed()) co_return held_end_.release();

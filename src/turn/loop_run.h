@@ -109,6 +109,7 @@ class LoopRun final : RoundListener {
   void finish_tool(ToolRun& run, tool::ToolResult result);
   bool reserve(std::uint64_t more);
   void steer(const LoopCommand& command);
+  void stop(const Error& why);
   void show();
   // Until the next deadline of the loop, or of the answer.
   std::optional<net::Millis> next_deadline();

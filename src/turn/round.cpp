@@ -98,7 +98,7 @@ net::Task<Round::End> Round::run() {
     Step step = Step::failed;
     if (begin_attempt(*upstream)) step = end_attempt(co_await ask(*upstream));
     settle_ticket(step);
-    if (over_budget_ && step == Step::failed) co_return End::failed;
+    if (key_stops_ && step == Step::failed) co_return End::failed;
     switch (step) {
       case Step::ended:
         co_return End::ended;
@@ -219,7 +219,7 @@ void Round::settle_ticket(Step step) {
     return ticket_.succeeded(tokens, now);
   }
   // What the gateway itself could not do says nothing of the upstream.
-  if (!refused || !asked_ || target_ == nullptr || over_budget_) return ticket_.abandon();
+  if (!refused || !asked_ || target_ == nullptr || key_stops_) return ticket_.abandon();
   ticket_.failed(error_, now);
 }
 
@@ -236,7 +236,7 @@ Round::Step Round::end_attempt(Step step) {
   if (expired_ && step == Step::failed) error_ = deadline_error(model_);
   forget_encoded();
   if (std::string own = call_->take_sent(); !own.empty()) log_.record().sent(std::move(own));
-  const bool failed = !over_budget_ && (step == Step::failed || step == Step::broken);
+  const bool failed = !key_stops_ && (step == Step::failed || step == Step::broken);
   log_.end_attempt(status_, failed ? &error_ : nullptr);
   if (step == Step::ended) {
     captured_.reset();
@@ -355,6 +355,10 @@ net::Task<Round::Step> Round::read(const UpstreamConfig& upstream) {
   settling_ = false;
   if (!stayed || listener_ == nullptr) co_return Step::gone;
   if (hold_ != nullptr && hold_->missed()) co_return Step::no_call;
+  if (listener_->has_enough()) {
+    wire().cancel();
+    co_return Step::ended;
+  }
   // Nobody wants what the upstream is still writing.
   if (reader_->cut_short() || gave_up_) wire().cancel();
   if (!reader_->error()) co_return Step::ended;
@@ -365,7 +369,7 @@ net::Task<Round::Step> Round::read(const UpstreamConfig& upstream) {
 net::Task<bool> Round::pump(const UpstreamConfig& upstream) {
   Silence silence(upstream);
   GraceTimer grace(model_.stop_after_tools_grace);
-  while (!reader_->finished()) {
+  while (!reader_->finished() && !listener_->has_enough()) {
     const std::uint64_t now = host_.loop.now();
     const auto wait = listener_->patience(now);
     const auto left = grace.left(reader_->grace(), now);
@@ -377,6 +381,7 @@ net::Task<bool> Round::pump(const UpstreamConfig& upstream) {
     } else if (is_due(wait)) {
       const bool stays = co_await listener_->on_time();
       if (!stays || is_gone()) co_return false;
+      check_limits();
     } else {
       const net::Millis patience = least({wait, left, silent});
       const auto piece = co_await wire().read(patience);
@@ -396,6 +401,10 @@ net::Task<bool> Round::pump(const UpstreamConfig& upstream) {
     if (!listener_->is_committed()) continue;
     deadline_.disarm();
     forget_encoded();
+  }
+  while (!reader_->error() && listener_->is_judging()) {
+    const bool sent = co_await listener_->send();
+    if (!sent || is_gone()) co_return false;
   }
   co_return true;
 }
@@ -444,7 +453,7 @@ net::Task<bool> Round::wait_for_budget() {
     if (state == Budget::State::free) co_return true;
     const bool late = host_.loop.now() >= until;
     if (state == Budget::State::used_up || late) {
-      over_budget_ = true;
+      key_stops_ = true;
       const Error error = meter_->error();
       observe_budget(host_.world, job_.key_name(), "stopped");
       give_up(error);
@@ -459,7 +468,10 @@ net::Task<bool> Round::wait_for_budget() {
 void Round::check_limits() {
   const std::size_t held = reader_->held() + (hold_ == nullptr ? 0 : hold_->held());
   if (!memory_.fit(held)) return give_up(out_of_memory());
-  if (const auto error = listener_->objection()) give_up(*error);
+  const auto error = listener_->objection();
+  if (!error) return;
+  key_stops_ = error->code == ErrorCode::unauthenticated;
+  give_up(*error);
 }
 
 void Round::cut() {

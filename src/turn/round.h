@@ -47,6 +47,10 @@ class RoundListener {
   virtual bool is_committed() const = 0;
   // Nobody wants the round any more.
   virtual bool is_gone() const { return false; }
+  // Somebody must judge what was read before it leaves: send() waits for that as well.
+  virtual bool is_judging() const { return false; }
+  // The rest of the answer is not wanted: the round ends well.
+  virtual bool has_enough() const { return false; }
   // Something has to leave before more is read. send() is false when it cannot.
   virtual bool waits() const { return false; }
   virtual net::Task<bool> send() { co_return true; }
@@ -163,7 +167,7 @@ class Round {
   int status_ = 0;  // of the upstream's answer; 0: none came
   bool settling_ = false;
   bool gave_up_ = false;  // the upstream was silent for too long
-  bool over_budget_ = false;
+  bool key_stops_ = false;  // its budget is used up, or it has ended: no upstream is to blame
   Error error_;
 };
 
