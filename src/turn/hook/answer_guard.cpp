@@ -158,7 +158,8 @@ std::size_t AnswerGuard::held() const {
 
 void AnswerGuard::let_go(const Held& held) {
   if (const auto* notice = std::get_if<HeldNotice>(&held.what)) return exit_.pass(notice->view());
-  Told sink([&](const Event& event) { pass(held.choice, event); });
+  const auto to = [&](const Event& event) { pass(held.choice, event); };
+  Told sink(to);
   tell(std::get<LoggedEvent>(held.what), sink);
 }
 
