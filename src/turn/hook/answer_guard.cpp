@@ -181,8 +181,10 @@ net::Task<> AnswerGuard::judge() {
     if (words != nullptr && is_words(*words)) {
       const std::uint32_t choice = held_.front().choice;
       const std::size_t size = words->text.size();
-      const auto allowed = co_await judge_.judge_answer(
-          {.channel = channel_of(words->kind), .choice = choice, .text = words->text});
+      // Named: g++ 12 destroys an aggregate within co_await twice.
+      WordJudge::Words asked{
+          .channel = channel_of(words->kind), .choice = choice, .text = words->text};
+      const auto allowed = co_await judge_.judge_answer(std::move(asked));
       denied_ = !allowed;
       if (denied_) break;
       // More may have come in the meantime, but behind it.
