@@ -158,7 +158,8 @@ std::size_t AnswerGuard::held() const {
 
 void AnswerGuard::let_go(const Held& held) {
   if (const auto* notice = std::get_if<HeldNotice>(&held.what)) return exit_.pass(notice->view());
-  Told sink([&](const Event& event) { pass(held.choice, event); });
+  const auto to = [&](const Event& event) { pass(held.choice, event); };
+  Told sink(to);
   tell(std::get<LoggedEvent>(held.what), sink);
 }
 
@@ -180,8 +181,10 @@ net::Task<> AnswerGuard::judge() {
     if (words != nullptr && is_words(*words)) {
       const std::uint32_t choice = held_.front().choice;
       const std::size_t size = words->text.size();
-      const auto allowed = co_await judge_.judge_answer(
-          {.channel = channel_of(words->kind), .choice = choice, .text = words->text});
+      // Named: g++ 12 destroys an aggregate within co_await twice.
+      WordJudge::Words asked{
+          .channel = channel_of(words->kind), .choice = choice, .text = words->text};
+      const auto allowed = co_await judge_.judge_answer(std::move(asked));
       denied_ = !allowed;
       if (denied_) break;
       // More may have come in the meantime, but behind it.
