@@ -63,7 +63,8 @@ Room::Room(std::string name, const RoomsConfig& limits, std::uint64_t first_seq,
 bool Room::join(const std::shared_ptr<RoomSubscriber>& subscriber,
                 std::optional<std::uint64_t> last_seq) {
   const std::lock_guard lock(mutex_);
-  if (subscribers_.size() >= static_cast<std::size_t>(limits_.max_subscribers)) return false;
+  const bool full = subscribers_.size() >= static_cast<std::size_t>(limits_.max_subscribers);
+  if (full && !subscriber->relay) return false;
   subscribers_.push_back(subscriber);
   if (!subscriber->relay) counters_.subscribers.fetch_add(1, std::memory_order_relaxed);
   if (subscriber->sentences && live_) live_->sentences.turn_on(live_->text);

@@ -267,6 +267,15 @@ TEST_F(RoomFollowTest, keeps_the_number_of_the_end_while_it_is_noted) {
   EXPECT_THAT(heard[1], HasSubstr("\"id\":\"m2\""));
 }
 
+TEST_F(RoomFollowTest, has_a_place_for_relays_also_when_it_is_full) {
+  RoomsConfig limits;
+  limits.max_subscribers = 1;
+  Room room("a", limits, 100, counters_);
+  (void)join(room, false);
+  EXPECT_FALSE(room.join(std::make_shared<RoomSubscriber>(loop_), {}));
+  (void)join(room, true);
+}
+
 TEST_F(RoomFollowTest, does_not_count_relays_as_subscribers) {
   link();
   const auto there = join(owner_, false);

@@ -83,6 +83,10 @@ net::Task<Result<std::shared_ptr<Room>>> RoomSocket::join_shared() {
               .message = "room \"" + join_.room + "\" has too many subscribers",
               .upstream_code = "too_many_subscribers"});
   }
+  if (room->retired()) {  // forgotten in this moment
+    room->leave(*subscriber_);
+    co_return fail(ErrorCode::unavailable, "room \"" + join_.room + "\" was just closed");
+  }
   co_return room;
 }
 
