@@ -29,7 +29,7 @@ fuzz_one() {
     capture_fuzz) seeds=(fuzz/regressions/capture_fuzz) ;;
     loop_fuzz) seeds=(golden/loop) ;;
     qwen_web_fuzz) seeds=(golden/wire/qwen_web) ;;
-    mcp_fuzz | argument_schema_fuzz | room_input_fuzz | inspector_fuzz | own_dialect_fuzz | search_reply_fuzz) seeds=("fuzz/regressions/$name") ;;
+    mcp_fuzz | argument_schema_fuzz | room_input_fuzz | room_relay_fuzz | inspector_fuzz | own_dialect_fuzz | search_reply_fuzz) seeds=("fuzz/regressions/$name") ;;
   esac
   "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
     -artifact_prefix="$work/crash-" "$work" "${seeds[@]}" > "$work.log" 2>&1 || { echo "fuzz: $name FAILED"; tail -40 "$work.log"; return 1; }

@@ -24,6 +24,8 @@ for module in dial session; do
 done
 say "three gateways behind nginx"
 E2E_SOAK=1 E2E_TIMEOUT=1800 E2E_TEST_TIMEOUT=900000 tests/e2e/run.sh build/dev/callgate cluster.test.mjs || failed=1
+say "50 rooms over three gateways, an owner killed every 10 s"
+E2E_SOAK=1 E2E_TIMEOUT=1800 E2E_TEST_TIMEOUT=900000 tests/e2e/run.sh build/dev/callgate rooms_cluster.test.mjs || failed=1
 say "a thousand tool loops at once"
 E2E_SOAK=1 tests/e2e/run.sh build/release/callgate loop_limits.test.mjs || failed=1
 say "100,000 requests"

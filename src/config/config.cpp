@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "config/config_text.h"
+#include "net/ip_literal.h"
 
 namespace callgate::server {
 namespace {
@@ -116,6 +117,22 @@ Result<ListenAddress> parse_listen(std::string_view text) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   address.host = host.empty() ? "0.0.0.0" : std::string(host);
   return address;
+}
+
+// An address that other machines can use as it is, without a certificate that may not name it.
+std::string room_address(const Config& config) {
+  const bool shared = config.store.url.starts_with("postgres");
+  if (!shared || config.rooms.advertise == "off") return {};
+  if (!config.rooms.advertise.empty()) return config.rooms.advertise;
+  if (!config.tls.cert.empty()) return {};
+  for (const std::string& text : config.listen) {
+    const auto address = parse_listen(text);
+    if (!address || address->is_loopback() || address->port == 0) continue;
+    const auto ip = net::parse_ip(address->host);
+    if (!ip || address->host == "0.0.0.0" || address->host == "::") continue;
+    return "http://" + text;
+  }
+  return {};
 }
 
 bool listens_on_loopback_only(const Config& config) {

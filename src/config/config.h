@@ -174,6 +174,7 @@ struct RoomsConfig {
   Milliseconds pong_timeout{10'000};
   Bytes max_frame{256u << 10};
   Bytes max_message{1u << 20};
+  std::string advertise;
 };
 
 // Responses that clients may ask for again, docs/protocols.md.
@@ -471,6 +472,9 @@ struct ListenAddress {
   bool is_loopback() const;
 };
 Result<ListenAddress> parse_listen(std::string_view text);
+// Where other gateways that share the store reach this one, for rooms; empty: rooms are this gateway's own, since there is no
+// PostgreSQL, nobody wants them shared, or the address cannot be told from `listen`.
+std::string room_address(const Config& config);
 // Nobody but this machine can connect.
 bool listens_on_loopback_only(const Config& config);
 

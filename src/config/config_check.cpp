@@ -80,6 +80,7 @@ class Checker {
   void listeners();
   void otlp();
   void store();
+  void rooms();
   void key(const KeyConfig& key, std::size_t index);
   void price(const PriceConfig& price, std::size_t index);
   void upstream(const UpstreamConfig& upstream, std::size_t index);
@@ -106,6 +107,7 @@ std::vector<Mistake> Checker::run() {
   word("log.level", config_.log.level, {"debug", "info", "warning", "error", "off"});
   word("log.format", config_.log.format, {"text", "json"});
   store();
+  rooms();
   if (!config_.capture.models.empty() && config_.capture.dir.empty()) {
     wrong("capture.models", "capture.models: capture.dir is not set");
   }
@@ -158,6 +160,16 @@ void Checker::listeners() {
                           "\": an open gateway is allowed on loopback only; add a [[key]], or set "
                           "require_key or allow_open");
     }
+  }
+}
+
+void Checker::rooms() {
+  const std::string& address = config_.rooms.advertise;
+  if (address.empty() || address == "off") return;
+  const auto target = net::parse_url(address);
+  if (!target || !target->unix_path.empty() || !target->path_prefix.empty()) {
+    wrong("rooms.advertise", "rooms.advertise: " + in_quotes(address) +
+                                 ", expected http://host:port, https://host:port or off");
   }
 }
 

@@ -234,6 +234,10 @@ struct Section<RoomsConfig> {
             "how long it may take to answer; then the connection is closed"},
       Field{"max_frame", &RoomsConfig::max_frame, "one WebSocket frame of a subscriber"},
       Field{"max_message", &RoomsConfig::max_message, "one message of a subscriber"},
+      Field{"advertise", &RoomsConfig::advertise,
+            "where other gateways on the same PostgreSQL reach this one, such as "
+            "`http://10.0.0.11:8080`, so that they share rooms; empty means `listen`, if it is a "
+            "plain address of this machine; `off` means that rooms are this gateway's own"},
   };
 };
 template <>

@@ -99,6 +99,7 @@ class Oddities {
     found_.push_back({.path = std::move(path), .message = std::move(message), .warning = true});
   }
   void key(const KeyConfig& key, std::size_t i);
+  void rooms();
   void upstream(const UpstreamConfig& upstream, std::size_t i);
   void tool(const ToolTable& tool, std::size_t i);
   void url_arguments(const ToolTable& tool, std::size_t i);
@@ -135,6 +136,22 @@ void Oddities::key(const KeyConfig& key, std::size_t i) {
       add(at("key", i, "deny_tools"),
           who + "deny_tools: " + in_quotes(pattern) + " matches no tool");
     }
+  }
+}
+
+void Oddities::rooms() {
+  const bool shared = config_.store.url.starts_with("postgres");
+  const std::string& address = config_.rooms.advertise;
+  if (!shared && !address.empty() && address != "off") {
+    add("rooms.advertise",
+        "rooms.advertise: gateways share rooms on one PostgreSQL only, and store.url is another");
+  }
+  // Who listens for this machine alone is no part of a fleet.
+  if (!shared || address == "off" || listens_on_loopback_only(config_)) return;
+  if (room_address(config_).empty()) {
+    add("rooms.advertise",
+        "rooms.advertise: missing, so each gateway has rooms of its own; listen does not say where "
+        "others reach this one, set http://HOST:PORT, or off");
   }
 }
 
@@ -202,6 +219,7 @@ std::vector<Mistake> Oddities::run() {
   for (std::size_t i = 0; i < config_.tools.size(); ++i) tool(config_.tools[i], i);
   for (std::size_t i = 0; i < config_.keys.size(); ++i) key(config_.keys[i], i);
   for (std::size_t i = 0; i < config_.upstreams.size(); ++i) upstream(config_.upstreams[i], i);
+  rooms();
   return std::move(found_);
 }
 

@@ -202,6 +202,33 @@ TEST(Config, applies_overrides_by_path_and_by_name) {
   EXPECT_EQ(error_of(kGood, {"nonsense"}), "--set nonsense: expected key=value");
 }
 
+TEST(Config, tells_where_other_gateways_reach_this_one_only_where_listen_says_so) {
+  const auto address = [](const std::string& text) {
+    Config config;
+    config.store.url = "postgresql://db/callgate";
+    config.listen = {text};
+    return room_address(config);
+  };
+  EXPECT_EQ(address("10.0.0.11:8080"), "http://10.0.0.11:8080");
+  EXPECT_EQ(address("[2001:db8::1]:8080"), "http://[2001:db8::1]:8080");
+  for (const char* unsafe : {"0.0.0.0:8080", ":8080", "[::]:8080", "127.0.0.1:8080", "10.0.0.11:0",
+                             "unix:/run/x", "node.example:8080"}) {
+    EXPECT_EQ(address(unsafe), "") << unsafe;
+  }
+  Config config;
+  config.store.url = "postgresql://db/callgate";
+  config.listen = {"10.0.0.11:8080"};
+  config.tls.cert = "cert.pem";
+  EXPECT_EQ(room_address(config), "");
+  config.rooms.advertise = "https://node.example";
+  EXPECT_EQ(room_address(config), "https://node.example");
+  config.rooms.advertise = "off";
+  EXPECT_EQ(room_address(config), "");
+  config.rooms.advertise = "http://a";
+  config.store.url = "sqlite:x.db";
+  EXPECT_EQ(room_address(config), "");
+}
+
 TEST(Config, refuses_an_open_gateway_off_loopback) {
   EXPECT_THAT(error_of("listen = \"0.0.0.0:80\"\n"), HasSubstr("add a [[key]]"));
   EXPECT_EQ(error_of("listen = \"0.0.0.0:80\"\nallow_open = true\n"), "no error");

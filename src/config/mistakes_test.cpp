@@ -57,6 +57,24 @@ name = "m"
 upstream = "local"
 )";
 
+TEST_F(MistakesTest, says_what_is_missing_for_rooms_that_gateways_share) {
+  const std::string rest =
+      "[[upstream]]\nname = \"a\"\nurl = \"http://h/v1\"\n[[model]]\nname = "
+      "\"m\"\nupstream = \"a\"\n[[key]]\nname = \"k\"\nsecret = "
+      "\"sk-long-enough-for-a-secret\"\n";
+  const std::string shared = "[store]\nurl = \"postgresql://db/callgate\"\n";
+  const std::string everywhere = "listen = \"0.0.0.0:8080\"\n";
+  EXPECT_THAT(mistakes(everywhere + shared + rest), HasSubstr("rooms.advertise: missing"));
+  EXPECT_THAT(mistakes("listen = \"10.0.0.11:8080\"\n" + shared + rest),
+              Not(HasSubstr("rooms.advertise")));
+  EXPECT_THAT(mistakes(everywhere + shared + "[rooms]\nadvertise = \"off\"\n" + rest),
+              Not(HasSubstr("rooms.advertise")));
+  EXPECT_THAT(mistakes(everywhere + shared + "[rooms]\nadvertise = \"node1\"\n" + rest),
+              HasSubstr("expected http://host:port, https://host:port or off"));
+  EXPECT_THAT(mistakes("[rooms]\nadvertise = \"http://a:1\"\n" + rest),
+              HasSubstr("gateways share rooms on one PostgreSQL only"));
+}
+
 TEST_F(MistakesTest, are_none_in_a_good_file) { EXPECT_EQ(mistakes(std::string(kGood)), ""); }
 
 // What people write, and what they are told.

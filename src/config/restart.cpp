@@ -33,6 +33,7 @@ std::vector<std::string> changes_for_restart(const Config& running, const Config
   add_changes(running.log, wanted.log, {"level"}, changes);
   add_changes(running.store, wanted.store, {"content", "overflow", "block_for"}, changes);
   add_changes(running.otlp, wanted.otlp, {}, changes);
+  if (running.rooms.advertise != wanted.rooms.advertise) changes.emplace_back("rooms.advertise");
   return changes;
 }
 

@@ -79,6 +79,16 @@ TEST_F(RoomSocketTest, says_what_is_wrong_with_a_handshake) {
   EXPECT_THAT(keyless, Not(HasSubstr("sec-websocket-version: 13\r\n")));
 }
 
+TEST_F(RoomSocketTest, opens_its_internal_routes_to_nobody_where_it_shares_no_rooms) {
+  TestGateway gateway(loop_, config());
+  for (const char* path : {"/v1/relay/rooms", "/v1/relay/rooms/lobby?key="}) {
+    const std::string answer =
+        exchange_raw(gateway, "GET " + std::string(path) +
+                                  " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                                  "Authorization: Bearer \r\n\r\n");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 403 ")) << path;
+  }
+}
 TEST_F(RoomSocketTest, lets_nobody_in_while_it_drains) {
   TestGateway gateway(loop_, config());
   gateway.world().draining = true;

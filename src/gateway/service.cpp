@@ -60,6 +60,7 @@ Service::Service(ServeOptions options, Config config, const Surroundings& around
 Service::~Service() {
   stop();
   join();
+  if (room_cluster_ != nullptr) room_cluster_->stop();
 }
 
 void Service::use_sessions(store::Sessions* sessions, const Config& config) {
@@ -94,8 +95,20 @@ Result<void> Service::start() {
   use_limits(*first);
   snapshot_ = std::move(first);
   if (auto bound = listen(started_with_); !bound) return bound;
+  share_rooms();
   loops_.start();
   return {};
+}
+
+void Service::share_rooms() {
+  const std::string address = room_address(started_with_);
+  store::Sessions* const sessions = world_.conversations.answers.store();
+  if (address.empty() || sessions == nullptr || !sessions->shared()) return;
+  room_cluster_ = std::make_unique<RoomCluster>(*sessions);
+  room_cluster_->start(address);
+  rooms_.set_cluster(room_cluster_.get());
+  loops_[0].spawn(room_cluster_->patrol(loops_[0]));
+  log_.info("rooms are shared with other gateways, which reach this one at " + address);
 }
 
 void Service::handle_signals() {

@@ -26,6 +26,7 @@
 #include "net/loop.h"
 #include "net/server.h"
 #include "net/task.h"
+#include "room/room_cluster.h"
 #include "turn/snapshot.h"
 #include "turn/world.h"
 
@@ -85,6 +86,8 @@ class Service {
   };
 
   Result<void> listen(const Config& config);
+  // Where other gateways can reach this one.
+  void share_rooms();
   // Where the store and the limits are shared with other gateways.
   void use_sessions(store::Sessions* sessions, const Config& config);
   void use_limits(const Snapshot& snapshot);
@@ -110,6 +113,7 @@ class Service {
   Rooms rooms_;
   std::unique_ptr<KeyBook> stored_keys_;         // nullptr: there is no store
   std::unique_ptr<SharedLimits> shared_limits_;  // nullptr: there is no store
+  std::unique_ptr<RoomCluster> room_cluster_;    // nullptr: rooms are this gateway's own
   net::LoopGroup loops_;
   QueryPool queries_;  // goes before the loops that it posts to
   std::vector<std::unique_ptr<Worker>> workers_;

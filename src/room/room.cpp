@@ -56,19 +56,21 @@ Room::Room(std::string name, const RoomsConfig& limits, std::uint64_t first_seq,
       limits_(limits),
       counters_(counters),
       seq_(first_seq),
+      kept_from_(first_seq),
       memory_(counters.memory, MemoryUse::copy),
       empty_since_(std::chrono::steady_clock::now()) {}
 
 bool Room::join(const std::shared_ptr<RoomSubscriber>& subscriber,
                 std::optional<std::uint64_t> last_seq) {
   const std::lock_guard lock(mutex_);
-  if (subscribers_.size() >= static_cast<std::size_t>(limits_.max_subscribers)) return false;
+  const bool full = subscribers_.size() >= static_cast<std::size_t>(limits_.max_subscribers);
+  if (full && !subscriber->relay) return false;
   subscribers_.push_back(subscriber);
-  counters_.subscribers.fetch_add(1, std::memory_order_relaxed);
+  if (!subscriber->relay) counters_.subscribers.fetch_add(1, std::memory_order_relaxed);
   if (subscriber->sentences && live_) live_->sentences.turn_on(live_->text);
   subscriber->joined_with = SIZE_MAX;
   const bool resumed = last_seq && resume(subscriber, *last_seq);
-  if (!resumed) put(subscriber, snapshot(subscriber->sentences));
+  if (!resumed) put(subscriber, snapshot(*subscriber));
   subscriber->joined_with = subscriber->outbox_bytes;
   return true;
 }
@@ -77,13 +79,17 @@ void Room::leave(const RoomSubscriber& subscriber) {
   const std::lock_guard lock(mutex_);
   const auto gone =
       std::erase_if(subscribers_, [&](const auto& s) { return s.get() == &subscriber; });
-  counters_.subscribers.fetch_sub(static_cast<std::int64_t>(gone), std::memory_order_relaxed);
+  if (!subscriber.relay) {
+    counters_.subscribers.fetch_sub(static_cast<std::int64_t>(gone), std::memory_order_relaxed);
+  }
   if (subscribers_.empty()) empty_since_ = std::chrono::steady_clock::now();
 }
 
 Room::Sight Room::look() const {
   const std::lock_guard lock(mutex_);
-  Sight sight{.subscribers = subscribers_.size(),
+  const auto relays = std::count_if(subscribers_.begin(), subscribers_.end(),
+                                    [](const auto& subscriber) { return subscriber->relay; });
+  Sight sight{.subscribers = subscribers_.size() - static_cast<std::size_t>(relays),
               .messages = said_.size(),
               .queued = queue_.size(),
               .loop = {},
@@ -190,6 +196,10 @@ RoomFramePtr Room::make_frame(Kind kind, std::string_view type, std::string_view
   json::append_integer(json, static_cast<std::int64_t>(seq));
   if (!members.empty()) json.append(",").append(members);
   json.append("}");
+  return make_frame(kind, seq, json);
+}
+
+RoomFramePtr Room::make_frame(Kind kind, std::uint64_t seq, std::string_view json) const {
   auto frame = std::make_shared<RoomFrame>();
   frame->seq = seq;
   frame->kind = kind;
@@ -203,17 +213,23 @@ RoomFramePtr Room::make_frame(Kind kind, std::string_view type, std::string_view
 
 RoomFramePtr Room::publish(Kind kind, std::string_view type, std::string_view members) {
   const RoomFramePtr frame = make_frame(kind, type, members, ++seq_);
+  keep(frame);
+  return frame;
+}
+
+void Room::keep(const RoomFramePtr& frame) {
+  const Kind kind = frame->kind;
   bytes_ += frame->json_size;
   history_.push_back(frame);
   history_bytes_ += frame->plain.size() + frame->deflated.size();
   while (history_.size() > static_cast<std::size_t>(limits_.history_frames) ||
          (history_bytes_ > limits_.history_bytes.count && !history_.empty())) {
     history_bytes_ -= history_.front()->plain.size() + history_.front()->deflated.size();
+    kept_from_ = history_.front()->seq;
     history_.pop_front();
   }
   reserve();
   hand_out(frame, kind != Kind::text && kind != Kind::text_end);
-  return frame;
 }
 
 void Room::reserve() {
@@ -221,6 +237,7 @@ void Room::reserve() {
   if (memory_.fit(said + history_bytes_)) return;
   history_.clear();
   history_bytes_ = 0;
+  kept_from_ = seq_;
   (void)memory_.fit(said);
 }
 
@@ -252,13 +269,12 @@ bool Room::wants_sentences() const {
 
 // The frames behind `last_seq`, if all of them are kept.
 bool Room::resume(const std::shared_ptr<RoomSubscriber>& subscriber, std::uint64_t last_seq) {
-  const std::uint64_t oldest = history_.empty() ? seq_ + 1 : history_.front()->seq;
-  if (last_seq > seq_ || last_seq + 1 < oldest) return false;
+  if (last_seq > seq_ || last_seq < kept_from_) return false;
   if (subscriber->sentences) return resume_sentences(subscriber, last_seq);
-  for (auto frame = history_.end() - static_cast<std::ptrdiff_t>(seq_ - last_seq);
-       frame != history_.end(); ++frame) {
-    put(subscriber, *frame);
-  }
+  auto frame =
+      std::upper_bound(history_.begin(), history_.end(), last_seq,
+                       [](std::uint64_t seq, const RoomFramePtr& kept) { return seq < kept->seq; });
+  for (; frame != history_.end(); ++frame) put(subscriber, *frame);
   return true;
 }
 

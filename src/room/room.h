@@ -2,6 +2,7 @@
 // those who come back, and handed to every subscriber; nobody waits for anybody. Any thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -21,10 +22,17 @@
 #include "room/room_sentences.h"
 #include "room/room_subscriber.h"
 
+namespace callgate::json {
+class Reader;
+}
+
 namespace callgate::server {
 
 struct LoopWork;
 struct RoomCounters;
+struct RoomHeritage;
+struct RoomSeat;
+class RoomBook;
 
 // A message of a user that waits for its turn.
 struct RoomAsk {
@@ -35,7 +43,8 @@ struct RoomAsk {
 
   std::string id;
   RawJson content;
-  std::unique_ptr<LoopWork> work;  // its request lacks the conversation
+  std::unique_ptr<LoopWork>
+      work;  // its request lacks the conversation; nullptr: another gateway has it
 };
 
 // What stream_start says.
@@ -94,7 +103,8 @@ class Room {
   // A frame for this one alone.
   void tell(const std::shared_ptr<RoomSubscriber>& subscriber, std::string_view json);
 
-  enum class Place : std::uint8_t { first, queued, refused };
+  // known: a message of that id is there already. moved: another gateway owns the room.
+  enum class Place : std::uint8_t { first, queued, refused, known, moved };
   // Tells everybody of the message, and queues it. first: nothing runs, so the caller runs what next() gives, until it
   // gives nothing.
   Place post(RoomAsk ask);
@@ -103,8 +113,10 @@ class Room {
   std::string loop_id() const;
   // What was said, the message of the running turn included, for the model.
   std::vector<Message> conversation() const;
-  // A message into the running turn.
-  void inject(std::string_view id, std::string_view text);
+  // A message into the running turn. False: it has ended meanwhile.
+  bool inject(std::string_view id, std::string_view text);
+  // Whether a message of that id waits, runs or was answered.
+  bool knows(std::string_view id) const;
 
   // The running turn. Whoever runs it calls these, in the order that a turn has.
   void begin_stream(RoomStream stream);
@@ -118,8 +130,46 @@ class Room {
   void ask_approval(const loop::WaitForApproval& wait);
   void end_stream(const RoomStreamEnd& end);
   void fail_stream(const Error& error);  // nothing happens when no turn has begun
+  // The number of the frame that ends the turn, which the next one will be: what is said meanwhile waits for it. And the
+  // answer so far, as JSON. Nothing when no turn has begun.
+  struct Ending {
+    std::uint64_t seq = 0;
+    std::string answer;
+  };
+  std::optional<Ending> begin_end();
   // Bytes of frames so far, each counted once.
   std::uint64_t bytes() const;
+
+  // Gateways that share a store (docs/adr/0063): one of them owns the room, those of the others follow it.
+  //
+  // What the owner says, a frame of its own or the snapshot that a relay begins with. False: it makes no sense.
+  bool follow(std::string_view json);
+  // From now on this gateway owns the room. `book` is where turns are noted; nullptr: nowhere.
+  void own(const RoomHeritage& heritage, std::shared_ptr<RoomBook> book);
+  // A message that waited when its owner went; runs as after post().
+  Place adopt(RoomAsk ask);
+  // No more messages may wait.
+  bool full() const;
+  // Another gateway owns it: whatever runs here is not heard any more.
+  // Gives the id of its tool loop, to be ended; empty: none runs.
+  std::string disown();
+  // Where the owner notes turns; nullptr: this gateway is alone, or does not own the room.
+  std::shared_ptr<RoomBook> book() const;
+  bool owned() const;
+  bool busy() const;  // a turn runs here
+  // The number of the last frame; 0: nothing was ever heard of the room.
+  std::uint64_t last_seq() const;
+  // It knows what is said in it: it owns the room, or has heard its owner.
+  bool ready() const;
+  // Ends the relays to others.
+  void close_relays();
+  // How the room hears of its owner; nullptr: this gateway is alone.
+  const std::shared_ptr<RoomSeat>& seat() const { return seat_; }
+  // Before anybody else has the room: another gateway may own it.
+  void take_seat(std::shared_ptr<RoomSeat> seat);
+  // The room is forgotten: nobody joins it any more.
+  void retire() { retired_ = true; }
+  bool retired() const { return retired_.load(); }
 
  private:
   struct Said {  // a message of the conversation
@@ -144,6 +194,15 @@ class Room {
 
   RoomFramePtr make_frame(RoomFrame::Kind kind, std::string_view type, std::string_view members,
                           std::uint64_t seq) const;
+  RoomFramePtr make_frame(RoomFrame::Kind kind, std::uint64_t seq, std::string_view json) const;
+  void keep(const RoomFramePtr& frame);
+  void follow_snapshot(std::string_view json);
+  void follow_live(json::Reader& in);
+  void add_thought(std::string_view text);
+  // A snapshot to everybody, in place of what cannot be told frame by frame.
+  void tell_anew();
+  bool knows_locked(std::string_view id) const;
+  Place post_locked(RoomAsk ask, bool announce);
   // Numbers a frame, keeps it and hands it out. `members` are JSON without the braces.
   RoomFramePtr publish(RoomFrame::Kind kind, std::string_view type, std::string_view members);
   void hand_out(const RoomFramePtr& frame, bool to_sentences);
@@ -158,30 +217,38 @@ class Room {
   void wake(const std::shared_ptr<RoomSubscriber>& subscriber);
   bool resume(const std::shared_ptr<RoomSubscriber>& subscriber, std::uint64_t last_seq);
   bool resume_sentences(const std::shared_ptr<RoomSubscriber>& subscriber, std::uint64_t last_seq);
-  RoomFramePtr snapshot(bool sentences) const;
+  RoomFramePtr snapshot(const RoomSubscriber& subscriber) const;
   void append_live(std::string& out, bool sentences) const;
   void remember(Role role, std::string id, RawJson content);
   // Reserves what the room keeps. Without memory it forgets its frames: who comes back gets a snapshot.
   void reserve();
   // What every frame of the running turn begins with.
   std::string& members();
-  void finish_stream();
+  void finish_stream(bool keeps_text = true);
   bool wants_sentences() const;
 
   const std::string name_;
   const RoomsConfig limits_;
   RoomCounters& counters_;
+  std::shared_ptr<RoomSeat> seat_;
+  std::atomic<bool> retired_ = false;
 
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<RoomSubscriber>> subscribers_;
   std::deque<RoomFramePtr> history_;
   std::size_t history_bytes_ = 0;
   std::uint64_t seq_;
+  std::uint64_t kept_from_;  // whoever has heard this number can get the rest
   std::uint64_t bytes_ = 0;
   std::deque<Said> said_;
   std::size_t said_bytes_ = 0;
   std::deque<RoomAsk> queue_;
   bool running_ = false;
+  bool owned_ = true;
+  bool ending_ = false;                 // the next frame ends the turn
+  std::vector<RoomAsk> held_;           // said meanwhile
+  std::vector<std::string> announced_;  // ids of what waited when this gateway became the owner
+  std::shared_ptr<RoomBook> book_;
   std::optional<Live> live_;
   Reservation memory_;
   std::chrono::steady_clock::time_point empty_since_;

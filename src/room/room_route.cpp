@@ -5,6 +5,7 @@
 #include "base/url_query.h"
 #include "front/admission.h"
 #include "json/writer.h"
+#include "room/room_relay.h"
 #include "room/room_socket.h"
 
 namespace callgate::server {
@@ -79,10 +80,11 @@ void append_room(std::string& out, const Rooms::Listed& room) {
 }
 
 // A key sees its own; on an open gateway, or with an admin's key, all are seen.
-net::Task<> list_rooms(Rooms& rooms, Ask& ask) {
+net::Task<> list_rooms(const Desk& desk, Rooms& rooms, Ask& ask) {
   const bool sees_all = ask.key == nullptr || ask.key->config.admin;
+  const std::vector<Rooms::Listed> listed = co_await list_everywhere(desk, rooms);
   std::string rows;
-  for (const Rooms::Listed& room : rooms.list()) {
+  for (const Rooms::Listed& room : listed) {
     if (!sees_all && room.key != ask.key->config.name) continue;
     rows += rows.empty() ? "" : ",";
     append_room(rows, room);
@@ -115,7 +117,7 @@ net::Task<> join_room(const Desk& desk, Rooms& rooms, Ask& ask) {
     if (!model) co_return co_await desk.refuse(ask, model.error());
   }
   RoomSocket socket(desk, rooms, ask, std::move(*join));
-  const auto joined = socket.join();
+  const auto joined = co_await socket.join();
   if (!joined) co_return co_await desk.refuse(ask, joined.error());
   co_await socket.run();
 }
@@ -123,9 +125,11 @@ net::Task<> join_room(const Desk& desk, Rooms& rooms, Ask& ask) {
 }  // namespace
 
 void add_room_routes(Routes& routes, const Desk& desk, Rooms& rooms) {
-  routes.add({"GET", "/v1/rooms", Guard::key, [&](Ask& ask) { return list_rooms(rooms, ask); }});
+  routes.add(
+      {"GET", "/v1/rooms", Guard::key, [&](Ask& ask) { return list_rooms(desk, rooms, ask); }});
   routes.add(
       {"GET", "/v1/rooms/*", Guard::key, [&](Ask& ask) { return join_room(desk, rooms, ask); }});
+  add_relay_routes(routes, desk, rooms);
 }
 
 }  // namespace callgate::server

@@ -40,6 +40,8 @@ class RoomSentences {
     if (splitter_) splitter_->flush([&](std::string_view sentence) { add(out, sentence); });
     return out;
   }
+  // Where the text has paused so far, in bytes.
+  const std::vector<std::size_t>& pauses() const { return pauses_; }
   // What has left as sentences.
   std::string_view released() const { return released_; }
 

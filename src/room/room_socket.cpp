@@ -4,33 +4,23 @@
 
 #include "client/protocol.h"
 #include "front/admission.h"
-#include "json/writer.h"
-#include "net/unix_time.h"
-#include "room/room_turn.h"
-#include "tool/host.h"
-#include "turn/loop_choice.h"
-#include "turn/model/model_choice.h"
+#include "room/room_keeper.h"
+#include "room/room_speaker.h"
 #include "turn/observe.h"
 #include "turn/refusal.h"
-#include "turn/turn_record.h"
 
 namespace callgate::server {
 namespace {
 
 constexpr std::size_t kWriteBytes = std::size_t{64} << 10;  // taken from the room at a time
-constexpr net::Millis kFarewell{2'000};                     // for a client to say goodbye, too
+constexpr std::uint64_t kReady = 10'000;  // milliseconds until a room has an owner
+constexpr net::Millis kFarewell{2'000};   // for a client to say goodbye, too
 
 net::WebSocket::Options socket_options(const RoomsConfig& limits) {
   net::WebSocket::Options options;
   options.limits.frame = limits.max_frame.count;
   options.limits.message = limits.max_message.count;
   return options;
-}
-
-tl::unexpected<Error> no_turn() {
-  return tl::unexpected(Error{.code = ErrorCode::not_found,
-                              .message = "no turn is running in this room",
-                              .upstream_code = "no_running_turn"});
 }
 
 }  // namespace
@@ -60,11 +50,44 @@ RoomSocket::~RoomSocket() {
   if (room_ != nullptr) room_->leave(*subscriber_);
 }
 
-Result<void> RoomSocket::join() {
-  auto joined = rooms_.join(key_name_, join_.room, subscriber_, join_.last_seq);
-  if (!joined) return tl::unexpected(joined.error());
+net::Task<Result<void>> RoomSocket::join() {
+  Result<std::shared_ptr<Room>> joined;
+  if (rooms_.cluster() == nullptr) {
+    joined = rooms_.join(key_name_, join_.room, subscriber_, join_.last_seq);
+  } else {
+    joined = co_await join_shared();
+  }
+  if (!joined) co_return tl::unexpected(joined.error());
   room_ = std::move(*joined);
-  return {};
+  voice_.emplace(desk_, room_, key_name_, ask_.exchange.peer());
+  co_return Result<void>();
+}
+
+// Whose the room is, and what was said in it, the store and the other gateway know.
+net::Task<Result<std::shared_ptr<Room>>> RoomSocket::join_shared() {
+  auto entered = rooms_.enter(key_name_, join_.room, host_.loop);
+  if (!entered) co_return tl::unexpected(entered.error());
+  const std::shared_ptr<Room> room = entered->room;
+  if (entered->made) {
+    host_.loop.spawn(keep_room(desk_, *rooms_.cluster(), key_name_, room));
+  }
+  const std::uint64_t deadline = host_.loop.now() + kReady;
+  while (!room->ready() && host_.loop.now() < deadline) co_await host_.loop.sleep(net::Millis(5));
+  if (!room->ready()) {
+    co_return fail(ErrorCode::unavailable,
+                   "the gateway that has room \"" + join_.room + "\" cannot be reached");
+  }
+  if (!room->join(subscriber_, join_.last_seq)) {
+    co_return tl::unexpected(
+        Error{.code = ErrorCode::rate_limited,
+              .message = "room \"" + join_.room + "\" has too many subscribers",
+              .upstream_code = "too_many_subscribers"});
+  }
+  if (room->retired()) {  // forgotten in this moment
+    room->leave(*subscriber_);
+    co_return fail(ErrorCode::unavailable, "room \"" + join_.room + "\" was just closed");
+  }
+  co_return room;
 }
 
 net::Task<> RoomSocket::run() {
@@ -179,123 +202,25 @@ void RoomSocket::take(const net::WebSocket::Message& message) {
 }
 
 Result<void> RoomSocket::perform(RoomInput input) {
-  switch (input.kind) {
-    case RoomInput::Kind::user_message:
-      return ask_turn(input);
-    case RoomInput::Kind::cancel:
-    case RoomInput::Kind::inject:
-    case RoomInput::Kind::approve:
-    case RoomInput::Kind::deny:
-      return steer(input);
+  if (input.kind == RoomInput::Kind::user_message) {
+    net::Headers unused;
+    auto allowed = admit_address(host_.world, ask_, unused);
+    if (!allowed) return allowed;
   }
-  return {};
-}
-
-Result<std::unique_ptr<LoopWork>> RoomSocket::make_work(const std::string& body) {
-  auto work = std::make_unique<LoopWork>();
-  TurnJob& job = work->job;
-  if (!job.reserve(host_.world.memory, body.size())) return tl::unexpected(out_of_memory());
-  job.snapshot = desk_.snapshot;
-  const auto key = job.snapshot->access.find(key_name_);
-  if (!key) return tl::unexpected(key.error());
-  job.key = *key;
-  net::Headers unused;
-  if (auto allowed = admit_address(host_.world, ask_, unused); !allowed) {
-    return tl::unexpected(allowed.error());
-  }
-  const auto admitted = admit_turn(host_.world, *job.snapshot, *key, unused);
-  if (!admitted) return tl::unexpected(admitted.error());
-  job.protocol = client::find("openai_chat");
-  auto request = job.protocol->decode({.body = body});
-  if (!request) return tl::unexpected(as_room_error(request.error()));
-  auto model = choose_for(*job.snapshot, *key, *request);
-  if (!model) return tl::unexpected(model.error());
-  tool::ToolHost* const tools = host_.world.tools;
-  const auto catalogue = tools == nullptr ? nullptr : tools->catalogue();
-  const KeyConfig* config = *key == nullptr ? nullptr : &(*key)->config;
-  auto choice = choose_loop(*request, net::Headers(), job.snapshot->config, *model->config, config,
-                            catalogue.get());
-  if (!choice) return tl::unexpected(choice.error());
-  if (!choice->on) {
-    return fail(ErrorCode::invalid_request, "callgate.loop: a room always runs the loop",
-                "callgate.loop");
-  }
-  auto meter = admit_tokens(host_.world, {job.snapshot, job.key, *model->config, *request}, unused);
-  if (!meter) return tl::unexpected(meter.error());
-  job.meter = std::move(*meter);
-  const bool logged = logs_content(job.snapshot->config, config, *model->config);
-  if (logged && job.copies.grow_to(body.size())) job.received = body;
-  job.dialect = model->dialect;
-  job.options.policy = model->policy;
-  job.model = std::move(*model);
-  job.request = std::move(*request);
-  work->choice = std::make_unique<LoopChoice>(std::move(*choice));
-  return work;
-}
-
-Result<void> RoomSocket::ask_turn(RoomInput& input) {
-  auto made = make_work(input.body);
-  if (!made) return tl::unexpected(made.error());
-  std::unique_ptr<LoopWork> work = std::move(*made);
-  TurnJob& job = work->job;
-  job.request_id = host_.mint.mint_timed("req_", net::unix_ms());
-  job.session = "room:" + join_.room;
-  job.peer = ask_.exchange.peer();
-  job.received_bytes = input.body.size();
-  job.protocol_name = "room";
-  RawJson content = job.request.messages.back().content;
+  if (room_->seat() == nullptr) return voice_->say(std::move(input));
   if (input.id.empty()) input.id = host_.mint.mint("msg_");
-  switch (room_->post(RoomAsk(input.id, std::move(content), std::move(work)))) {
-    case Room::Place::first:
-      host_.loop.spawn(play_room(host_, room_));
-      return {};
-    case Room::Place::queued:
-      return {};
-    case Room::Place::refused:
-      break;
+  if (speaker_ == nullptr) {
+    speaker_ =
+        std::make_shared<RoomSpeaker>(desk_, room_, subscriber_, key_name_, ask_.exchange.peer());
   }
-  return tl::unexpected(Error{.code = ErrorCode::rate_limited,
-                              .message = "too many messages wait in this room",
-                              .upstream_code = "room_queue_full"});
-}
-
-Result<void> RoomSocket::steer(const RoomInput& input) {
-  const std::string loop = room_->loop_id();
-  if (loop.empty()) return no_turn();
-  LoopCommand command;
-  command.text = input.text;
-  command.run = input.run;
-  using Kind = RoomInput::Kind;
-  if (input.kind == Kind::inject) command.kind = LoopCommand::Kind::inject;
-  if (input.kind == Kind::approve) command.kind = LoopCommand::Kind::approve;
-  if (input.kind == Kind::deny) command.kind = LoopCommand::Kind::deny;
-  switch (host_.world.loops.steer(loop, nullptr, std::move(command))) {
-    case RunningLoops::Answer::taken:
-      break;
-    case RunningLoops::Answer::no_loop:
-      return no_turn();
-    case RunningLoops::Answer::no_run:
-      return tl::unexpected(Error{.code = ErrorCode::not_found,
-                                  .message = "run: no call of that number waits for approval",
-                                  .param = "run",
-                                  .upstream_code = "run_not_found"});
-  }
-  if (input.kind == Kind::inject) {
-    room_->inject(input.id.empty() ? host_.mint.mint("msg_") : input.id, input.text);
-  }
-  return {};
+  return speaker_->say(speaker_, std::move(input));
 }
 
 void RoomSocket::tell_error(const Error& given, std::string_view reply_to) {
   const Error error = bounded(given);
   observe_refusal(host_.world, ask_, client::status_of(error), error);
-  std::string json = "{\"type\":\"error\",";
-  if (!reply_to.empty()) {
-    json::append_string(json.append("\"reply_to\":"), reply_to);
-    json += ',';
-  }
-  const std::string body = client::find("openai_chat")->error_body(error);  // {"error":{...}}
-  room_->tell(subscriber_, json.append(body, 1, std::string::npos));
+  room_->tell(subscriber_,
+              room_error_frame(client::find("openai_chat")->error_body(error), reply_to));
 }
 
 }  // namespace callgate::server

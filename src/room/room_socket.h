@@ -13,6 +13,7 @@
 #include "net/websocket.h"
 #include "room/room.h"
 #include "room/room_input.h"
+#include "room/room_voice.h"
 #include "room/rooms.h"
 #include "turn/turn_job.h"
 
@@ -34,6 +35,8 @@ std::string offered_key(const net::Headers& headers);
 // GET /v1/rooms/{room}. REQUIRES: desk and rooms outlive the routes.
 void add_room_routes(Routes& routes, const Desk& desk, Rooms& rooms);
 
+class RoomSpeaker;
+
 class RoomSocket {
  public:
   // REQUIRES: the request is a handshake; desk, rooms and ask outlive the socket.
@@ -42,12 +45,13 @@ class RoomSocket {
   RoomSocket(const RoomSocket&) = delete;
   RoomSocket& operator=(const RoomSocket&) = delete;
 
-  // Fails when the room has no place; nothing was answered then.
-  Result<void> join();
+  // Fails when the room has no place, or its owner cannot be found; nothing was answered then.
+  net::Task<Result<void>> join();
   // Until either side has closed.
   net::Task<> run();
 
  private:
+  net::Task<Result<std::shared_ptr<Room>>> join_shared();
   net::Task<> read_all();
   net::Task<> write_all();
   bool awaits_pong() const;
@@ -58,11 +62,6 @@ class RoomSocket {
   void say_goodbye(RoomSubscriber::State state);
   void take(const net::WebSocket::Message& message);
   Result<void> perform(RoomInput input);
-  Result<void> ask_turn(RoomInput& input);
-  // What a chat request needs, it needs too.
-  Result<std::unique_ptr<LoopWork>> make_work(const std::string& body);
-  Result<void> steer(const RoomInput& input);
-  // The key as it is configured now; a reload may have taken it away.
   void tell_error(const Error& given, std::string_view reply_to);
 
   const Desk& desk_;
@@ -75,6 +74,8 @@ class RoomSocket {
   net::WebSocket socket_;
   std::shared_ptr<RoomSubscriber> subscriber_;
   std::shared_ptr<Room> room_;
+  std::optional<RoomVoice> voice_;
+  std::shared_ptr<RoomSpeaker> speaker_;  // once something was said in a room that gateways share
   net::Signal wake_;
   net::Signal written_;  // the writing task is done
   net::Deadline farewell_;

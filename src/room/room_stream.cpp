@@ -41,18 +41,27 @@ void add_number(std::string& members, std::string_view name, std::int64_t value)
 
 Room::Place Room::post(RoomAsk ask) {
   const std::lock_guard lock(mutex_);
+  if (!owned_) return Place::moved;
+  if (book_ != nullptr && knows_locked(ask.id)) return Place::known;
+  if (!ending_) return post_locked(std::move(ask), true);
+  held_.push_back(std::move(ask));
+  return Place::queued;
+}
+
+Room::Place Room::post_locked(RoomAsk ask, bool announce) {
   const auto most = static_cast<std::size_t>(limits_.queue);
-  if (running_ && queue_.size() >= most) return Place::refused;
+  // What is in the book has a place.
+  if (book_ == nullptr && running_ && queue_.size() >= most) return Place::refused;
   std::string members = words_of(ask);
   add_number(members, "queued", static_cast<std::int64_t>(queue_.size() + (running_ ? 1 : 0)));
-  publish(Kind::other, "user_message", members);
+  if (announce) publish(Kind::other, "user_message", members);
   queue_.push_back(std::move(ask));
   return std::exchange(running_, true) ? Place::queued : Place::first;
 }
 
 std::optional<RoomAsk> Room::next() {
   const std::lock_guard lock(mutex_);
-  if (queue_.empty()) {
+  if (queue_.empty() || !owned_) {
     running_ = false;
     if (subscribers_.empty()) empty_since_ = std::chrono::steady_clock::now();
     return std::nullopt;
@@ -79,12 +88,38 @@ std::vector<Message> Room::conversation() const {
   return messages;
 }
 
-void Room::inject(std::string_view id, std::string_view text) {
+bool Room::inject(std::string_view id, std::string_view text) {
   const std::lock_guard lock(mutex_);
+  if (!owned_ || ending_) return false;
   std::string members = "\"id\":" + quoted(id);
   add(members, "text", text);
   publish(Kind::other, "user_message", members.append(",\"injected\":true"));
   remember(Role::user, std::string(id), RawJson{quoted(text)});
+  return true;
+}
+
+bool Room::knows_locked(std::string_view id) const {
+  const auto is_it = [&](const auto& message) { return message.id == id; };
+  return std::any_of(queue_.begin(), queue_.end(), is_it) ||
+         std::any_of(held_.begin(), held_.end(), is_it) ||
+         std::any_of(said_.begin(), said_.end(), is_it);
+}
+
+bool Room::full() const {
+  const std::lock_guard lock(mutex_);
+  return running_ && queue_.size() + held_.size() >= static_cast<std::size_t>(limits_.queue);
+}
+
+bool Room::knows(std::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  return knows_locked(id);
+}
+
+std::optional<Room::Ending> Room::begin_end() {
+  const std::lock_guard lock(mutex_);
+  if (!live_) return std::nullopt;
+  ending_ = true;
+  return Ending{seq_ + 1, quoted(live_->text)};
 }
 
 // The oldest go first; what is left begins with a user's message.
@@ -105,6 +140,7 @@ std::string& Room::members() { return members_.assign(live_->prefix); }
 
 void Room::begin_stream(RoomStream stream) {
   const std::lock_guard lock(mutex_);
+  if (!owned_) return;
   live_ = Live();
   live_->about = std::move(stream);
   live_->prefix = "\"stream\":" + quoted(live_->about.stream);
@@ -119,6 +155,7 @@ void Room::begin_stream(RoomStream stream) {
 
 void Room::add_text(std::string_view delta) {
   const std::lock_guard lock(mutex_);
+  if (!live_) return;
   live_->text += delta;
   live_->text_open = true;
   std::string& out = members();
@@ -129,6 +166,7 @@ void Room::add_text(std::string_view delta) {
 
 void Room::end_text() {
   const std::lock_guard lock(mutex_);
+  if (!live_) return;
   if (!std::exchange(live_->text_open, false)) return;
   const RoomFramePtr frame = publish(Kind::text_end, "text_end", live_->prefix);
   hand_out_sentences(seq_, live_->sentences.pause(live_->text.size()), frame);
@@ -136,20 +174,27 @@ void Room::end_text() {
 
 void Room::begin_thinking() {
   const std::lock_guard lock(mutex_);
+  if (!live_) return;
   live_->thinking_open = true;
   publish(Kind::other, "thinking_start", live_->prefix);
 }
 
 void Room::add_thinking(std::string_view text) {
   const std::lock_guard lock(mutex_);
-  if (live_->thinking.size() + text.size() <= kMostThinking) live_->thinking += text;
+  if (!live_) return;
+  add_thought(text);
   std::string& out = members();
   add(out, "delta", text);
   publish(Kind::other, "thinking_chunk", out);
 }
 
+void Room::add_thought(std::string_view text) {
+  if (live_->thinking.size() + text.size() <= kMostThinking) live_->thinking += text;
+}
+
 void Room::end_thinking() {
   const std::lock_guard lock(mutex_);
+  if (!live_) return;
   if (std::exchange(live_->thinking_open, false)) {
     publish(Kind::other, "thinking_end", live_->prefix);
   }
@@ -157,6 +202,7 @@ void Room::end_thinking() {
 
 void Room::begin_call(const loop::ToolCallNotice& call) {
   const std::lock_guard lock(mutex_);
+  if (!live_) return;
   std::string members = "\"id\":" + quoted(call.call_id);
   add(members, "name", call.name);
   add(members, "arguments", call.arguments);
@@ -167,6 +213,7 @@ void Room::begin_call(const loop::ToolCallNotice& call) {
 
 void Room::end_call(const loop::ToolResultNotice& result) {
   const std::lock_guard lock(mutex_);
+  if (!live_) return;
   std::erase_if(live_->calls, [&](const Call& call) { return call.id == result.call_id; });
   std::string& out = members();
   add(out, "id", result.call_id);
@@ -181,6 +228,7 @@ void Room::end_call(const loop::ToolResultNotice& result) {
 
 void Room::ask_approval(const loop::WaitForApproval& wait) {
   const std::lock_guard lock(mutex_);
+  if (!live_) return;
   std::string& out = members();
   add_number(out, "run", wait.run);
   add(out, "id", wait.call_id);
@@ -191,6 +239,7 @@ void Room::ask_approval(const loop::WaitForApproval& wait) {
 
 void Room::end_stream(const RoomStreamEnd& end) {
   const std::lock_guard lock(mutex_);
+  if (!live_) return;
   std::string& out = members();
   out.append(",\"message\":{\"role\":\"assistant\",\"content\":");
   json::append_string(out, live_->text);
@@ -221,11 +270,13 @@ void Room::fail_stream(const Error& error) {
 }
 
 // What was said stays, also of a turn that broke off.
-void Room::finish_stream() {
-  if (!live_->text.empty()) {
+void Room::finish_stream(bool keeps_text) {
+  if (keeps_text && !live_->text.empty()) {
     remember(Role::assistant, live_->about.stream, RawJson{quoted(live_->text)});
   }
   live_.reset();
+  ending_ = false;
+  for (RoomAsk& ask : std::exchange(held_, {})) (void)post_locked(std::move(ask), true);
 }
 
 std::uint64_t Room::bytes() const {
@@ -253,9 +304,17 @@ void Room::append_live(std::string& out, bool sentences) const {
   out += "]}";
 }
 
-RoomFramePtr Room::snapshot(bool sentences) const {
+RoomFramePtr Room::snapshot(const RoomSubscriber& subscriber) const {
   std::string members = "\"room\":" + quoted(name_) + ",\"stream\":";
-  append_live(members, sentences);
+  append_live(members, subscriber.sentences);
+  if (subscriber.relay && live_) {
+    members += ",\"pauses\":[";
+    for (const std::size_t pause : live_->sentences.pauses()) {
+      if (members.back() != '[') members += ',';
+      json::append_integer(members, static_cast<std::int64_t>(pause));
+    }
+    members += ']';
+  }
   members += ",\"messages\":[";
   for (const Said& said : said_) {
     if (members.back() != '[') members += ',';

@@ -18,6 +18,7 @@ struct RoomSubscriber {
   net::Loop& loop;
   bool sentences = false;  // text comes as whole sentences
   bool deflates = false;
+  bool relay = false;  // another gateway, which has subscribers of its own
   // Called on its loop when there is something to do. The connection empties it when it goes.
   std::function<void()> wake;
 

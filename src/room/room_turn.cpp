@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "front/admission.h"
+#include "room/room_book.h"
 #include "turn/observe.h"
 
 namespace callgate::server {
@@ -18,6 +19,47 @@ LoopWork work_of(RoomAsk& ask, const Room& room, std::uint64_t now) {
   messages.pop_back();  // the conversation has it
   for (Message& message : room.conversation()) messages.push_back(std::move(message));
   return work;
+}
+
+// The turn ends for its subscribers when the next owner of the room would know of it. False: there is one already.
+net::Task<bool> note_end(net::Loop& loop, Room& room, std::string message) {
+  const std::shared_ptr<RoomBook> book = room.book();
+  if (book == nullptr) co_return true;
+  std::optional<Room::Ending> ending = room.begin_end();
+  if (!ending) co_return true;
+  auto noting = book->end(loop, std::move(message), ending->seq, std::move(ending->answer));
+  const bool noted = co_await noting;
+  if (!noted) (void)room.disown();
+  co_return noted;
+}
+
+// False: another gateway owns the room.
+net::Task<bool> note_beginning(net::Loop& loop, Room& room, std::string message,
+                               std::string stream) {
+  const std::shared_ptr<RoomBook> book = room.book();
+  if (book == nullptr) co_return true;
+  auto noting = book->begin(loop, std::move(message), std::move(stream));
+  const bool noted = co_await noting;
+  if (!noted) (void)room.disown();
+  co_return noted;
+}
+
+// A message whose turn cannot be made here.
+net::Task<> fail_turn(TurnHost host, Room& room, std::string message) {
+  RoomStream stream;
+  stream.stream = host.mint.mint("stream_");
+  stream.reply_to = message;
+  auto beginning = note_beginning(host.loop, room, message, stream.stream);
+  const bool begun = co_await beginning;
+  if (!begun) co_return;
+  room.begin_stream(std::move(stream));
+  auto noting = note_end(host.loop, room, std::move(message));
+  const bool noted = co_await noting;
+  const Error error{
+      .code = ErrorCode::unavailable,
+      .message = "the gateway that took the message is gone, and this one cannot run it",
+      .upstream_code = "turn_lost"};
+  if (noted) room.fail_stream(error);
 }
 
 }  // namespace
@@ -42,17 +84,23 @@ net::Task<> RoomTurn::run() {
   }
   if (refused) {
     begin_loop();
-    room_.fail_stream(*refused);
+    auto noting = note_end(host_.loop, room_, reply_to_);
+    const bool noted = co_await noting;
+    if (noted) room_.fail_stream(*refused);
     co_return;
   }
   const StreamGauge gauge(host_.world);
   co_await run_.run();
 }
 
+std::string RoomTurn::stream() const {
+  return "stream_" + run_.id().substr(run_.id().find('_') + 1);
+}
+
 void RoomTurn::begin_loop() {
   begun_ = true;
   RoomStream stream;
-  stream.stream = "stream_" + run_.id().substr(run_.id().find('_') + 1);
+  stream.stream = this->stream();
   stream.model = model_;
   stream.loop = run_.id();
   stream.request = request_id_;
@@ -140,6 +188,9 @@ void RoomTurn::on_time(std::uint64_t now) {
 net::Task<Result<void>> RoomTurn::respond(int, std::string_view) {
   if (!begun_) begin_loop();
   pause_text();
+  auto noting = note_end(host_.loop, room_, reply_to_);
+  const bool noted = co_await noting;
+  if (!noted) co_return Result<void>();
   if (failure_) {
     room_.fail_stream(*failure_);
     co_return Result<void>();
@@ -163,9 +214,18 @@ net::Task<> play_room(TurnHost host, std::shared_ptr<Room> room) {
   for (;;) {
     std::optional<RoomAsk> ask = room->next();
     if (!ask) co_return;
+    const std::string message = ask->id;
+    if (ask->work == nullptr) {
+      auto failing = fail_turn(host, *room, message);
+      co_await failing;
+      continue;
+    }
     bool threw = false;
     try {
       RoomTurn turn(host, *room, std::move(*ask));
+      auto noting = note_beginning(host.loop, *room, message, turn.stream());
+      const bool begun = co_await noting;
+      if (!begun) continue;
       co_await turn.run();
     } catch (const std::exception& fault) {
       threw = true;
@@ -173,8 +233,10 @@ net::Task<> play_room(TurnHost host, std::shared_ptr<Room> room) {
     }
     if (!threw) continue;
     // The room goes on with what waits.
+    auto noting = note_end(host.loop, *room, message);
+    const bool noted = co_await noting;
     const Error error{.code = ErrorCode::internal, .message = "the turn broke off"};
-    room->fail_stream(error);
+    if (noted) room->fail_stream(error);
   }
 }
 

@@ -21,6 +21,8 @@ class RoomTurn final : Audience {
 
   // What the room hears of it ends with stream_end or stream_error.
   net::Task<> run();
+  // What its frames are called by.
+  std::string stream() const;
 
  private:
   bool has_started() const override { return heard_; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "room/room_cluster.h"
+
 namespace callgate::server {
 namespace {
 
@@ -53,12 +55,37 @@ Result<std::shared_ptr<Room>> Rooms::join(std::string_view key, std::string_view
   return found->second;
 }
 
+RoomCluster* Rooms::cluster() const {
+  return cluster_ != nullptr && cluster_->started() ? cluster_ : nullptr;
+}
+
+Result<Rooms::Entered> Rooms::enter(std::string_view key, std::string_view name, net::Loop& loop) {
+  const std::lock_guard lock(mutex_);
+  sweep(Clock::now());
+  const std::pair<std::string, std::string> place{key, name};
+  const auto found = rooms_.find(place);
+  if (found != rooms_.end()) return Entered{found->second, false};
+  if (!make_place()) return full("there are too many rooms", "too_many_rooms");
+  auto room = std::make_shared<Room>(place.second, limits_, 0, counters_);
+  room->take_seat(std::make_shared<RoomSeat>(loop));
+  rooms_.emplace(place, room);
+  return Entered{std::move(room), true};
+}
+
+std::shared_ptr<Room> Rooms::find(std::string_view key, std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = rooms_.find({std::string(key), std::string(name)});
+  return found == rooms_.end() ? nullptr : found->second;
+}
+
 void Rooms::sweep(Clock::time_point now) {
   if (now - swept_ < std::min<Clock::duration>(kSweepInterval, limits_.idle_timeout)) return;
   swept_ = now;
   std::erase_if(rooms_, [&](const auto& entry) {
     const auto since = entry.second->empty_since();
-    return since && now - *since >= limits_.idle_timeout;
+    const bool forgotten = since && now - *since >= limits_.idle_timeout;
+    if (forgotten) entry.second->retire();
+    return forgotten;
   });
 }
 
@@ -73,6 +100,7 @@ bool Rooms::make_place() {
     oldest = room;
   }
   if (oldest == rooms_.end()) return false;
+  oldest->second->retire();
   rooms_.erase(oldest);
   return true;
 }
@@ -86,7 +114,9 @@ std::vector<Rooms::Listed> Rooms::list() {
   const std::lock_guard lock(mutex_);
   sweep(Clock::now());
   std::vector<Listed> all;
-  for (const auto& [place, room] : rooms_) all.push_back({place.first, place.second, room->look()});
+  for (const auto& [place, room] : rooms_) {
+    all.push_back({place.first, place.second, room->look(), room->owned()});
+  }
   return all;
 }
 

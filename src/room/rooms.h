@@ -28,6 +28,8 @@ struct RoomCounters {
   std::atomic<std::uint64_t> frames{0};  // handed to subscribers
 };
 
+class RoomCluster;
+
 class Rooms {
  public:
   // Before there are rooms.
@@ -39,12 +41,25 @@ class Rooms {
   Result<std::shared_ptr<Room>> join(std::string_view key, std::string_view name,
                                      const std::shared_ptr<RoomSubscriber>& subscriber,
                                      std::optional<std::uint64_t> last_seq);
+  // Where gateways share their rooms. Before there are rooms; nullptr, and that is the default: they do not.
+  void set_cluster(RoomCluster* cluster) { cluster_ = cluster; }
+  // nullptr: this gateway's rooms are its own.
+  RoomCluster* cluster() const;
+  struct Entered {
+    std::shared_ptr<Room> room;
+    bool made = false;  // its seat, on `loop`, is still empty
+  };
+  // The room, which another gateway may own. REQUIRES: there is a cluster.
+  Result<Entered> enter(std::string_view key, std::string_view name, net::Loop& loop);
+  // nullptr: there is none here.
+  std::shared_ptr<Room> find(std::string_view key, std::string_view name);
   void close_all();
   std::size_t count();
   struct Listed {
     std::string key;
     std::string name;
     Room::Sight sight;
+    bool owned = true;  // by this gateway
   };
   // By key and name.
   std::vector<Listed> list();
@@ -56,6 +71,7 @@ class Rooms {
   void sweep(Clock::time_point now);
   bool make_place();
 
+  RoomCluster* cluster_ = nullptr;
   std::mutex mutex_;
   RoomsConfig limits_;
   RoomCounters counters_;  // outlives the rooms

@@ -24,11 +24,13 @@ NodeTable::NodeTable(Database& database, std::string node)
 
 std::string NodeTable::sql(std::string_view text) const { return with_now(text, now_); }
 
-Attempt<void> NodeTable::beat(std::chrono::milliseconds ttl) {
-  const std::array values = {as_text(node_), Value(ttl.count())};
+Attempt<void> NodeTable::beat(std::chrono::milliseconds ttl, const NodeAddress& address) {
+  const std::array values = {as_text(node_), Value(ttl.count()), as_text(address.url),
+                             as_text(address.token)};
   return no_count(database_.change(
-      sql("INSERT INTO node (id, alive_to) VALUES ($1, {now} + CAST($2 AS bigint)) "
-          "ON CONFLICT (id) DO UPDATE SET alive_to = excluded.alive_to"),
+      sql("INSERT INTO node (id, alive_to, address, token) VALUES ($1, {now} + CAST($2 AS bigint), "
+          "$3, $4) ON CONFLICT (id) DO UPDATE SET alive_to = excluded.alive_to, address = "
+          "excluded.address, token = excluded.token"),
       values));
 }
 

@@ -40,13 +40,19 @@ struct KeyShare {
   RateShare tokens;             // instead of `tokens_held`
 };
 
+// How other nodes reach this one; empty: they do not.
+struct NodeAddress {
+  std::string url;
+  std::string token;  // opens its internal routes
+};
+
 class NodeTable {
  public:
   // REQUIRES: the database, which is migrated, outlives the table.
   NodeTable(Database& database, std::string node);
 
   // This node lives for another `ttl`. What it holds is held so long.
-  Attempt<void> beat(std::chrono::milliseconds ttl);
+  Attempt<void> beat(std::chrono::milliseconds ttl, const NodeAddress& address = {});
   // This node is gone.
   Attempt<void> leave();
   // Nodes that live.

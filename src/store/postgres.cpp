@@ -206,6 +206,16 @@ Attempt<void> PostgresDatabase::connect(pg_conn* connection, Time deadline) {
 
 int PostgresDatabase::socket() const { return PQsocket(connection_.get()); }
 
+Attempt<std::vector<std::string>> PostgresDatabase::notices() {
+  if (PQconsumeInput(connection_.get()) == 0) return broken("the connection is gone");
+  std::vector<std::string> all;
+  while (PGnotify* const notice = PQnotifies(connection_.get())) {
+    all.emplace_back(notice->extra);
+    PQfreemem(notice);
+  }
+  return all;
+}
+
 PostgresDatabase::Time PostgresDatabase::deadline() const {
   return steady_clock::now() + timeout_ + kGrace;
 }

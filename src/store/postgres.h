@@ -41,6 +41,8 @@ class PostgresDatabase final : public Database {
 
   // Readable when the server has sent something without being asked, such as a notification.
   int socket() const;
+  // What NOTIFY has sent since the last call, on channels that this connection listens to.
+  Attempt<std::vector<std::string>> notices();
 
  private:
   struct Finish {

@@ -14,6 +14,7 @@ constexpr std::chrono::milliseconds kBetweenTries{5};
 constexpr std::size_t kSweepRows = 500;
 constexpr std::size_t kSweepMemories = 20;  // each with all its messages
 constexpr int kSweepSteps = 20;
+constexpr std::chrono::hours kRoomsKept{24};  // what was said in rooms that nobody has any more
 
 bool is_shared(std::string_view url) { return !url.starts_with("sqlite:"); }
 
@@ -112,6 +113,15 @@ void Sessions::submit(std::string_view key, Job job) {
   if (job.done) job.done(fault(FaultKind::busy, "too much is waiting"));
 }
 
+void Sessions::set_address(NodeAddress address) {
+  {
+    const std::lock_guard lock(address_mutex_);
+    address_ = std::move(address);
+  }
+  address_changed_ = true;
+  tick_soon();
+}
+
 void Sessions::set_tick(std::function<void(Tables*)> tick) {
   const std::lock_guard lock(tick_mutex_);
   tick_ = std::move(tick);
@@ -177,7 +187,8 @@ Attempt<Sessions::Tables*> Sessions::open(Lane& lane) {
   lane.database = std::move(*database);
   lane.tables.reset(new Tables{SessionTable(*lane.database), NodeTable(*lane.database, node_),
                                MemoryTable(*lane.database), ResponseTable(*lane.database),
-                               KeyTable(*lane.database), BudgetTable(*lane.database, node_)});
+                               KeyTable(*lane.database), BudgetTable(*lane.database, node_),
+                               RoomTable(*lane.database, node_)});
   lane.lost_file = false;
   lane.trouble.reset();
   lane.pause = std::chrono::milliseconds(0);
@@ -236,11 +247,17 @@ void Sessions::execute(Lane& lane, Job job) {
 }
 
 void Sessions::beat(Lane& lane) {
-  if (!shared_ || steady_clock::now() < lane.next_beat) return;
+  if (!shared_) return;
+  if (!address_changed_.exchange(false) && steady_clock::now() < lane.next_beat) return;
   lane.next_beat = steady_clock::now() + options_.lease_ttl / 5;
   const Attempt<Tables*> tables = open(lane);
   if (!tables) return;
-  const auto beaten = (*tables)->nodes.beat(options_.lease_ttl);
+  NodeAddress address;
+  {
+    const std::lock_guard lock(address_mutex_);
+    address = address_;
+  }
+  const auto beaten = (*tables)->nodes.beat(options_.lease_ttl, address);
   if (!beaten) after_fault(lane, beaten.error());
 }
 
@@ -270,7 +287,9 @@ void Sessions::sweep(Lane& lane) {
   if (!budgets) return after_fault(lane, budgets.error());
   if (!shared_) return;
   const auto swept = (*tables)->nodes.sweep();
-  if (!swept) after_fault(lane, swept.error());
+  if (!swept) return after_fault(lane, swept.error());
+  const auto silent = (*tables)->rooms.sweep(kRoomsKept);
+  if (!silent) after_fault(lane, silent.error());
 }
 
 void Sessions::run_tick(Lane& lane) {

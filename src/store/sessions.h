@@ -24,12 +24,13 @@
 #include "callgate/result.h"
 #include "net/loop.h"
 #include "net/task.h"
-#include "store/keys/budget_table.h"
 #include "store/database.h"
+#include "store/keys/budget_table.h"
 #include "store/keys/key_table.h"
 #include "store/memory_table.h"
 #include "store/node_table.h"
 #include "store/response_table.h"
+#include "store/rooms/room_table.h"
 #include "store/session_table.h"
 
 namespace callgate::store {
@@ -59,6 +60,7 @@ class Sessions {
     ResponseTable responses;
     KeyTable keys;
     BudgetTable budgets;
+    RoomTable rooms;
   };
   struct Health {
     bool healthy = true;
@@ -79,6 +81,9 @@ class Sessions {
   // Several gateways may use it at the same time.
   bool shared() const { return shared_; }
   const std::string& node() const { return node_; }
+  const std::string& url() const { return url_; }
+  // How other nodes reach this one, from the next sign of life on, which comes at once.
+  void set_address(NodeAddress address);
   std::chrono::milliseconds keep() const { return keep_.load(); }
   void set_keep(std::chrono::milliseconds keep) { keep_ = keep; }
   Health health() const;
@@ -137,6 +142,10 @@ class Sessions {
   std::atomic<std::uint64_t> failed_ = 0;
   std::atomic<bool> closing_ = false;
   std::chrono::steady_clock::time_point close_by_{};
+
+  std::mutex address_mutex_;
+  NodeAddress address_;
+  std::atomic<bool> address_changed_ = false;
 
   std::mutex tick_mutex_;
   std::function<void(Tables*)> tick_;
