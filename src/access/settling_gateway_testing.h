@@ -15,9 +15,10 @@ class SettlingGateway {
  public:
   SettlingGateway(const std::string& url, const std::string& name, const KeyConfig& key)
       : database_(store::open_migrated(url, {}).value()),
-        tables_{store::SessionTable(*database_), store::NodeTable(*database_, name),
-                store::MemoryTable(*database_),  store::ResponseTable(*database_),
-                store::KeyTable(*database_),     store::BudgetTable(*database_, name)},
+        tables_{store::SessionTable(*database_),   store::NodeTable(*database_, name),
+                store::MemoryTable(*database_),    store::ResponseTable(*database_),
+                store::KeyTable(*database_),       store::BudgetTable(*database_, name),
+                store::RoomTable(*database_, name)},
         sessions_("sqlite::memory:", name, {}),  // it never settles by itself
         limits_(sessions_),
         key_(std::make_shared<KeyState>(key)) {

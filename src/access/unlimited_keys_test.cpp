@@ -12,9 +12,10 @@ TEST(SharedLimits, leave_keys_alone_that_have_none) {
   const store::ScratchFolder scratch;
   const auto database = store::open_migrated(scratch.url(), {}).value();
   store::Sessions::Tables tables{
-      store::SessionTable(*database), store::NodeTable(*database, "a"),
-      store::MemoryTable(*database),  store::ResponseTable(*database),
-      store::KeyTable(*database),     store::BudgetTable(*database, "a")};
+      store::SessionTable(*database),  store::NodeTable(*database, "a"),
+      store::MemoryTable(*database),   store::ResponseTable(*database),
+      store::KeyTable(*database),      store::BudgetTable(*database, "a"),
+      store::RoomTable(*database, "a")};
   ASSERT_TRUE(tables.nodes.beat(std::chrono::milliseconds(60'000)));
   store::Sessions sessions("sqlite::memory:", "a", {});
   SharedLimits limits(sessions);

@@ -135,9 +135,9 @@ TEST_F(RoomTurnTest, shows_the_plan_that_the_model_keeps) {
   server_.then({.pieces = {std::string(kHello), std::string(kStop)}});
   auto asked = work(gateway);
   const std::vector<std::string> all{"*"};
-  asked->choice.tools =
+  asked->choice->tools =
       loop_tools(*gateway.world().tools->catalogue(), asked->job.snapshot->config, all);
-  asked->choice.options.show_tool_calls = true;  // as rooms ask for
+  asked->choice->options.show_tool_calls = true;  // as rooms ask for
   EXPECT_EQ(room_->post(RoomAsk("msg_1", {"\"hi\""}, std::move(asked))), Room::Place::first);
   gateway.run(play_room(gateway.gateway().desk().turn_host(), room_));
   std::string said;

@@ -17,8 +17,8 @@
 namespace callgate::server {
 namespace {
 
-constexpr std::string_view kPrefix = "/v1/relay/rooms/";
-constexpr std::size_t kWriteBytes = std::size_t{64} << 10;  // taken from the room at a time
+constexpr std::string_view kRelayPath = "/v1/relay/rooms/";
+constexpr std::size_t kRelayedBytes = std::size_t{64} << 10;  // taken from the room at a time
 constexpr net::Millis kSignOfLife{1'000};
 constexpr std::size_t kLongestSaid = std::size_t{16} << 20;
 constexpr std::size_t kLongestList = std::size_t{16} << 20;
@@ -44,7 +44,7 @@ struct RelayAsk {
 
 std::optional<RelayAsk> read_relay(const net::RequestHead& head) {
   RelayAsk relay;
-  relay.room = percent_decoded(head.path.substr(kPrefix.size()));
+  relay.room = percent_decoded(head.path.substr(kRelayPath.size()));
   if (!is_room_name(relay.room)) return std::nullopt;
   for (const UrlParameter& parameter : read_url_query(head.query)) {
     const std::string& value = parameter.value;
@@ -105,7 +105,7 @@ class Relay {
     ask_.exchange.start(200, headers);
     std::string out = "{\"type\":\"resumed\"}\n";
     for (;;) {
-      const Room::Mail mail = room_->take(*subscriber_, kWriteBytes);
+      const Room::Mail mail = room_->take(*subscriber_, kRelayedBytes);
       for (const RoomFramePtr& frame : mail.frames) append_line(out, frame->json());
       if (mail.state != RoomSubscriber::State::open) break;
       if (!out.empty()) {

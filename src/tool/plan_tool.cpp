@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMaxSteps = 100;
 constexpr std::size_t kMaxStep = 500;  // bytes
 
-constexpr std::string_view kParameters =
+constexpr std::string_view kPlanParameters =
     R"({"type":"object","properties":{"steps":{"type":"array","items":{"type":"object","properties":{"step":{"type":"string"},"state":{"type":"string","enum":["pending","in_progress","done","dropped"]}},"required":["step","state"]}}},"required":["steps"],"additionalProperties":false})";
 
 tl::unexpected<Error> wrong(std::string message) {
@@ -109,7 +109,7 @@ std::shared_ptr<Tool> make_plan_tool(net::Loop& loop, const ToolConfig& config) 
         "Keeps the plan of a task with several steps, for you and for those who watch. Give the "
         "whole list each time, with the state of each step.";
   }
-  if (spec.parameters.empty()) spec.parameters.text = kParameters;
+  if (spec.parameters.empty()) spec.parameters.text = kPlanParameters;
   return std::make_shared<PlanTool>(loop, std::move(spec), config.limits);
 }
 

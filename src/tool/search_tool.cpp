@@ -17,7 +17,7 @@ constexpr std::size_t kMaxTitle = 300;  // bytes, as the next two
 constexpr std::size_t kMaxAddress = 2000;
 constexpr std::size_t kMaxSnippet = 1000;
 
-constexpr std::string_view kParameters =
+constexpr std::string_view kSearchParameters =
     R"({"type":"object","properties":{"query":{"type":"string","description":"the words to search for"},"count":{"type":"integer","description":"how many results"}},"required":["query"],"additionalProperties":false})";
 
 // The value of a member; of several with that name, the last. Empty: there is none.
@@ -153,7 +153,7 @@ Result<std::shared_ptr<Tool>> make_search_tool(net::Loop& loop, const ToolConfig
   if (spec.description.empty()) {
     spec.description = "Searches the web. Gives titles, addresses and what the pages say.";
   }
-  if (spec.parameters.empty()) spec.parameters.text = kParameters;
+  if (spec.parameters.empty()) spec.parameters.text = kSearchParameters;
   return std::shared_ptr<Tool>(
       std::make_shared<SearchTool>(loop, std::move(spec), config.limits, own, std::move(*made)));
 }
