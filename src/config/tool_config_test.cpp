@@ -175,7 +175,7 @@ TEST(ToolSet, has_hooks_with_all_that_they_need) {
   EXPECT_EQ(told->hooks.at(0).told, (std::vector{HookMoment::approval, HookMoment::loop_start,
                                                  HookMoment::round, HookMoment::loop_end}));
   config.hooks[0].when = {"later"};
-  EXPECT_NE(to_tool_set(config).error().message.find("loop_start, round or loop_end"),
+  EXPECT_NE(to_tool_set(config).error().message.find("round, loop_end, prompt or answer"),
             std::string::npos);
   config.hooks[0].when = {"before"};
   config.hooks[0].on_failure = "deny";

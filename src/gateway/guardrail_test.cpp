@@ -62,6 +62,7 @@ class GuardrailTest : public testing::Test {
   }
 
   net::Loop loop_;
+  net::Signal never_{loop_};  // outlives the servers, which may wait for it
   FakeServer server_{loop_};
   FakeServer hook_{loop_};
 };
@@ -146,7 +147,6 @@ TEST_F(GuardrailTest, holds_a_sentence_until_it_is_judged) {
 TEST_F(GuardrailTest, ends_a_denied_answer_as_filtered_and_stops_the_model) {
   TestGateway gateway(loop_, config("answer"));
   for (const bool in_loop : {false, true}) {
-    net::Signal never(loop_);
     hook_.then(kAllow);
     hook_.then(deny());
     server_.then({.pieces = {text("Hello there, friend. "), text("The secret is 12345. "),
@@ -235,12 +235,10 @@ TEST_F(GuardrailTest, passes_nothing_when_a_check_cannot_be_made) {
 
 TEST_F(GuardrailTest, passes_what_could_not_be_checked_where_the_owner_says_so) {
   TestGateway gateway(loop_, config("answer", "on_failure = \"allow\"\ntimeout = \"50ms\"\n"));
-  net::Signal never(loop_);
-  hook_.then({.pieces = {"x"}, .before = &never});
+  hook_.then({.pieces = {"x"}, .before = &never_});
   says({text("All is well here.")});
   EXPECT_THAT(gateway.ask(question(true)).body,
               AllOf(HasSubstr("All is well here."), HasSubstr("\"stop\"")));
-  never.notify();
 }
 
 TEST_F(GuardrailTest, leaves_keys_and_models_alone_that_it_does_not_name) {

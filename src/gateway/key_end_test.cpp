@@ -41,8 +41,7 @@ class KeyEndTest : public testing::Test {
     TestGateway gateway(loop_, made);
     EXPECT_TRUE(gateway.gateway().apply(std::make_shared<Snapshot>(
         made, Access({}, nullptr, {.book = &book_, .required = true}), gateway.world().catalogue)));
-    net::Signal never(loop_);
-    server_.then({.pieces = {text("Hello."), text("Too late.")}, .after_first = &never});
+    server_.then({.pieces = {text("Hello."), text("Too late.")}, .after_first = &never_});
     std::string rest;
     HeaderPairs all{{"authorization", "Bearer cg-1"}};
     all.insert(all.end(), headers.begin(), headers.end());
@@ -61,12 +60,12 @@ class KeyEndTest : public testing::Test {
       const auto more = co_await exchange.read_all(1 << 20);
       if (more) got = *more;
     }(*this, gateway, all, path, body, rest));
-    never.notify();
     EXPECT_EQ(gateway.log().rows().back().outcome.error_code, "unauthenticated");
     return rest;
   }
 
   net::Loop loop_;
+  net::Signal never_{loop_};  // outlives the server, which may wait for it
   FakeServer server_{loop_};
   store::ScratchFolder scratch_;
   std::unique_ptr<store::Database> database_ = store::open_migrated(scratch_.url(), {}).value();

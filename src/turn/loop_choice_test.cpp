@@ -56,7 +56,8 @@ TEST_F(LoopChoiceTest, bounds_the_time_of_each_tool) {
   config_.loop.tool_timeout = Milliseconds(5'000);
   const auto times = [this] {
     std::vector<loop::Millis> all;
-    for (const loop::Tool& tool : choose("")->tools) all.push_back(tool.timeout);
+    const auto choice = choose("");
+    for (const loop::Tool& tool : choice->tools) all.push_back(tool.timeout);
     return all;
   };
   EXPECT_THAT(times(), testing::Each(5'000u)) << "neither has a time of its own";
