@@ -10,6 +10,9 @@ install=$(head -1 <<< "$block")
 rm -rf "$root/src" && mkdir "$root/src"
 git ls-files -z | xargs -0 cp --parents -t "$root/src"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
+# Authorities that this machine trusts beside Debian's, such as a proxy's.
+mkdir -p "$root/usr/local/share/ca-certificates"
+find /usr/local/share/ca-certificates -name '*.crt' -exec cp -t "$root/usr/local/share/ca-certificates" {} +
 inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive bash -c "cd /src && $1"; }
 
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"

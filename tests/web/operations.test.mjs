@@ -1,9 +1,11 @@
 // Operations: upstreams that are left out, latency, sessions. The demo that a first visitor starts, and the page of a build without npm.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { chat, open_browser, open_page, start_logged } from './browser.mjs';
 import { file_scope, make_folder, one_upstream, Program, start_mock } from './harness.mjs';
 
@@ -57,17 +59,30 @@ test('the demo button runs turns and opens one of them', async (t) => {
   await page.locator('.virtual-seen .step').first().waitFor();
 });
 
-test('a build without npm has a plain page that says how to add the inspector', async (t) => {
+// The page as a machine without npm builds it, with packages of that registry.
+async function build_page(t, registry) {
   const folder = make_folder(t);
   const find = (command) => execFileSync('bash', ['-c', command]).toString().trim();
-  for (const name of ['bash', 'env', 'dirname', 'realpath', 'mkdir', 'flock']) symlinkSync(find(`command -v ${name}`), join(folder, name));
-  symlinkSync(find("python3 -c 'import sys; print(sys.executable)'"), join(folder, 'python3'));  // not a wrapper around it
+  for (const name of ['bash', 'env', 'dirname', 'realpath', 'mkdir', 'flock', 'cat', 'sha256sum', 'cut', 'rm', 'cp']) symlinkSync(find(`command -v ${name}`), join(folder, name));
+  symlinkSync(find("python3 -c 'import sys; print(sys.executable)'"), join(folder, 'python3')); // not a wrapper around it
   const out = join(folder, 'page.inc');
-  execFileSync(join(process.env.WEB_SOURCE, 'tools/build_web.sh'), [out], { env: { PATH: folder }, stdio: 'ignore' });
-  const bytes = [...readFileSync(out, 'utf8').matchAll(/'\\x([0-9a-f]{2})'/g)].map(([, hex]) => parseInt(hex, 16));
-  const packed = Buffer.from(bytes).toString('utf8');
-  assert.equal(packed, readFileSync(join(process.env.WEB_SOURCE, 'web/plain.html'), 'utf8'));
+  await promisify(execFile)(join(process.env.WEB_SOURCE, 'tools/build_web.sh'), [out], { env: { PATH: folder, CALLGATE_WEB_ROOM: join(folder, 'room'), npm_config_registry: registry } });
+  return Buffer.from([...readFileSync(out, 'utf8').matchAll(/'\\x([0-9a-f]{2})'/g)].map(([, hex]) => parseInt(hex, 16))).toString('utf8');
+}
+
+test('a build that cannot fetch its packages, or gets others, has a plain page that says so', async (t) => {
+  const plain = readFileSync(join(process.env.WEB_SOURCE, 'web/plain.html'), 'utf8');
+  assert.equal(await build_page(t, 'http://127.0.0.1:1'), plain);
+  const asked = [];
+  const registry = createServer((request, response) => {
+    asked.push(request.url);
+    response.end('not the package that the lock file names');
+  });
+  await new Promise((resolve) => registry.listen(0, '127.0.0.1', resolve));
+  t.after(() => registry.close());
+  assert.equal(await build_page(t, `http://127.0.0.1:${registry.address().port}`), plain);
+  assert.ok(asked.some((path) => /^\/preact\/-\/preact-[0-9.]+\.tgz$/.test(path)), asked.join(' '));
   const page = await open_page(t, `file://${process.env.WEB_SOURCE}`, { path: '/web/plain.html' });
-  assert.ok(await page.getByText('apt-get install nodejs npm').isVisible());
+  assert.ok(await page.getByText('could not be fetched').isVisible());
   assert.equal(await page.locator('script').count(), 0);
 });
