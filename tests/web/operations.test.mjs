@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { chat, open_browser, open_page, start_logged } from './browser.mjs';
-import { file_scope, make_folder, one_upstream, Program, start_mock } from './harness.mjs';
+import { file_scope, make_folder, one_upstream, Program, sleep, start_mock } from './harness.mjs';
 
 const scope = file_scope();
 before(() => open_browser(scope));
@@ -49,6 +49,60 @@ test('the latency of turns is a chart that can be read aloud, and a gateway with
   assert.ok(await chart.isVisible());
   await page.getByRole('tab', { name: 'Sessions' }).click();
   await page.getByText('No sessions').waitFor();
+  await page.getByText('No conversations').waitFor();
+});
+
+test('usage is charted by time, and ranked by model, upstream and key', async (t) => {
+  const mock = await start_mock(t, script);
+  const gateway = await start_logged(t, one_upstream(mock.v1, { models: ['m', 'other'] }));
+  for (let i = 0; i < 3; ++i) await (await chat(gateway, {})).text();
+  await (await chat(gateway, { model: 'other' })).text();
+  const page = await open_page(t, gateway.url, { path: '/#/operations' });
+  const chart = page.getByRole('img', { name: /^Requests: 4;/ });
+  await chart.waitFor();
+  assert.deepEqual(await chart.locator('.axis-y span').allInnerTexts(), ['5', '2.5', '0']);
+  await page.getByLabel('By').selectOption('model');
+  await page.getByRole('img', { name: /^Requests: 4; m 3; other 1/ }).waitFor();
+  for (const group of ['upstream', 'key', 'tool', 'day']) {
+    await page.getByLabel('By').selectOption(group);
+    await sleep(200);
+    assert.equal(await page.getByRole('alert').count(), 0, group);
+  }
+});
+
+test('a smoke run from the page shows the verdict of every rule', async (t) => {
+  const mock = await start_mock(t, 'rule x\n  when user contains "Paris"\n  call get_weather {"city": "Paris"}\n');
+  const broken = await start_mock(t, "rule x\n  text \"<tool_call>{'name': 'get_weather'}</tool_call>\"\n");
+  const gateway = await start_logged(t, {
+    upstream: [
+      { name: 'well', url: mock.v1 },
+      { name: 'ill', url: broken.v1 },
+    ],
+    model: [
+      { name: 'good', upstream: 'well' },
+      { name: 'bad', upstream: 'ill' },
+    ],
+  });
+  const page = await open_page(t, gateway.url, { path: '/#/operations' });
+  await page.getByRole('tab', { name: 'Smoke' }).click();
+  const rules = page.getByRole('region', { name: 'Rules' });
+  const verdict = (name) => rules.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) }).innerText();
+  for (const protocol of ['chat', 'responses', 'messages', 'gemini', 'ollama']) {
+    await page.getByLabel('Model').selectOption('good');
+    await page.getByLabel('Protocol').selectOption(protocol);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('status').getByText(/rules passed, 0 failed/).waitFor();
+    assert.match(await verdict('call_made'), /pass/, protocol);
+  }
+  await page.getByLabel('Model').selectOption('bad');
+  await page.getByLabel('Protocol').selectOption('chat');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText(/rules? failed/).waitFor();
+  assert.match(await verdict('call_made'), /FAIL/);
+  assert.match(await verdict('no_markup'), /FAIL/);
+  // The turn that was asked can be opened.
+  await page.getByRole('link', { name: 'Open the turn' }).click();
+  await page.waitForURL(/#\/turn\//);
 });
 
 test('the demo button runs turns and opens one of them', async (t) => {
