@@ -16,10 +16,10 @@ interface ChartProps {
   bad?: boolean;
 }
 
-// The least of 1, 2, 5, 10, 20 ... that is not below `value`.
+// The end of an axis: the least round number that is not below `value` and whose half is round as well.
 export function round_up(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 4, 6, 8, 10].map((step) => step * power).find((step) => step >= value)!;
 }
 
 const said = (slots: Slot[], format: ChartProps['format']) =>
@@ -29,10 +29,10 @@ const said = (slots: Slot[], format: ChartProps['format']) =>
     .join('; ');
 
 // At most six names fit below the bars.
-const named = (index: number, all: number) => all <= 6 || index % Math.ceil(all / 6) === 0;
+const named = (index: number, all: number) => all <= 6 || (index % Math.ceil(all / 6) === 0 && index <= all - Math.ceil(all / 8));
 
 export function Columns({ title, note, slots, format, bad }: ChartProps) {
-  const top = round_up(Math.max(1, ...slots.map((slot) => slot.high ?? slot.value)));
+  const top = round_up(Math.max(...slots.map((slot) => slot.high ?? slot.value)) || 1);
   const share = (value: number) => `${(100 * value) / top}%`;
   return (
     <figure class="chart" role="img" aria-label={`${title}: ${note}; ${said(slots, format)}`}>
@@ -42,7 +42,7 @@ export function Columns({ title, note, slots, format, bad }: ChartProps) {
       <div class="plot" aria-hidden="true">
         <div class="axis-y">
           {[top, top / 2, 0].map((value) => (
-            <span key={value}>{top === 1 && value === 0.5 ? '' : format(value)}</span>
+            <span key={value}>{value === 0.5 ? '' : format(value)}</span>
           ))}
         </div>
         <div class="bars">

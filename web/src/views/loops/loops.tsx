@@ -75,11 +75,12 @@ function LoopCard({ loop, refresh }: { loop: Loop; refresh: () => Promise<void> 
           {plural(loop.rounds, 'round')}, {plural(loop.calls, 'call')}, for {duration(Date.now() - loop.started_at)}
         </span>
         {loop.key && <Badge>{visible(loop.key)}</Badge>}
-        <span class="space" />
-        <a href={link('turn', loop.request)}>Open turn</a>
-        <Button kind="danger" onClick={() => act({ action: 'cancel' })}>
-          Cancel
-        </Button>
+        <span class="actions">
+          <a href={link('turn', loop.request)}>Open turn</a>
+          <Button kind="danger" onClick={() => act({ action: 'cancel' })}>
+            Cancel
+          </Button>
+        </span>
       </div>
       {loop.approvals.map((approval) => (
         <Waiting key={approval.run} loop={loop} approval={approval} act={act} />
@@ -117,7 +118,7 @@ export function Loops() {
   return (
     <section class="view loops" aria-labelledby="loops-title">
       <div class="bar">
-        <h1 id="loops-title">Loops, rooms and tools</h1>
+        <h1 id="loops-title">Loops and rooms</h1>
         <span role="status">{waiting > 0 && <Badge tone="warn">{plural(waiting, 'call')} waiting for approval</Badge>}</span>
       </div>
       <Problem text={fault} />

@@ -69,6 +69,7 @@ export function Room() {
         {state !== 'out' && <Badge tone={state === 'in' ? 'good' : 'info'}>{state === 'in' ? 'joined' : 'joining'}</Badge>}
       </form>
       <ol class="talk" aria-live="polite" aria-label="What was said" tabIndex={0}>
+        {lines.length === 0 && <li class="faint">{state === 'in' ? 'Nothing was said yet.' : 'Join to hear what is said.'}</li>}
         {lines.map((line, i) => (
           <li key={i} class={line.who}>
             <span class="who">{visible(line.who)}</span>

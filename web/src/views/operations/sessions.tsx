@@ -44,17 +44,19 @@ function Head({ titles }: { titles: string[] }) {
 function Sessions({ rows, open }: { rows: Session[]; open: (id: string) => void }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Sessions">
-      <table>
+      <table class="stack">
         <Head titles={['Session', 'Model', 'Upstream', 'Key', 'Turns', 'Last used', '']} />
         <tbody>
           {rows.map((row) => (
             <tr key={row.id}>
               <th scope="row">{visible(row.name ?? row.id)}</th>
-              <td>{visible(row.model)}</td>
-              <td>{visible(row.upstream)}</td>
-              <td>{visible(row.key ?? '')}</td>
-              <td class="number">{row.turns}</td>
-              <td>{day(row.last_used_at)}</td>
+              <td data-title="Model">{visible(row.model)}</td>
+              <td data-title="Upstream">{visible(row.upstream)}</td>
+              <td data-title="Key">{visible(row.key ?? '')}</td>
+              <td class="number" data-title="Turns">
+                {row.turns}
+              </td>
+              <td data-title="Last used">{day(row.last_used_at)}</td>
               <td>
                 <Button onClick={() => open(row.id)}>Last turn</Button>
               </td>
@@ -69,15 +71,15 @@ function Sessions({ rows, open }: { rows: Session[]; open: (id: string) => void 
 function Conversations({ rows, open }: { rows: Conversation[]; open: (row: Conversation) => void }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Conversations">
-      <table>
+      <table class="stack">
         <Head titles={['Conversation', 'Key', 'Size', 'Last used', '']} />
         <tbody>
           {rows.map((row) => (
             <tr key={`${row.key} ${row.id}`}>
               <th scope="row">{visible(row.id)}</th>
-              <td>{visible(row.key ?? '')}</td>
-              <td class="number">{bytes_text(row.bytes)}</td>
-              <td>{day(row.last_used_at)}</td>
+              <td data-title="Key">{visible(row.key ?? '')}</td>
+              <td class="number" data-title="Size">{bytes_text(row.bytes)}</td>
+              <td data-title="Last used">{day(row.last_used_at)}</td>
               <td>
                 <Button onClick={() => open(row)}>Show</Button>
               </td>

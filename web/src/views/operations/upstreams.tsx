@@ -50,7 +50,7 @@ export function UpstreamsView() {
         {plural(rows.length, 'upstream')}, {out === 0 ? 'none is left out' : `${out} left out of ${out === 1 ? 'its' : 'their'} pools`}
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Upstreams">
-        <table class="wide-last">
+        <table class="wide-last stack">
           <thead>
             <tr>
               {['Upstream', 'State', 'In flight', 'Queued', 'Requests', 'Failures', 'First token', 'Why'].map((title, index) => (
@@ -69,11 +69,13 @@ export function UpstreamsView() {
                 <td>
                   <Badge tone={tone(row)}>{row.state}</Badge>
                 </td>
-                <td class="number">{row.in_flight}</td>
-                <td class="number">{row.queued}</td>
-                <td class="number">{count(row.requests)}</td>
-                <td class="number">{count(row.failures)}</td>
-                <td class="number">{duration(row.first_token_ms)}</td>
+                <td class="number" data-title="In flight">{row.in_flight}</td>
+                <td class="number" data-title="Queued">{row.queued}</td>
+                <td class="number" data-title="Requests">{count(row.requests)}</td>
+                <td class="number" data-title="Failures">{count(row.failures)}</td>
+                <td class="number" data-title="First token">
+                  {duration(row.first_token_ms)}
+                </td>
                 <td>
                   {row.reason ? visible(row.reason) : ''}
                   {row.trouble ? ` Tried again in ${duration(row.next_try_ms)}.` : ''}
