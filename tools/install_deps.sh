@@ -7,7 +7,7 @@ build=(g++ cmake ninja-build ccache python3 pkg-config
   libexpected-dev libsqlite3-dev libpq-dev libzstd-dev libbrotli-dev libicu-dev libvalijson-dev ca-certificates)
 tests=(clang lld libclang-rt-14-dev llvm libgtest-dev libgmock-dev libbenchmark-dev nginx-light nodejs npm openssl curl
   postgresql valgrind chromium)
-package=(dpkg-dev nodejs npm git debootstrap lintian)
+package=(dpkg-dev nodejs npm git debootstrap lintian buildah)
 
 wanted=()
 for group in "$@"; do
