@@ -26,7 +26,7 @@ test('a tool is listed with its schema, and runs as a test', async (t) => {
   const mock = await start_mock(t, script);
   const gateway = await start_logged(t, one_upstream(mock.v1, { tool: [echo, { ...echo, name: 'gone', command: ['/bin/false'] }] }));
   const page = await open_page(t, gateway.url, { path: '/#/loops' });
-  const tool = page.locator('.tool', { hasText: 'Repeats what it is given.' }).first();
+  const tool = page.locator('.tool-card', { hasText: 'Repeats what it is given.' }).first();
   await tool.locator('summary').first().click();
   await tool.getByText('required').waitFor();
   await tool.getByLabel('Arguments for echo').fill('{"word": "<b>tea</b>"}');
@@ -40,7 +40,7 @@ test('a tool is listed with its schema, and runs as a test', async (t) => {
   await tool.getByRole('button', { name: 'Run as a test' }).click();
   await tool.getByRole('alert').getByText('JSON').waitFor();
   // A failure is a result, too.
-  const gone = page.locator('.tool', { hasText: 'gone' });
+  const gone = page.locator('.tool-card', { hasText: 'gone' });
   await gone.locator('summary').first().click();
   await gone.getByRole('button', { name: 'Run as a test' }).click();
   await gone.getByRole('status').getByText('error').waitFor();
@@ -89,7 +89,7 @@ test('names and arguments of strangers are text in every view', async (t) => {
   const approval = page.getByRole('group', { name: 'danger waits for approval' });
   await approval.waitFor();
   assert.ok((await approval.innerText()).includes('⟨202e⟩gnp␛[31m'));
-  await page.locator('.tool summary').first().click();
+  await page.locator('.tool-card summary').first().click();
   // Denied with a reason, by keyboard alone.
   await approval.getByLabel('Reason for denial').focus();
   await page.keyboard.type('Not this one.');

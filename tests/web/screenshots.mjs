@@ -115,7 +115,7 @@ try {
       await sleep(500);
       await shot('playground');
       await open('loops');
-      await page.locator('.tool summary').first().click();
+      await page.locator('.tool-card summary').first().click();
       await page.getByLabel('Model', { exact: true }).fill('demo-text');
       await page.getByRole('button', { name: 'Join' }).click();
       await page.getByText('joined').waitFor();
@@ -143,5 +143,5 @@ try {
   }
 } finally {
   await browser.close();
-  gateway.kill();
+  gateway.kill('SIGKILL'); // a loop waits for approval
 }

@@ -81,7 +81,7 @@ function ToolCard({ tool }: { tool: Tool }) {
   const [open, set_open] = useState(false);
   return (
     <li>
-      <details class="tool" onToggle={(event) => set_open(event.currentTarget.open)}>
+      <details class="tool-card" onToggle={(event) => set_open(event.currentTarget.open)}>
         <summary>
           <strong class="mono">{visible(tool.name)}</strong> <Badge tone={tone(tool.state)}>{tool.state}</Badge>{' '}
           <Badge>{tool.source === tool.name || !tool.source ? tool.kind : `${tool.kind} ${visible(tool.source)}`}</Badge> <span class="faint">{visible(tool.description)}</span>

@@ -77,8 +77,8 @@ export function UpstreamsView() {
                   {duration(row.first_token_ms)}
                 </td>
                 <td>
-                  {row.reason ? visible(row.reason) : ''}
-                  {row.trouble ? ` Tried again in ${duration(row.next_try_ms)}.` : ''}
+                  {row.reason ? `${visible(row.reason)}.` : ''}
+                  {row.trouble ? (row.next_try_ms ? ` Tried again in ${duration(row.next_try_ms)}.` : ' Tried again with the next request.') : ''}
                   {row.limited_for_ms ? ` Limited for ${duration(row.limited_for_ms)}.` : ''}
                 </td>
               </tr>
