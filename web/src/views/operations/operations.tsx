@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Panel, Problem, Tabs } from '../../components/basics';
 import { ask } from '../../lib/api';
+import { visible_lines } from '../../lib/bytes';
 import { LogView } from './log';
 import { SessionsView } from './sessions';
 import { SmokeView } from './smoke';
@@ -22,7 +23,7 @@ function ConfigView() {
       <Problem text={fault} />
       <p class="faint">The configuration in force, secrets masked.</p>
       <pre class="text config" tabIndex={0} aria-label="Configuration">
-        {text}
+        {visible_lines(text)}
       </pre>
     </>
   );
