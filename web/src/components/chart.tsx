@@ -24,6 +24,7 @@ export function round_up(value: number): number {
 
 const said = (slots: Slot[], format: ChartProps['format']) =>
   slots
+    .filter((slot) => slot.value > 0)
     .slice(0, 24)
     .map((slot) => `${slot.name} ${format(slot.value)}${slot.high === undefined ? '' : `, 95 % within ${format(slot.high)}`}`)
     .join('; ');
