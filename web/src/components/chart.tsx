@@ -67,7 +67,7 @@ export function Columns({ title, note, slots, format, bad }: ChartProps) {
 const most = 8; // rows of a ranking
 
 export function Ranking({ title, note, slots, format, bad }: ChartProps) {
-  const ranked = [...slots].sort((a, b) => (b.high ?? b.value) - (a.high ?? a.value));
+  const ranked = slots.filter((slot) => slot.value > 0).sort((a, b) => (b.high ?? b.value) - (a.high ?? a.value));
   const top = Math.max(1e-9, ...ranked.map((slot) => slot.high ?? slot.value));
   return (
     <figure class="chart" role="img" aria-label={`${title}: ${note}; ${said(ranked, format)}`}>
@@ -85,6 +85,7 @@ export function Ranking({ title, note, slots, format, bad }: ChartProps) {
             <span class="rank-value">{format(slot.high ?? slot.value)}</span>
           </li>
         ))}
+        {ranked.length === 0 && <li class="faint">none</li>}
         {ranked.length > most && <li class="faint">and {ranked.length - most} more, in the table</li>}
       </ol>
     </figure>
