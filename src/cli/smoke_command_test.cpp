@@ -217,7 +217,7 @@ TEST_F(SmokeCommandTest, leaves_an_answer_and_asks_again) {
 
 TEST(SmokeRun, reports_a_stream_that_breaks_off) {
   CannedServer server({broken(kBegin)});
-  const Result<SmokeRun> run = run_smoke({.url = server.url(), .model = "m"});
+  const Result<SmokeRun> run = run_smoke({.url = server.url(), .question = {.model = "m"}});
   ASSERT_TRUE(run) << run.error().message;
   ASSERT_EQ(run->answers.size(), 1u);
   const SmokeAnswer& answer = run->answers[0];
