@@ -26,7 +26,7 @@ define build_preset
 	@mkdir -p $(BUILD)
 	@cmake --preset $(1) > $(BUILD)/$(1).configure.log 2>&1 || { cat $(BUILD)/$(1).configure.log; exit 1; }
 	@echo "building $(1) on $(JOBS) cores"
-	@CALLGATE_INSTALL_WEB=1 cmake --build --preset $(1) -j $(JOBS)
+	@cmake --build --preset $(1) -j $(JOBS)
 endef
 
 .PHONY: build

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # build_web.sh OUT: bundles the inspector of web/ and writes it to OUT, a list of C++ values. Packages are kept in build/web and
-# installed again only when web/package-lock.json changes. Without npm, or without its packages, OUT has a plain page that says
-# how to add the inspector. CALLGATE_INSTALL_WEB=1 installs a missing npm first, as `make run` wants it.
+# installed again only when web/package-lock.json changes. npm is not needed. Where the packages cannot be had, OUT has a plain page
+# that says how to add the inspector. CALLGATE_WEB_ROOM is another place for the packages.
 set -euo pipefail
 [ $# -eq 1 ] || { echo "usage: build_web.sh OUT" >&2; exit 2; }
 out=$(realpath -m -- "$1")
 cd "$(dirname "$0")/.."
-room=$PWD/build/web
+room=${CALLGATE_WEB_ROOM:-$PWD/build/web}
 mkdir -p "$room" "$(dirname "$out")"
 exec 9> "$room/lock"
 flock 9  # builds of several presets share the packages
@@ -17,11 +17,7 @@ plain() {
   exit 0
 }
 
-if ! command -v npm > /dev/null && [ "${CALLGATE_INSTALL_WEB:-}" = 1 ]; then
-  tools/install_deps.sh web > "$room/deps.log" 2>&1 || plain "npm could not be installed, see $room/deps.log"
-fi
-command -v npm > /dev/null || plain "npm is missing"
-tools/install_packages.sh web "$room" > "$room/install.log" 2>&1 || plain "its packages could not be installed, see $room/install.log"
+tools/install_packages.sh web "$room" > "$room/install.log" 2>&1 || plain "its packages could not be fetched, see $room/install.log"
 bundler=$(find "$room/node_modules/@esbuild" -path '*/bin/esbuild' -type f | head -1)
 [ -n "$bundler" ] || plain "there is no esbuild for this machine"
 

@@ -1,23 +1,21 @@
 #!/usr/bin/env bash
-# Installs missing Debian packages: install_deps.sh build [web] [test] [package]. Quiet and fast when nothing is missing.
+# Installs missing Debian packages: install_deps.sh build [test] [package]. Quiet and fast when nothing is missing.
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache python3 pkg-config
   libssl-dev zlib1g-dev node-llhttp libtomlplusplus-dev libcli11-dev
   libexpected-dev libsqlite3-dev libpq-dev libzstd-dev libbrotli-dev libicu-dev libvalijson-dev ca-certificates)
-web=(nodejs npm)
 tests=(clang lld libclang-rt-14-dev llvm libgtest-dev libgmock-dev libbenchmark-dev nginx-light nodejs npm openssl curl
   postgresql valgrind chromium)
-package=(dpkg-dev nodejs npm git debootstrap lintian)
+package=(dpkg-dev nodejs npm git debootstrap lintian buildah)
 
 wanted=()
 for group in "$@"; do
   case "$group" in
     build) wanted+=("${build[@]}") ;;
-    web) wanted+=("${web[@]}") ;;
     test) wanted+=("${tests[@]}") ;;
     package) wanted+=("${package[@]}") ;;
-    *) echo "install_deps.sh: unknown group '$group', expected build, web, test or package" >&2; exit 2 ;;
+    *) echo "install_deps.sh: unknown group '$group', expected build, test or package" >&2; exit 2 ;;
   esac
 done
 

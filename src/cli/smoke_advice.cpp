@@ -8,7 +8,7 @@
 #include "callgate/dialect.h"
 #include "callgate/pipeline.h"
 #include "chat/event_log.h"
-#include "cli/smoke_request.h"
+#include "contract/smoke_request.h"
 #include "dialect/models.h"
 #include "dialect/render/render.h"
 #include "replay/call_distance.h"
@@ -81,7 +81,8 @@ EventLog said_by(std::string_view bytes, std::string_view model, std::string_vie
 
 EventLog read_as(const Dialect& dialect, const EventLog& said) {
   EventLog read;
-  const auto parser = dialect.make({.tools = {&smoke_tool(), 1}, .commit = dialect.commit});
+  const auto parser =
+      dialect.make({.tools = {&contract::smoke_tool(), 1}, .commit = dialect.commit});
   for (const LoggedEvent& event : said.events()) {
     if (event.kind == LoggedEvent::Kind::text) parser->push(event.text, Channel::text, read);
     if (event.kind == LoggedEvent::Kind::reasoning) {
@@ -135,7 +136,7 @@ std::vector<std::string_view> recognise_calls(std::string_view bytes, std::strin
     const EventLog read = read_as(*dialect, said);
     const std::vector<LoggedCall> calls = read.calls();
     const auto call = std::find_if(calls.begin(), calls.end(), [](const LoggedCall& made) {
-      return made.name == smoke_tool().name && made.outcome == CallOutcome::complete;
+      return made.name == contract::smoke_tool().name && made.outcome == CallOutcome::complete;
     });
     if (call == calls.end()) continue;
     // What was written counts more than the model's name: another server's parser reads nothing but its own format. Of

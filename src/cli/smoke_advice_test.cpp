@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "callgate/dialect.h"
-#include "cli/smoke_request.h"
+#include "contract/smoke_request.h"
 #include "dialect/render/render.h"
 #include "json/writer.h"
 
@@ -32,8 +32,10 @@ std::string stream_of(std::string_view text) {
 }
 
 std::string call_in(std::string_view dialect) {
-  const CallRecord call{
-      .id = "call_1", .name = smoke_tool().name, .arguments = R"({"city":"Paris"})", .extra = {}};
+  const CallRecord call{.id = "call_1",
+                        .name = contract::smoke_tool().name,
+                        .arguments = R"({"city":"Paris"})",
+                        .extra = {}};
   std::string text;
   EXPECT_TRUE(dialect::render_calls(dialect, {&call, 1}, text)) << dialect;
   return text;

@@ -88,7 +88,7 @@ void recognise(SmokeReport& report, const std::vector<SmokeAnswer>& answers,
 
 std::string check_arguments(const SmokeArguments& arguments) {
   if (arguments.options.url.empty()) return "--url is missing, such as http://127.0.0.1:8080/v1";
-  if (arguments.options.model.empty()) return "--model is missing";
+  if (arguments.options.question.model.empty()) return "--model is missing";
   return "";
 }
 
@@ -100,11 +100,11 @@ std::vector<std::string> hashes_of(const std::vector<SmokeAnswer>& answers) {
 
 int report_run(const SmokeArguments& arguments, const SmokeRun& run) {
   const SmokeAnswer& first = run.answers.front();
-  const std::string direction = direction_of_refusal(first, arguments.options.model);
+  const std::string direction = direction_of_refusal(first, arguments.options.question.model);
   if (!direction.empty()) return give_up(arguments, first.verdicts.front().seen, direction);
   const std::vector<std::string> hashes = hashes_of(run.answers);
   SmokeReport report{.url = arguments.options.url,
-                     .model = arguments.options.model,
+                     .model = arguments.options.question.model,
                      .hash = hashes.front(),
                      .raw_hash = net::sha256_hex(first.bytes),
                      .verdicts = merge_verdicts(run.answers)};
@@ -113,7 +113,7 @@ int report_run(const SmokeArguments& arguments, const SmokeRun& run) {
   if (!kept) return give_up(arguments, kept.error().message, "Choose another folder with --out.");
   report.file = std::move(kept->file);
   report.verdicts.push_back(std::move(kept->verdict));
-  recognise(report, run.answers, smoke_wire(arguments.options));
+  recognise(report, run.answers, contract::smoke_wire(arguments.options.question));
   for (const SmokeAnswer& answer : run.answers) report.times.push_back(answer.times);
   std::cout << (arguments.as_json ? print_json(report) : print_text(report)) << std::flush;
   return report.passed() ? kPassed : kFailed;
@@ -127,14 +127,14 @@ int run(SmokeArguments& arguments) {
   SmokeOptions& options = arguments.options;
   options.key = Secret(arguments.key);
   options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(arguments.seconds * 1000));
-  if (options.temperature == "none") options.temperature.clear();
+  if (options.question.temperature == "none") options.question.temperature.clear();
   if (!arguments.leave.empty()) {
     options.leave = arguments.leave == "end" ? Leave::call_whole : Leave::call_begun;
   }
   const bool keeps = arguments.record.update || !arguments.record.name.empty();
   if (arguments.record.folder.empty() && keeps) arguments.record.folder = "smoke";
   arguments.record.name =
-      to_file_name(arguments.record.name.empty() ? options.model : arguments.record.name);
+      to_file_name(arguments.record.name.empty() ? options.question.model : arguments.record.name);
   const Result<SmokeRun> result = run_smoke(options);
   if (!result) return give_up(arguments, result.error().message, direction_of(result.error()));
   return report_run(arguments, *result);
@@ -143,16 +143,18 @@ int run(SmokeArguments& arguments) {
 void add_request_options(CLI::App& command, SmokeArguments& arguments) {
   SmokeOptions& options = arguments.options;
   command.add_option("--url", options.url, "base of the server: http://127.0.0.1:8080/v1");
-  command.add_option("--model", options.model, "model to ask");
+  command.add_option("--model", options.question.model, "model to ask");
   const auto protocols = contract::contract_protocols();
-  command.add_option("--protocol", options.protocol, "what the server speaks")
+  command.add_option("--protocol", options.question.protocol, "what the server speaks")
       ->check(CLI::IsMember(std::vector<std::string>(protocols.begin(), protocols.end())))
       ->option_text("chat|responses|messages|gemini|ollama [chat]");
   command.add_option("--key", arguments.key, "sent as a bearer token, never printed")
       ->envname("OPENAI_API_KEY");
-  command.add_flag("--include-usage", options.include_usage, "ask for a usage frame");
-  command.add_flag("--force-tool", options.force_tool, "name the tool in tool_choice, not auto");
-  command.add_option("--temperature", options.temperature, "a number, or none to send none")
+  command.add_flag("--include-usage", options.question.include_usage, "ask for a usage frame");
+  command.add_flag("--force-tool", options.question.force_tool,
+                   "name the tool in tool_choice, not auto");
+  command
+      .add_option("--temperature", options.question.temperature, "a number, or none to send none")
       ->check(CLI::Number | CLI::IsMember({"none"}))
       ->option_text("NUMBER [0]");
   command.add_option("--timeout", arguments.seconds, "what one answer may take")

@@ -217,7 +217,7 @@ TEST_F(SmokeCommandTest, leaves_an_answer_and_asks_again) {
 
 TEST(SmokeRun, reports_a_stream_that_breaks_off) {
   CannedServer server({broken(kBegin)});
-  const Result<SmokeRun> run = run_smoke({.url = server.url(), .model = "m"});
+  const Result<SmokeRun> run = run_smoke({.url = server.url(), .question = {.model = "m"}});
   ASSERT_TRUE(run) << run.error().message;
   ASSERT_EQ(run->answers.size(), 1u);
   const SmokeAnswer& answer = run->answers[0];
@@ -232,7 +232,7 @@ TEST(SmokeRun, measures_and_masks) {
   std::string body = kGood;
   body.replace(body.find("Hm."), 3, "hunter2-hunter2");
   CannedServer server({stream(body)});
-  SmokeOptions options{.url = server.url(), .model = "m"};
+  SmokeOptions options{.url = server.url(), .question = {.model = "m"}};
   options.key = Secret("hunter2-hunter2");
   const Result<SmokeRun> run = run_smoke(options);
   ASSERT_TRUE(run) << run.error().message;
@@ -250,7 +250,7 @@ TEST(SmokeRun, measures_and_masks) {
 TEST(SmokeRun, judges_what_follows_a_disconnect) {
   const auto after = [](std::vector<CannedServer::Answer> answers) {
     CannedServer server(std::move(answers));
-    SmokeOptions options{.url = server.url(), .model = "m"};
+    SmokeOptions options{.url = server.url(), .question = {.model = "m"}};
     options.leave = SmokeOptions::Leave::call_begun;
     const Result<SmokeRun> run = run_smoke(options);
     if (!run) return run.error().message;

@@ -11,10 +11,10 @@
 
 #include "base/source_path_testing.h"
 #include "callgate/dialect.h"
-#include "cli/smoke_request.h"
 #include "client/openai_chat/openai_chat.h"
 #include "contract/event_contract.h"
 #include "contract/object_contract.h"
+#include "contract/smoke_request.h"
 #include "dialect/render/render.h"
 
 namespace callgate::cli::smoke_report_test {
@@ -52,8 +52,9 @@ TEST(Smoke, the_page_lists_every_rule_and_no_other) {
 }
 
 TEST(Smoke, the_request_is_one_that_our_own_gateway_takes) {
-  SmokeOptions options{.model = "a \"model\"", .include_usage = true, .force_tool = true};
-  const Result<Request> forced = client::decode_openai_chat(smoke_request(options));
+  contract::SmokeQuestion options{
+      .model = "a \"model\"", .include_usage = true, .force_tool = true};
+  const Result<Request> forced = client::decode_openai_chat(contract::smoke_request(options));
   ASSERT_TRUE(forced) << forced.error().message;
   EXPECT_EQ(forced->model, "a \"model\"");
   EXPECT_TRUE(forced->stream && forced->include_usage);
@@ -61,7 +62,7 @@ TEST(Smoke, the_request_is_one_that_our_own_gateway_takes) {
   EXPECT_EQ(forced->tool_choice.name, forced->tools[0].name);
   options.force_tool = options.include_usage = false;
   options.temperature.clear();
-  const Result<Request> plain = client::decode_openai_chat(smoke_request(options));
+  const Result<Request> plain = client::decode_openai_chat(contract::smoke_request(options));
   ASSERT_TRUE(plain) << plain.error().message;
   EXPECT_EQ(plain->tool_choice.mode, ToolChoice::Mode::automatic);
   EXPECT_FALSE(plain->include_usage);
@@ -69,9 +70,11 @@ TEST(Smoke, the_request_is_one_that_our_own_gateway_takes) {
 }
 
 TEST(Smoke, the_markers_find_the_calls_of_every_dialect) {
-  const std::vector<CallRecord> calls{
-      {.id = {}, .name = smoke_tool().name, .arguments = R"({"city":"Paris"})", .extra = {}}};
-  const auto markers = smoke_markers();
+  const std::vector<CallRecord> calls{{.id = {},
+                                       .name = contract::smoke_tool().name,
+                                       .arguments = R"({"city":"Paris"})",
+                                       .extra = {}}};
+  const auto markers = contract::smoke_markers();
   for (const Dialect* dialect : dialect::all()) {
     std::string text;
     if (!dialect::render_calls(dialect->name, calls, text)) continue;

@@ -55,14 +55,11 @@ class Smoke {
         target_(std::move(target)),
         client_(loop, {.insecure = options.insecure}),
         secret_(options.key.reveal()),
-        path_(smoke_path(options)),
-        body_(smoke_request(options)),
-        terms_{.tools = {&smoke_tool(), 1},
-               .include_usage = options.include_usage,
-               .call_expected = true,
-               .forced_tool = options.force_tool ? smoke_tool().name : std::string_view(),
-               .markers = smoke_markers(),
-               .secrets = {&secret_, secret_.empty() ? std::size_t{0} : std::size_t{1}}} {}
+        path_(contract::smoke_path(options.question)),
+        body_(contract::smoke_request(options.question)),
+        terms_(contract::smoke_terms(options.question)) {
+    if (!secret_.empty()) terms_.secrets = {&secret_, 1};
+  }
 
   net::Task<Result<SmokeRun>> run() {
     SmokeRun run;
@@ -102,7 +99,7 @@ class Smoke {
     SmokeAnswer answer;
     answer.times.first_byte = since(start);
     answer.status = exchange.status();
-    const auto contract = contract::make_contract(options_.protocol, terms_);
+    const auto contract = contract::make_contract(options_.question.protocol, terms_);
     contract->accept_head(answer.status, exchange.headers().find("content-type").value_or(""),
                           to_text(exchange.headers()));
     std::string cut;
@@ -128,13 +125,13 @@ class Smoke {
 
   void add_headers(net::Headers& headers) const {
     headers.add("content-type", "application/json");
-    headers.add("accept",
-                options_.protocol == "ollama" ? "application/x-ndjson" : "text/event-stream");
+    headers.add("accept", options_.question.protocol == "ollama" ? "application/x-ndjson"
+                                                                 : "text/event-stream");
     headers.add("user-agent", "callgate-smoke/" + std::string(kVersion));
-    if (options_.protocol == "messages") headers.add("anthropic-version", "2023-06-01");
+    if (options_.question.protocol == "messages") headers.add("anthropic-version", "2023-06-01");
     if (secret_.empty()) return;
-    if (options_.protocol == "messages") return headers.add("x-api-key", secret_);
-    if (options_.protocol == "gemini") return headers.add("x-goog-api-key", secret_);
+    if (options_.question.protocol == "messages") return headers.add("x-api-key", secret_);
+    if (options_.question.protocol == "gemini") return headers.add("x-goog-api-key", secret_);
     headers.add("authorization", "Bearer " + std::string(secret_));
   }
 
@@ -165,7 +162,7 @@ class Smoke {
   const std::string_view secret_;
   const std::string path_;
   const std::string body_;
-  const contract::ContractTerms terms_;
+  contract::ContractTerms terms_;
 };
 
 net::Task<> drive(net::Loop& loop, Smoke& smoke, Result<SmokeRun>& result) {

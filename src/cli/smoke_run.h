@@ -1,16 +1,30 @@
 // Asks a server for one streamed call of `get_weather`, as often as wanted, and holds each answer to the contract.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/secret.h"
 #include "callgate/result.h"
-#include "cli/smoke_request.h"
 #include "contract/chat_contract.h"
+#include "contract/smoke_request.h"
 
 namespace callgate::cli {
+
+struct SmokeOptions {
+  std::string url;  // https://host/v1
+  contract::SmokeQuestion question;
+  Secret key;
+  bool insecure = false;
+  std::chrono::milliseconds timeout{60'000};  // of one answer
+  std::uint32_t repeat = 1;
+  // Leave the server in the middle of an answer first.
+  enum class Leave : std::uint8_t { never, call_begun, call_whole } leave = Leave::never;
+};
 
 // In milliseconds since the request was sent.
 struct SmokeTimes {

@@ -84,6 +84,8 @@ constexpr DescribedRoute kDescribed[] = {
     {"GET", "/v1/live/*", "Inspector", "Follow one turn"},
     {"POST", "/v1/parse", "Inspector", "Parse a text in a dialect"},
     {"POST", "/v1/replay", "Inspector", "Replay a capture"},
+    {"GET", "/v1/smoke", "Inspector", "The request of a smoke run"},
+    {"POST", "/v1/smoke", "Inspector", "Hold an answer to the rules of its protocol"},
     {"GET", "/livez", "Health", "The process runs"},
     {"GET", "/readyz", "Health", "The gateway takes requests"},
     {"GET", "/healthz", "Health", "The same as /readyz"},

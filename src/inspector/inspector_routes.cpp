@@ -9,6 +9,7 @@
 #include "inspector/live_stream.h"
 #include "inspector/page_routes.h"
 #include "inspector/replay_request.h"
+#include "inspector/smoke_check.h"
 #include "inspector/turn_view.h"
 #include "json/writer.h"
 #include "upstream/wire_format.h"
@@ -128,6 +129,26 @@ net::Task<> parse_text(Desk& desk, Ask& ask) {
   co_await answer_beside(desk, ask, std::move(work));
 }
 
+// What the page sends to this gateway as any client would.
+net::Task<> show_smoke(Desk& desk, Ask& ask) {
+  const auto question = read_smoke_question(ask.exchange.head().query);
+  if (!question) co_return co_await desk.refuse(ask, question.error());
+  ask.headers.add("cache-control", "no-store");
+  const std::string request = print_smoke_request(*question);
+  co_await respond_json(ask, 200, request);
+}
+
+net::Task<> check_smoke(Desk& desk, Ask& ask) {
+  const auto body = co_await read_body(desk.world, ask);
+  if (!body) co_return co_await desk.refuse(ask, body.error());
+  auto answer = read_smoke_answer(*body);
+  if (!answer) co_return co_await desk.refuse(ask, answer.error());
+  QueryPool::Work work = [asked = *answer]() -> Result<std::string> {
+    return print_smoke_verdicts(asked);
+  };
+  co_await answer_beside(desk, ask, std::move(work));
+}
+
 // The route is there, but answers only while the configuration wants it.
 net::Task<> if_wanted(Desk& desk, Ask& ask, net::Task<> (*answer)(Desk&, Ask&)) {
   if (ask.snapshot->config.inspector) co_return co_await answer(desk, ask);
@@ -151,6 +172,8 @@ void add_inspector_routes(Routes& routes, Desk& desk) {
   add("GET", "/v1/live/*", show_turn);
   add("POST", "/v1/replay", replay_turn);
   add("POST", "/v1/parse", parse_text);
+  add("GET", "/v1/smoke", show_smoke);
+  add("POST", "/v1/smoke", check_smoke);
 }
 
 }  // namespace callgate::server

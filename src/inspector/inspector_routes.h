@@ -7,6 +7,8 @@
 //   GET /v1/live/ID          the anatomy of a turn that runs or ran recently
 //   POST /v1/replay          bytes or a turn once more, in another dialect, cut anew, under other policies
 //   POST /v1/parse           what every dialect makes of a text
+//   GET /v1/smoke            the request of a smoke run, for the page to send
+//   POST /v1/smoke           an answer to it, held to the rules of its protocol
 #pragma once
 
 #include "front/desk.h"

@@ -4,6 +4,7 @@
 #include "inspector/live_stream.h"
 #include "inspector/page_assets.h"
 #include "inspector/replay_request.h"
+#include "inspector/smoke_check.h"
 #include "inspector/turn_view.h"
 
 namespace callgate::server::inspector_test {
@@ -103,6 +104,34 @@ TEST(ParseRequest, gives_every_dialects_reading) {
                              : HasSubstr(name));
   }
   EXPECT_FALSE(read_parse_question("{\"text\":\"" + std::string(kMaxParsedText + 1, 'x') + "\"}"));
+}
+
+TEST(SmokeCheck, asks_this_gateway_in_every_protocol) {
+  const auto path = [](std::string_view query) {
+    const auto question = read_smoke_question(query);
+    return question ? print_smoke_request(*question) : question.error().message;
+  };
+  EXPECT_THAT(path("model=a%20b"), HasSubstr(R"("path":"/v1/chat/completions")"));
+  EXPECT_THAT(path("model=a%20b"), HasSubstr(R"({\"model\":\"a b\")"));
+  EXPECT_THAT(path("model=m&protocol=gemini"),
+              HasSubstr(R"("/v1beta/models/m:streamGenerateContent?alt=sse")"));
+  EXPECT_THAT(path("model=m&protocol=ollama"), HasSubstr(R"("path":"/api/chat")"));
+  EXPECT_THAT(path("protocol=chat"), HasSubstr("model: missing"));
+  EXPECT_THAT(path("model=m&protocol=odd"), HasSubstr("expected chat|"));
+}
+
+TEST(SmokeCheck, holds_an_answer_to_its_rules) {
+  const auto verdicts = [](std::string_view body) {
+    const auto answer = read_smoke_answer(body);
+    return answer ? print_smoke_verdicts(*answer) : answer.error().message;
+  };
+  EXPECT_THAT(verdicts(R"({"status":503,"content_type":"text/event-stream","base64":""})"),
+              HasSubstr(R"({"rule":"status_ok","verdict":"fail","seen":"503"})"));
+  EXPECT_THAT(verdicts(R"({"status":200,"content_type":"text/event-stream","base64":""})"),
+              HasSubstr(R"({"rule":"status_ok","verdict":"pass")"));
+  EXPECT_THAT(verdicts(R"({"base64":"!"})"), HasSubstr("base64: not valid"));
+  EXPECT_THAT(verdicts(R"({"protocol":"odd"})"), HasSubstr("protocol: odd"));
+  EXPECT_THAT(verdicts("[]"), HasSubstr("not a JSON object"));
 }
 
 CaptureJob recorded() {

@@ -112,6 +112,8 @@ std::string demo_greeting(std::string_view base_url) {
          curl("/v1/chat/completions",
               R"({"model":"demo-loop","stream":true,"callgate":{"show_tool_calls":true},)"
               R"("messages":[{"role":"user","content":"What time is it?"}]})") +
+         "Models: " + std::string(base_url) +
+         "/v1/models, metrics: /metrics, requests: callgate log tail. "
          "Ctrl-C stops.\n";
 }
 

@@ -2,9 +2,10 @@
 """The deployment examples, as far as they can be checked without a container engine or a cluster: contrib_test.py [CALLGATE].
 
 YAML is read and its references are followed; alert rules are run by promtool; the image's health check runs against a gateway.
-What needs a program that is not installed (promtool of Debian's prometheus, python3-yaml) is skipped, and says so.
+What needs a program that is not installed (promtool of Debian's prometheus, docker-compose, python3-yaml) is skipped, and says so.
 """
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -23,6 +24,7 @@ CONTRIB = ROOT / "contrib"
 CALLGATE = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else None
 needs_yaml = unittest.skipIf(yaml is None, "SKIPPED: python3-yaml is not installed")
 needs_promtool = unittest.skipIf(shutil.which("promtool") is None, "SKIPPED: promtool is not installed (Debian: prometheus)")
+needs_compose = unittest.skipIf(shutil.which("docker-compose") is None, "SKIPPED: docker-compose is not installed")
 needs_callgate = unittest.skipIf(CALLGATE is None, "SKIPPED: no callgate was given")
 
 
@@ -82,6 +84,18 @@ class Containers(unittest.TestCase):
                 self.assertIn("healthcheck", compose["services"][other])
         given = set(compose["services"]["callgate"]["environment"])
         self.assertEqual(given, variables((CONTRIB / "container/callgate.toml").read_text(encoding="utf-8")))
+
+    @needs_compose
+    def test_compose_reads_the_file_and_refuses_it_without_a_key(self):
+        def config(**environment):
+            return subprocess.run(["docker-compose", "-f", CONTRIB / "container/compose.yaml", "config"], capture_output=True, text=True,
+                                  env={"PATH": os.environ["PATH"], **environment})
+        done = config(CALLGATE_KEY="sk-compose")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("CALLGATE_KEY: sk-compose", done.stdout)
+        refused = config()
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("CALLGATE_KEY", refused.stderr)
 
     @needs_callgate
     def test_the_health_check_knows_a_gateway_that_answers_from_one_that_does_not(self):

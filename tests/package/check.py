@@ -6,9 +6,11 @@
   same       packaging again gives the same bytes
   root       in a minimal Debian root (debootstrap, as root): install, serve with the unit's command line, curl, purge; the archive
              as well
+  image      the last stage of contrib/'s Containerfile, built by buildah from that root: serves as its user, is healthy, then is not
   npm        `npx callgate serve --demo` from the packed files with the network off
 """
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -108,11 +110,17 @@ class Gateway:
         self.log.close()
 
 
-def make_root():
-    """A minimal Debian 12, made once and copied."""
-    base, root = BUILD / "debian-root", WORK / "root"
+def make_base():
+    """A minimal Debian 12, made once."""
+    base = BUILD / "debian-root"
     if not (base / "etc/debian_version").exists():
         run("debootstrap", "--variant=minbase", "bookworm", base, "http://deb.debian.org/debian")
+    return base
+
+
+def make_root():
+    """A copy of it that may be changed."""
+    base, root = make_base(), WORK / "root"
     subprocess.run(["rm", "-rf", str(root)], check=True)
     run("cp", "-a", base, root)
     shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
@@ -159,6 +167,43 @@ def check_root():
     return "archive and package answer; remove keeps data, purge leaves nothing"
 
 
+def make_image(buildah):
+    """The image as the Containerfile makes it, except that its first stage is the package that is there already."""
+    container = run(*buildah, "from", "scratch")
+    run("tar", "-C", make_base(), "-cf", WORK / "base.tar", ".")
+    run(*buildah, "add", container, WORK / "base.tar", "/")
+    run(*buildah, "commit", "--rm", "-q", container, "docker.io/library/debian:12-slim")
+    stage = WORK / "stage"
+    (stage / "src/build/package/out").mkdir(parents=True)
+    for deb in OUT.glob("callgate_*.deb"):
+        shutil.copy(deb, stage / "src/build/package/out")
+    run(*buildah, "bud", "--isolation", "chroot", "--pull-never", "--build-context", f"build={stage}", "-f",
+        ROOT / "contrib/container/Containerfile", "-t", "callgate", ROOT)
+    return run(*buildah, "from", "--pull-never", "callgate")
+
+
+def check_image():
+    if os.geteuid() != 0 or not shutil.which("debootstrap") or not shutil.which("buildah"):
+        return None
+    buildah = ["buildah", "--root", WORK / "images", "--runroot", WORK / "images-run", "--storage-driver", "vfs"]
+    container = make_image(buildah)
+    made = json.loads(run(*buildah, "inspect", "--type", "image", "callgate"))["Docker"]["config"]
+    expect(made["User"] == "callgate" and made["StopSignal"] == "SIGTERM", f"user and signal: {made}")
+    inside = [*buildah, "run", "--isolation", "chroot", container, "--"]
+    health = made["Healthcheck"]["Test"][1:]
+    set_up = {"CALLGATE_KEY": "sk-image-0123456789", "CALLGATE_STORE": "sqlite:/var/lib/callgate/callgate.db",
+              "CALLGATE_UPSTREAM": "http://127.0.0.1:9/v1", "CALLGATE_MODEL": "m"}
+    environment = [part for name, value in set_up.items() for part in ("--env", f"{name}={value}")]
+    serve = [*buildah, "run", "--isolation", "chroot", *environment, container, "--", *made["Entrypoint"], *made["Cmd"]]
+    with Gateway(serve, 8080):
+        run(*inside, *health)
+        owner = run(*inside, "stat", "-c", "%U %a", "/var/lib/callgate/callgate.db")
+        expect(owner == "callgate 600", f"the store is the user's alone: {owner}")
+    dead = subprocess.run([str(part) for part in (*inside, *health)], capture_output=True, check=False)
+    expect(dead.returncode != 0, "the health check notices that nothing answers")
+    return "built, serves as its user, healthy; unhealthy once it is gone"
+
+
 def check_npm():
     if not shutil.which("npm"):
         return None
@@ -181,7 +226,7 @@ def check_npm():
 
 
 def main():
-    names = sys.argv[1:] or ["portable", "lintian", "npm", "root", "same"]
+    names = sys.argv[1:] or ["portable", "lintian", "npm", "root", "image", "same"]
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     for name in names:

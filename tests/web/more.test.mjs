@@ -31,7 +31,7 @@ async function serious_findings(page) {
 
 test('every view, in both themes and two sizes, has no serious finding of axe', async (t) => {
   const mock = await start_mock(t, script);
-  const gateway = await start_logged(t, one_upstream(mock.v1));
+  const gateway = await start_logged(t, one_upstream(mock.v1, { tool: [{ name: 'echo', kind: 'command', description: 'Repeats.', command: ['/bin/cat'], parameters: weather.function.parameters }] }));
   const watcher = await open_page(t, gateway.url);
   await watcher.getByRole('status').getByText('Live').waitFor();
   const turn = await chat(gateway, { tools: [weather] });
@@ -44,6 +44,7 @@ test('every view, in both themes and two sizes, has no serious finding of axe', 
         await page.goto(`${gateway.url}/#/${view}`);
         await page.locator('h1').first().waitFor();
         if (view.startsWith('turn')) await page.locator('.virtual-seen .step').first().click();
+        if (view === 'loops') await page.locator('.tool-card summary').first().click();
         await sleep(300);
         for (const finding of await serious_findings(page)) findings.push(`${view} ${scheme} ${width}: ${finding}`);
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -54,6 +55,14 @@ test('every view, in both themes and two sizes, has no serious finding of axe', 
         await page.getByRole('tab', { name: tab }).click();
         await sleep(200);
         for (const finding of await serious_findings(page)) findings.push(`${tab} ${scheme} ${width}: ${finding}`);
+      }
+      await page.goto(`${gateway.url}/#/operations`);
+      for (const tab of ['Upstreams', 'Latency', 'Log', 'Sessions', 'Smoke', 'Configuration']) {
+        await page.getByRole('tab', { name: tab }).click();
+        await sleep(200);
+        for (const finding of await serious_findings(page)) findings.push(`${tab} ${scheme} ${width}: ${finding}`);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        if (overflow > 0) findings.push(`${tab} ${width}: ${overflow} px wider than the screen`);
       }
       const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       assert.equal(dark === 'rgb(14, 19, 24)', scheme === 'dark', dark);

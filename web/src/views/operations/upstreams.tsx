@@ -1,10 +1,11 @@
-// How upstreams are: who is left out of pools, why, and until when; how quickly turns begin; the sessions that upstreams keep.
+// How upstreams are: who is left out of pools, why, and until when; how quickly turns begin and end.
 import { useEffect, useState } from 'preact/hooks';
-import { Badge, Button, Choice, Empty, Problem, usePolling } from '../../components/basics';
+import { Badge, Choice, Empty, Problem, usePolling } from '../../components/basics';
+import { Columns, Ranking, type Slot } from '../../components/chart';
 import { get } from '../../lib/api';
 import { visible } from '../../lib/bytes';
 import { clock, count, duration, plural } from '../../lib/format';
-import { go, type Row } from '../../store';
+import type { Row } from '../../store';
 
 interface Upstream {
   name: string;
@@ -49,7 +50,7 @@ export function UpstreamsView() {
         {plural(rows.length, 'upstream')}, {out === 0 ? 'none is left out' : `${out} left out of ${out === 1 ? 'its' : 'their'} pools`}
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Upstreams">
-        <table>
+        <table class="wide-last stack">
           <thead>
             <tr>
               {['Upstream', 'State', 'In flight', 'Queued', 'Requests', 'Failures', 'First token', 'Why'].map((title, index) => (
@@ -68,14 +69,16 @@ export function UpstreamsView() {
                 <td>
                   <Badge tone={tone(row)}>{row.state}</Badge>
                 </td>
-                <td class="number">{row.in_flight}</td>
-                <td class="number">{row.queued}</td>
-                <td class="number">{count(row.requests)}</td>
-                <td class="number">{count(row.failures)}</td>
-                <td class="number">{duration(row.first_token_ms)}</td>
+                <td class="number" data-title="In flight">{row.in_flight}</td>
+                <td class="number" data-title="Queued">{row.queued}</td>
+                <td class="number" data-title="Requests">{count(row.requests)}</td>
+                <td class="number" data-title="Failures">{count(row.failures)}</td>
+                <td class="number" data-title="First token">
+                  {duration(row.first_token_ms)}
+                </td>
                 <td>
-                  {row.reason ? visible(row.reason) : ''}
-                  {row.trouble ? ` Tried again in ${duration(row.next_try_ms)}.` : ''}
+                  {row.reason ? `${visible(row.reason)}.` : ''}
+                  {row.trouble ? (row.next_try_ms ? ` Tried again in ${duration(row.next_try_ms)}.` : ' Tried again with the next request.') : ''}
                   {row.limited_for_ms ? ` Limited for ${duration(row.limited_for_ms)}.` : ''}
                 </td>
               </tr>
@@ -89,58 +92,49 @@ export function UpstreamsView() {
 
 const percentile = (sorted: number[], part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
-interface Slot {
-  begin: number;
-  median: number;
-  high: number;
-  turns: number;
-}
-
-// Turns in at most 24 slots of equal length, oldest first; a slot without turns is left out.
+// Turns in at most 24 slots of equal length, oldest first; a slot without turns is empty.
 export function slots_of(rows: Row[], measure: 'first_token_ms' | 'total_ms'): Slot[] {
   const known = rows.filter((row) => typeof row[measure] === 'number').map((row) => ({ at: Date.parse(row.received_at), ms: Number(row[measure]) }));
   if (known.length === 0) return [];
   const begin = Math.min(...known.map((turn) => turn.at));
   const size = Math.max(1000, (Math.max(...known.map((turn) => turn.at)) - begin + 1) / 24);
-  const groups = new Map<number, number[]>();
-  for (const turn of known) {
-    const slot = Math.floor((turn.at - begin) / size);
-    groups.set(slot, [...(groups.get(slot) ?? []), turn.ms]);
-  }
-  return [...groups].sort(([a], [b]) => a - b).map(([slot, all]) => {
+  const groups: number[][] = Array.from({ length: 24 }, () => []);
+  for (const turn of known) groups[Math.floor((turn.at - begin) / size)].push(turn.ms);
+  // Slots of a few seconds have names with seconds.
+  const digits = size < 60_000 ? 8 : 5;
+  return groups.map((all, slot) => {
     const sorted = all.sort((a, b) => a - b);
-    return { begin: begin + slot * size, median: percentile(sorted, 0.5), high: percentile(sorted, 0.95), turns: sorted.length };
+    const at = clock(new Date(begin + slot * size).toISOString()).slice(0, digits);
+    return { name: at, short: at, value: percentile(sorted, 0.5), high: percentile(sorted, 0.95) };
   });
 }
 
-function LatencyChart({ rows, measure, title }: { rows: Row[]; measure: 'first_token_ms' | 'total_ms'; title: string }) {
-  const slots = slots_of(rows, measure);
-  const highest = Math.max(1, ...slots.map((slot) => slot.high));
-  // Slots of a few seconds have names with seconds.
-  const quick = slots.length > 1 && slots[1].begin - slots[0].begin < 60_000;
-  const at = (slot: Slot) => clock(new Date(slot.begin).toISOString()).slice(0, quick ? 8 : 5);
-  const said = slots.map((slot) => `${at(slot)} ${duration(slot.median)}, 95 % within ${duration(slot.high)}`).join('; ');
-  return (
-    <figure class="chart" role="img" aria-label={`${title}, median and 95th percentile: ${said}`}>
-      <figcaption>
-        {title} <strong>{duration(highest)}</strong>
-      </figcaption>
-      <div class="bars" aria-hidden="true">
-        {slots.map((slot) => (
-          <span key={slot.begin} class="bar-slot" title={`${at(slot)}: median ${duration(slot.median)}, 95 % within ${duration(slot.high)}, ${plural(slot.turns, 'turn')}`}>
-            <span class="bar-pair" style={{ height: `${(100 * slot.high) / highest}%` }}>
-              <span class="bar-fill" style={{ height: `${(100 * slot.median) / Math.max(1, slot.high)}%` }} />
-            </span>
-            <span class="bar-name">{at(slot)}</span>
-          </span>
-        ))}
-      </div>
-    </figure>
-  );
+// Turns of one model, key or upstream.
+export function groups_of(rows: Row[], measure: 'first_token_ms' | 'total_ms', group: 'model' | 'key' | 'upstream'): Slot[] {
+  const groups = new Map<string, number[]>();
+  for (const row of rows) {
+    if (typeof row[measure] !== 'number') continue;
+    const name = row[group] || 'none';
+    groups.set(name, [...(groups.get(name) ?? []), Number(row[measure])]);
+  }
+  return [...groups].map(([name, all]) => {
+    const sorted = all.sort((a, b) => a - b);
+    return { name, short: name, value: percentile(sorted, 0.5), high: percentile(sorted, 0.95) };
+  });
+}
+
+type Group = 'time' | 'model' | 'key' | 'upstream';
+
+function LatencyChart({ rows, measure, group, title }: { rows: Row[]; measure: 'first_token_ms' | 'total_ms'; group: Group; title: string }) {
+  const slots = group === 'time' ? slots_of(rows, measure) : groups_of(rows, measure, group);
+  const known = rows.map((row) => row[measure]).filter((ms): ms is number => typeof ms === 'number').sort((a, b) => a - b);
+  const Chart = group === 'time' ? Columns : Ranking;
+  return <Chart title={`${title}, median and 95th percentile`} note={duration(percentile(known, 0.5))} slots={slots} format={duration} />;
 }
 
 export function LatencyView() {
   const [since, set_since] = useState('24h');
+  const [group, set_group] = useState<Group>('time');
   const [rows, set_rows] = useState<Row[] | null>(null);
   const [fault, set_fault] = useState('');
   useEffect(() => {
@@ -155,85 +149,20 @@ export function LatencyView() {
   return (
     <>
       <div class="form">
+        <Choice label="By" value={group} set={(value) => set_group(value as Group)} options={['time', 'model', 'key', 'upstream']} />
         <Choice label="Since" value={since} set={set_since} options={[{ value: '15m', title: '15 minutes' }, { value: '2h', title: '2 hours' }, { value: '24h', title: '24 hours' }, { value: '7d', title: '7 days' }]} />
       </div>
       <Problem text={fault} />
       {rows?.length === 0 && <Empty title="Nothing in that time" />}
       {rows && rows.length > 0 && (
         <>
-          <p class="count">{plural(rows.length, 'turn')}, of the latest 500. Filled: the median. Outlined: 95 of 100 turns.</p>
-          <div class="charts">
-            <LatencyChart rows={rows} measure="first_token_ms" title="Time to first token" />
-            <LatencyChart rows={rows} measure="total_ms" title="Whole turn" />
+          <p class="count">{plural(rows.length, 'turn')}, of the latest 500. Filled: the median. Pale: 95 of 100 turns.</p>
+          <div class="charts two-charts">
+            <LatencyChart rows={rows} measure="first_token_ms" group={group} title="Time to first token" />
+            <LatencyChart rows={rows} measure="total_ms" group={group} title="Whole turn" />
           </div>
         </>
       )}
-    </>
-  );
-}
-
-interface Session {
-  id: string;
-  key: string | null;
-  upstream: string;
-  model: string;
-  name: string | null;
-  turns: number;
-  created_at: string;
-  last_used_at: string;
-  answers?: { request: string }[];
-}
-
-export function SessionsView() {
-  const [rows, set_rows] = useState<Session[] | null>(null);
-  const [fault, set_fault] = useState('');
-  useEffect(() => {
-    get<{ data: Session[] }>('/v1/sessions?limit=100').then((page) => set_rows(page.data), (error) => set_fault(error.message));
-  }, []);
-  const open = async (id: string) => {
-    const session = await get<Session>(`/v1/sessions/${encodeURIComponent(id)}`);
-    const last = session.answers?.at(-1)?.request;
-    if (last) go('turn', last);
-  };
-  if (rows === null) return <Problem text={fault} />;
-  if (rows.length === 0) {
-    return (
-      <Empty title="No sessions">
-        <p>Upstreams that keep conversations themselves have sessions. Conversations of tool loops are read by their name: GET /v1/conversations/NAME.</p>
-      </Empty>
-    );
-  }
-  return (
-    <>
-      <Problem text={fault} />
-      <div class="scroll" tabIndex={0} role="region" aria-label="Sessions">
-        <table>
-          <thead>
-            <tr>
-              {['Session', 'Model', 'Upstream', 'Key', 'Turns', 'Last used', ''].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.id}>
-                <th scope="row">{visible(row.name ?? row.id)}</th>
-                <td>{visible(row.model)}</td>
-                <td>{visible(row.upstream)}</td>
-                <td>{visible(row.key ?? '')}</td>
-                <td class="number">{row.turns}</td>
-                <td>{visible(row.last_used_at)}</td>
-                <td>
-                  <Button onClick={() => void open(row.id).catch((error) => set_fault(error.message))}>Last turn</Button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
     </>
   );
 }

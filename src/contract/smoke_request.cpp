@@ -1,9 +1,9 @@
-#include "cli/smoke_request.h"
+#include "contract/smoke_request.h"
 
 #include "base/url_query.h"
 #include "json/writer.h"
 
-namespace callgate::cli {
+namespace callgate::contract {
 namespace {
 
 constexpr std::string_view kMarkers[] = {
@@ -66,21 +66,29 @@ const ToolSpec& smoke_tool() {
   return tool;
 }
 
-std::string_view smoke_wire(const SmokeOptions& options) {
-  if (options.protocol == "responses") return "openai_responses";
-  if (options.protocol == "messages") return "anthropic_messages";
-  if (options.protocol == "gemini") return "gemini";
-  if (options.protocol == "ollama") return "ollama";
+ContractTerms smoke_terms(const SmokeQuestion& question) {
+  return {.tools = {&smoke_tool(), 1},
+          .include_usage = question.include_usage,
+          .call_expected = true,
+          .forced_tool = question.force_tool ? smoke_tool().name : std::string_view(),
+          .markers = smoke_markers()};
+}
+
+std::string_view smoke_wire(const SmokeQuestion& question) {
+  if (question.protocol == "responses") return "openai_responses";
+  if (question.protocol == "messages") return "anthropic_messages";
+  if (question.protocol == "gemini") return "gemini";
+  if (question.protocol == "ollama") return "ollama";
   return "openai_chat";
 }
 
-std::string smoke_path(const SmokeOptions& options) {
-  if (options.protocol == "ollama") return "/api/chat";
-  if (options.protocol == "gemini") {
-    return "/models/" + percent_encoded(options.model) + ":streamGenerateContent?alt=sse";
+std::string smoke_path(const SmokeQuestion& question) {
+  if (question.protocol == "ollama") return "/api/chat";
+  if (question.protocol == "gemini") {
+    return "/models/" + percent_encoded(question.model) + ":streamGenerateContent?alt=sse";
   }
-  if (options.protocol == "responses") return "/responses";
-  if (options.protocol == "messages") return "/messages";
+  if (question.protocol == "responses") return "/responses";
+  if (question.protocol == "messages") return "/messages";
   return "/chat/completions";
 }
 
@@ -93,7 +101,7 @@ static void append_smoke_function(std::string& out, std::string_view schema_name
   function.close();
 }
 
-static std::string gemini_smoke_request(const SmokeOptions& options) {
+static std::string gemini_smoke_request(const SmokeQuestion& question) {
   std::string out;
   json::ObjectWriter body(out);
   body.raw("contents",
@@ -101,41 +109,41 @@ static std::string gemini_smoke_request(const SmokeOptions& options) {
   body.key("tools") += R"([{"functionDeclarations":[)";
   append_smoke_function(out, "parametersJsonSchema");
   out += "]}]";
-  if (options.force_tool) {
+  if (question.force_tool) {
     body.raw("toolConfig",
              R"({"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["get_weather"]}})");
   }
-  if (!options.temperature.empty()) {
-    body.raw("generationConfig", R"({"temperature":)" + options.temperature + "}");
+  if (!question.temperature.empty()) {
+    body.raw("generationConfig", R"({"temperature":)" + question.temperature + "}");
   }
   body.close();
   return out;
 }
 
-static std::string ollama_smoke_request(const SmokeOptions& options) {
+static std::string ollama_smoke_request(const SmokeQuestion& question) {
   std::string out;
   json::ObjectWriter body(out);
-  body.string("model", options.model);
+  body.string("model", question.model);
   body.raw("messages",
            R"([{"role":"user","content":"What is the weather in Paris? Use the tool."}])");
   body.key("tools") += R"([{"type":"function","function":)";
   append_smoke_function(out, "parameters");
   out += "}]";
-  if (!options.temperature.empty()) {
-    body.raw("options", R"({"temperature":)" + options.temperature + "}");
+  if (!question.temperature.empty()) {
+    body.raw("options", R"({"temperature":)" + question.temperature + "}");
   }
   body.close();
   return out;
 }
 
-static std::string responses_smoke_request(const SmokeOptions& options) {
+static std::string responses_smoke_request(const SmokeQuestion& question) {
   const ToolSpec& tool = smoke_tool();
   std::string out;
   json::ObjectWriter body(out);
-  body.string("model", options.model);
+  body.string("model", question.model);
   body.boolean("stream", true);
   body.boolean("store", false);
-  if (!options.temperature.empty()) body.raw("temperature", options.temperature);
+  if (!question.temperature.empty()) body.raw("temperature", question.temperature);
   body.string("input", "What is the weather in Paris? Use the tool.");
   body.key("tools") += "[";
   json::ObjectWriter function(out);
@@ -147,50 +155,50 @@ static std::string responses_smoke_request(const SmokeOptions& options) {
   function.close();
   out += "]";
   body.raw("tool_choice",
-           options.force_tool ? R"({"type":"function","name":"get_weather"})" : R"("auto")");
+           question.force_tool ? R"({"type":"function","name":"get_weather"})" : R"("auto")");
   body.close();
   return out;
 }
 
-static std::string messages_smoke_request(const SmokeOptions& options) {
+static std::string messages_smoke_request(const SmokeQuestion& question) {
   std::string out;
   json::ObjectWriter body(out);
-  body.string("model", options.model);
+  body.string("model", question.model);
   body.integer("max_tokens", 4096);
   body.boolean("stream", true);
-  if (!options.temperature.empty()) body.raw("temperature", options.temperature);
+  if (!question.temperature.empty()) body.raw("temperature", question.temperature);
   body.raw("messages",
            R"([{"role":"user","content":"What is the weather in Paris? Use the tool."}])");
   body.key("tools") += "[";
   append_smoke_function(out, "input_schema");
   out += "]";
   body.raw("tool_choice",
-           options.force_tool ? R"({"type":"tool","name":"get_weather"})" : R"({"type":"auto"})");
+           question.force_tool ? R"({"type":"tool","name":"get_weather"})" : R"({"type":"auto"})");
   body.close();
   return out;
 }
 
-std::string smoke_request(const SmokeOptions& options) {
-  if (options.protocol == "responses") return responses_smoke_request(options);
-  if (options.protocol == "messages") return messages_smoke_request(options);
-  if (options.protocol == "gemini") return gemini_smoke_request(options);
-  if (options.protocol == "ollama") return ollama_smoke_request(options);
+std::string smoke_request(const SmokeQuestion& question) {
+  if (question.protocol == "responses") return responses_smoke_request(question);
+  if (question.protocol == "messages") return messages_smoke_request(question);
+  if (question.protocol == "gemini") return gemini_smoke_request(question);
+  if (question.protocol == "ollama") return ollama_smoke_request(question);
   std::string out;
   json::ObjectWriter body(out);
-  body.string("model", options.model);
+  body.string("model", question.model);
   body.boolean("stream", true);
-  if (options.include_usage) body.raw("stream_options", R"({"include_usage":true})");
-  if (!options.temperature.empty()) body.raw("temperature", options.temperature);
+  if (question.include_usage) body.raw("stream_options", R"({"include_usage":true})");
+  if (!question.temperature.empty()) body.raw("temperature", question.temperature);
   body.raw("messages",
            R"([{"role":"user","content":"What is the weather in Paris? Use the tool."}])");
   body.key("tools") += R"([{"type":"function","function":)";
   append_smoke_function(out, "parameters");
   out += "}]";
-  body.raw("tool_choice", options.force_tool
+  body.raw("tool_choice", question.force_tool
                               ? R"({"type":"function","function":{"name":"get_weather"}})"
                               : R"("auto")");
   body.close();
   return out;
 }
 
-}  // namespace callgate::cli
+}  // namespace callgate::contract
