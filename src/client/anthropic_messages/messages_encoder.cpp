@@ -76,6 +76,16 @@ std::string& MessagesEncoder::out() {
 }
 
 void MessagesEncoder::accept(const Event& event) {
+  switch (cut_.before(event)) {
+    case CutCall::Fate::open:
+      break;
+    case CutCall::Fate::ended:
+      finish_call();
+      break;
+    case CutCall::Fate::lost:
+      open_ = Open::none;
+      break;
+  }
   std::visit(Overloaded{
                  [&](const TextDelta& e) { text(e.text); },
                  [&](const ReasoningDelta& e) { reason(e.text); },
@@ -88,7 +98,9 @@ void MessagesEncoder::accept(const Event& event) {
                    call_empty_ = false;
                    add_text(e.bytes);
                  },
-                 [&](const CallFinished&) { finish_call(); },
+                 [&](const CallFinished& e) {
+                   e.outcome == CallOutcome::truncated ? cut_.hold() : finish_call();
+                 },
                  [&](const FieldReported& e) { field(e); },
                  [&](const UsageReported& e) { usage_.set(e); },
                  [&](const TurnFinished& e) {

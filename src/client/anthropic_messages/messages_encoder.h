@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/anthropic_messages/messages_usage.h"
+#include "client/cut_call.h"
 #include "client/protocol.h"
 
 namespace callgate::client {
@@ -78,6 +79,7 @@ class MessagesEncoder : public ResponseEncoder, private EventSink {
   std::string call_id_;
   std::string call_name_;
   std::string call_fields_;
+  CutCall cut_;
   std::vector<std::string> late_details_;  // told while a call was open
   // Of the open block of thinking.
   std::string signature_;  // JSON

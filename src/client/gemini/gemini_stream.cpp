@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "client/answer_parts.h"
+#include "client/cut_call.h"
 #include "client/gemini/gemini.h"
 #include "client/gemini/gemini_parts.h"
 #include "json/writer.h"
@@ -40,6 +41,7 @@ class GeminiCandidateStream final : public EventSink {
   std::string text_open_;     // ... {"text":"
   std::string thought_open_;  // ... {"thought":true,"text":"
   OpenCall call_;
+  CutCall cut_;
   GeminiSignatures signatures_;
   std::string refusal_;
   std::string logprobs_;  // waits for the next object
@@ -137,6 +139,7 @@ GeminiCandidateStream::GeminiCandidateStream(GeminiStream& stream, std::uint32_t
 
 void GeminiCandidateStream::accept(const Event& event) {
   mentioned_ = true;
+  if (cut_.before(event) == CutCall::Fate::ended) call();
   std::visit(Overloaded{
                  [&](const TextDelta& e) { text(text_open_, e.text); },
                  [&](const ReasoningDelta& e) { text(thought_open_, e.text); },
@@ -144,7 +147,9 @@ void GeminiCandidateStream::accept(const Event& event) {
                  [&](const RefusalDelta& e) { refusal_.append(e.text); },
                  [&](const CallStarted& e) { call_.start(e); },
                  [&](const ArgumentsDelta& e) { call_.arguments.append(e.bytes); },
-                 [&](const CallFinished&) { call(); },
+                 [&](const CallFinished& e) {
+                   e.outcome == CallOutcome::truncated ? cut_.hold() : call();
+                 },
                  [&](const FieldReported& e) { field(e); },
                  [&](const UsageReported& e) { stream_.set_usage(e); },
                  [&](const TurnFinished& e) { reason_ = e.reason; },

@@ -63,13 +63,25 @@ ResponsesEncoder::ResponsesEncoder(const Request& request, const ResponseIdentit
       suffix_(id_suffix(identity.id)) {}
 
 void ResponsesEncoder::accept(const Event& event) {
+  switch (cut_.before(event)) {
+    case CutCall::Fate::open:
+      break;
+    case CutCall::Fate::ended:
+      finish_call(false);
+      break;
+    case CutCall::Fate::lost:
+      kind_ = Kind::none;
+      break;
+  }
   std::visit(Overloaded{
                  [&](const TextDelta& e) { say(Part::text, e.text); },
                  [&](const ReasoningDelta& e) { think(e.text); },
                  [&](const RefusalDelta& e) { say(Part::refusal, e.text); },
                  [&](const CallStarted& e) { start_call(e); },
                  [&](const ArgumentsDelta& e) { add_arguments(e.bytes); },
-                 [&](const CallFinished& e) { finish_call(e.outcome); },
+                 [&](const CallFinished& e) {
+                   e.outcome == CallOutcome::truncated ? cut_.hold() : finish_call(true);
+                 },
                  [&](const FieldReported& e) { take_field(e); },
                  [&](const UsageReported& e) { usage_.set(e); },
                  [&](const TurnFinished& e) { end_turn(e.reason); },
@@ -170,14 +182,15 @@ void ResponsesEncoder::add_arguments(std::string_view bytes) {
   }
 }
 
-void ResponsesEncoder::finish_call(CallOutcome outcome) {
+// `whole`: nothing of it is missing.
+void ResponsesEncoder::finish_call(bool whole) {
   if (compacts_) return;
   if (kind_ == Kind::custom_call) {
     scratch_.clear();
     freeform_.finish(scratch_);
     if (!scratch_.empty()) write_delta(scratch_);
   }
-  close_item(outcome != CallOutcome::truncated);
+  close_item(whole);
   unknown_.replay([&](std::string_view name, std::string_view json) { take_other(name, json); });
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/cut_call.h"
 #include "client/openai_chat/openai_usage.h"
 #include "client/openai_responses/freeform_input.h"
 #include "client/openai_responses/responses_echo.h"
@@ -42,7 +43,7 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   void think(std::string_view text);
   void start_call(const CallStarted& event);
   void add_arguments(std::string_view bytes);
-  void finish_call(CallOutcome outcome);
+  void finish_call(bool whole);
   void take_field(const FieldReported& event);
   void take_details(std::string_view list);
   void take_annotations(std::string_view list);
@@ -128,6 +129,7 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   std::string call_id_;
   std::string name_;
   FreeformInput freeform_;
+  CutCall cut_;
   std::string scratch_;
 
   ToldUsage usage_;
