@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "chat/same_format.h"
 #include "client/answer_parts.h"
 #include "client/cut_call.h"
 #include "client/gemini/gemini.h"
@@ -44,8 +45,9 @@ class GeminiCandidateStream final : public EventSink {
   CutCall cut_;
   GeminiSignatures signatures_;
   std::string refusal_;
-  std::string logprobs_;  // waits for the next object
-  FieldFold fields_;      // of the choice and the message
+  std::string logprobs_;      // waits for the next object
+  std::string part_members_;  // for the next text, each with a comma before it
+  FieldFold fields_;          // of the choice and the message
   std::optional<FinishReason> reason_;
   bool mentioned_ = false;
 };
@@ -166,7 +168,8 @@ void GeminiCandidateStream::text(std::string_view open, std::string_view text) {
   std::string& out = stream_.begin_frame();
   out.append(open);
   json::append_escaped(out, text);
-  out.append("\"}").append(role_);
+  out.append("\"").append(part_members_).append("}").append(role_);
+  part_members_.clear();
   append_beside(out);
   out.append("}").append(stream_.tail());
 }
@@ -209,6 +212,10 @@ void GeminiCandidateStream::message_field(const FieldReported& event) {
     return signatures_.add(event.json, [&](const GeminiSignatures::Placed& placed) {
       part([&](std::string& out) { append_gemini_text(out, "", false, placed.data); });
     });
+  }
+  if (event.name == kGeminiPart) {
+    part_members_ = object_members(event.json);
+    return;
   }
   if (event.name == "parts") {
     return part([&](std::string& out) { append_json_line(out, array_elements(event.json)); });

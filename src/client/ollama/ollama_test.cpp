@@ -133,6 +133,8 @@ TEST(OllamaRequest, names_the_field_that_is_wrong) {
       {R"({"messages":[]})", "model", "model: missing, expected the name of a model"},
       {R"({"model":7,"messages":[]})", "model", "model: a number, expected a string"},
       {R"({"model":"m"})", "messages", "messages: missing, expected an array of messages"},
+      {R"({"model":"m","options":{"stop":[{}]}})", "options.stop[0]",
+       "options.stop[0]: an object, expected a string"},
       {R"({"model":"m","messages":{}})", "messages",
        "messages: an object, expected an array of messages"},
       {R"({"model":"m","messages":[]})", "messages",
