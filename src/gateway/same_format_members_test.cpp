@@ -77,7 +77,7 @@ TEST_F(SameFormatMembers, of_a_responses_stream) {
               R"("item_id":"msg_up","output_index":1,"content_index":0,"part":{"type":"output_text","text":"","annotations":[],"newP":6})") +
           response(
               "output_text.delta",
-              R"("item_id":"msg_up","output_index":1,"content_index":0,"delta":"Hel","obfuscation":"x1")") +
+              R"("item_id":"msg_up","output_index":1,"content_index":0,"delta":"Hel","obfuscation":"x1","newM":3)") +
           response(
               "output_text.delta",
               R"("item_id":"msg_up","output_index":1,"content_index":0,"delta":"lo","newD":{"a": 4})") +
@@ -85,15 +85,14 @@ TEST_F(SameFormatMembers, of_a_responses_stream) {
           response("completed", R"("response":{"id":"r","status":"completed",)" +
                                     std::string(kUsage) + R"(,"output":[)" +
                                     std::string(kMessageItem) + "]}"));
-  expect_all(body,
-             {R"("type":"response.created","sequence_number":0,"newA":1,)",
-              R"("summary":[],"newB":2})", R"("sequence_number":4,"newC":3,)",
-              R"("sequence_number":10,"obfuscation":"x1",)", R"("delta":"Hel","logprobs":[]})",
-              R"("sequence_number":11,"newD":{"a": 4},)", R"("delta":"lo","logprobs":[]})",
-              R"("annotation":{"type":"file_citation","file_id":"f","newE":5})",
-              R"("annotations":[],"logprobs":[],"newP":6})", R"("logprobs":[],"newP":6}]})",
-              R"("cache_write_tokens":0,"newI":7})", R"("reasoning_tokens":0,"newO":8})",
-              R"("total_tokens":5,"newU":{"a": 9}})"});
+  expect_all(body, {R"("type":"response.created","sequence_number":0,"newA":1,)",
+                    R"("summary":[],"newB":2})", R"("sequence_number":4,"newC":3,)",
+                    R"("sequence_number":10,"newM":3,)", R"("delta":"Hel","logprobs":[]})",
+                    R"("sequence_number":11,"newD":{"a": 4},)", R"("delta":"lo","logprobs":[]})",
+                    R"("annotation":{"type":"file_citation","file_id":"f","newE":5})",
+                    R"("annotations":[],"logprobs":[],"newP":6})", R"("logprobs":[],"newP":6}]})",
+                    R"("cache_write_tokens":0,"newI":7})", R"("reasoning_tokens":0,"newO":8})",
+                    R"("total_tokens":5,"newU":{"a": 9}})"});
 }
 
 TEST_F(SameFormatMembers, of_a_whole_response) {

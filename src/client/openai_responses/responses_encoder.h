@@ -52,6 +52,7 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   bool take_same_format(const FieldReported& event);
   void keep_members(std::string type, std::string members);
   void append_members(std::string_view type);
+  void forget_members(std::string_view type);
   void take_other(std::string_view name, std::string_view json);
   void add_other_item(std::string_view item, bool whole);
   void store_item(std::size_t index, std::string item);

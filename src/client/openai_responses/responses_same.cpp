@@ -86,6 +86,7 @@ bool ResponsesEncoder::take_same_format(const FieldReported& event) {
     if (kind_ == Kind::message) members_ = unknown_members(event.json, kItemMembers);
   } else if (event.name == kOtherItem || event.name == kOtherItemAdded ||
              event.name == kOtherEvent) {
+    if (event.name == kOtherEvent) forget_members(json::member_text(event.json, "type"));
     if (!compacts_) take_other(event.name, event.json);
   } else if (event.name == kEventMembers) {
     keep_members(json::member_text(event.json, "type"), unknown_members(event.json, kTypeMember));
@@ -128,6 +129,11 @@ void ResponsesEncoder::keep_members(std::string type, std::string members) {
   } else if (waiting_members_.size() < kMost) {
     waiting_members_.emplace_back(std::move(type), std::move(members));
   }
+}
+
+// An event of a kind that callgate does not know has its members with it.
+void ResponsesEncoder::forget_members(std::string_view type) {
+  std::erase_if(waiting_members_, [&](const auto& each) { return each.first == type; });
 }
 
 void ResponsesEncoder::append_members(std::string_view type) {

@@ -82,8 +82,8 @@ void ResponsesFrameReader::read_member(std::string_view key) {
     frame_.annotation = read_given();
   } else if (key == "part") {
     frame_.part = read_given();
-  } else if (key == "annotation_index") {
-    in_.skip();
+  } else if (key == "annotation_index" || key == "obfuscation") {
+    in_.skip();  // callgate counts itself, and its frames have lengths of their own
   } else if (key == "response" && in_.peek() == json::Kind::object) {
     const std::size_t from = in_.offset();
     each_member([&](std::string_view inner) {
