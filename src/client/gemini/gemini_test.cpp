@@ -367,6 +367,22 @@ TEST_F(GeminiAnswer, is_a_whole_object_per_frame) {
           std::string(kAbout) + "\n\n");
 }
 
+TEST_F(GeminiAnswer, says_what_was_estimated_and_how_long_it_took) {
+  for (const bool stream : {true, false}) {
+    begin(stream);
+    say(TextDelta{"a"});
+    say(TurnFinished{FinishReason::stop});
+    AnswerEnd end;
+    end.estimate = Usage{.prompt_tokens = 1, .completion_tokens = 2, .total_tokens = 3};
+    end.timing = {.first_token_ms = 4, .duration_ms = 5, .trigger = "finish"};
+    encoder_->finish(end);
+    EXPECT_THAT(
+        taken(),
+        HasSubstr(
+            R"("totalTokenCount":3,"estimated":true,"time_to_first_token_ms":4,"total_duration_ms":5,"emission_trigger":"finish"})"));
+  }
+}
+
 TEST_F(GeminiAnswer, may_be_an_array) {
   begin(true, kGeminiArray);
   say(TextDelta{"a"});

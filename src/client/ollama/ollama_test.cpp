@@ -343,7 +343,7 @@ TEST_F(OllamaAnswer, counts_what_was_estimated) {
   AnswerEnd end;
   end.estimate = Usage{.prompt_tokens = 1, .completion_tokens = 2, .total_tokens = 3};
   encoder_->finish(end);
-  EXPECT_THAT(out_, HasSubstr(R"("prompt_eval_count":1,"eval_count":2)"));
+  EXPECT_THAT(out_, HasSubstr(R"("prompt_eval_count":1,"eval_count":2,"estimated":true)"));
 }
 
 TEST(Ollama, shows_models_as_editors_want_them) {
