@@ -43,9 +43,7 @@ bool caller_can_act_on(int upstream_status) {
     case 413:
     case 414:
     case 415:
-    case 417:
     case 422:
-    case 426:
     case 429:
     case 431:
     case 503:
