@@ -150,7 +150,8 @@ bool MessagesReader::read_output_config(std::string_view json) {
     const std::string_view schema =
         name == "format" ? json::given_member(value, "schema") : std::string_view();
     if (name == "effort") {
-      if (!blocks_.expect(Path(path, name), value, value.starts_with('"'), "a string")) return false;
+      if (!blocks_.expect(Path(path, name), value, value.starts_with('"'), "a string"))
+        return false;
       set_extra("reasoning_effort", value);
     } else if (name == "format" &&
                !blocks_.expect(Path(path, name), value, value.starts_with('{'), "an object")) {
