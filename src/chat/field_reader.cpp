@@ -70,6 +70,27 @@ void FieldReader::keep(std::vector<ExtraField>& extra, std::string_view name) {
   field.value.text = in_.raw();
 }
 
+bool FieldReader::keep_texts(std::vector<ExtraField>& extra, std::string_view name,
+                             FieldPath path) {
+  const json::Kind kind = in_.peek();
+  if (kind != json::Kind::array && kind != json::Kind::string) {
+    return fault_kind(path, "a string or an array of strings");
+  }
+  const std::string_view list = in_.raw();
+  json::Reader elements(list);
+  std::size_t& index = path.inner.empty() ? path.index : path.inner_index;
+  for (index = 0; kind == json::Kind::array && elements.next_element(); ++index) {
+    if (elements.peek() != json::Kind::string) {
+      return fault(path, name_of(elements.peek()), "a string");
+    }
+    elements.skip();
+  }
+  if (kind == json::Kind::string || index > 0) {
+    extra.push_back({std::string(name), {std::string(list)}});
+  }
+  return true;
+}
+
 bool FieldReader::is_null() { return in_.peek() == json::Kind::null; }
 
 bool FieldReader::fault(const FieldPath& path, std::string_view found, std::string_view expected) {

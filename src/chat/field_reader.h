@@ -43,6 +43,8 @@ class FieldReader {
   // A string; null leaves `value` as it is.
   bool read_string(const FieldPath& path, std::string& value);
   void keep(std::vector<ExtraField>& extra, std::string_view name);
+  // A string or an array of strings; nothing is kept of an empty array.
+  bool keep_texts(std::vector<ExtraField>& extra, std::string_view name, FieldPath path);
   bool is_null();
   bool fault(const FieldPath& path, std::string_view found, std::string_view expected);
   bool fault_kind(const FieldPath& path, std::string_view expected);

@@ -10,6 +10,9 @@
 namespace callgate {
 
 inline constexpr std::string_view kMessagesFrame = "messages_frame";
+// Members of a frame whose events callgate knows, which it does not: {"type":"content_block_delta","at":1,"delta":{"note":"x"}}. They
+// belong to the next frame of that type.
+inline constexpr std::string_view kMessagesMembers = "messages_members";
 // Name of the protocol and of the wire format, as Request::origin has it.
 inline constexpr std::string_view kMessagesOrigin = "anthropic_messages";
 

@@ -16,7 +16,16 @@ inline constexpr std::string_view kOtherItemAdded = "openai_responses.other_item
 inline constexpr std::string_view kOtherItem = "openai_responses.item";
 // An event of a kind that callgate does not know: its data.
 inline constexpr std::string_view kOtherEvent = "openai_responses.event";
+// Members of an event that callgate knows, which it does not know: {"type":"response.output_text.delta","note":"x"}. They
+// belong to the next event of that type.
+inline constexpr std::string_view kEventMembers = "openai_responses.members";
+// A part of a message begins, and ends: members of it that callgate does not know.
+inline constexpr std::string_view kPartAdded = "openai_responses.part_added";
+inline constexpr std::string_view kPartDone = "openai_responses.part_done";
 // The response object at the end.
 inline constexpr std::string_view kWholeResponse = "openai_responses.response";
+
+// Gemini. Members of a text's part that callgate does not know; they belong to the next text.
+inline constexpr std::string_view kGeminiPart = "gemini.part";
 
 }  // namespace callgate

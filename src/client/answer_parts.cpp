@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "chat/content.h"
+#include "json/each.h"
 
 namespace callgate::client {
 
@@ -39,6 +40,17 @@ void append_fold(json::ObjectWriter& object, const FieldFold& fields) {
     append_json_line(line, json);
     object.raw_escaped(name, line);
   });
+}
+
+std::string object_members(std::string_view json) {
+  std::string members;
+  json::each_member(json, [&](std::string_view name, std::string_view value) {
+    members.push_back(',');
+    json::append_string(members, name);
+    members.push_back(':');
+    append_json_line(members, value);
+  });
+  return members;
 }
 
 std::string_view array_elements(std::string_view json) {

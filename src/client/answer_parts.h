@@ -33,6 +33,8 @@ void append_json_line(std::string& out, std::string_view json);
 void append_arguments_line(std::string& out, std::string_view arguments);
 // Every field as a member.
 void append_fold(json::ObjectWriter& object, const FieldFold& fields);
+// The members of an object, each with a comma before it, on one line.
+std::string object_members(std::string_view json);
 // The elements of an array, without its brackets; empty when it is not an array or has none.
 std::string_view array_elements(std::string_view json);
 

@@ -41,8 +41,11 @@ bool caller_can_act_on(int upstream_status) {
     case 408:
     case 409:
     case 413:
+    case 414:
+    case 415:
     case 422:
     case 429:
+    case 431:
     case 503:
     case 529:
       return true;

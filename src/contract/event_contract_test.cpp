@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace callgate::contract::event_contract_test {
 namespace {
 
@@ -262,6 +264,24 @@ TEST(EventContract, a_call_that_never_came_is_one_fault) {
                    swapped(text, R"("stop_reason":"tool_use")", R"("stop_reason":"end_turn")"), 3)
           .failed,
       std::vector<std::string>{"call_made"});
+}
+
+TEST(EventContract, a_call_that_a_failure_cut_need_not_be_done) {
+  const std::string cut =
+      kResponses.substr(0, kResponses.find("event: response.function_call_arguments.done"));
+  const auto failed =
+      judge_stream(
+          "responses",
+          cut + event_frame(
+                    "response.failed",
+                    R"(,"sequence_number":9,"response":{"error":{"code":"c","message":"m"}})"),
+          7)
+          .failed;
+  const auto has = [&](std::string_view rule) {
+    return std::find(failed.begin(), failed.end(), rule) != failed.end();
+  };
+  EXPECT_TRUE(has("no_error"));
+  EXPECT_FALSE(has("items_done"));
 }
 
 TEST(EventContract, another_tool_than_the_forced_one_is_a_fault) {

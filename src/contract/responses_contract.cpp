@@ -137,6 +137,7 @@ class ResponsesContract final : public TypedContract {
     if (ends_ > 0) fail(kResponseEndsOnce, type + " follows the end");
     if (type == "response.failed") {
       ++ends_;
+      failed_ = true;  // what it cut is never done
       return fail_error(event.json);
     }
     if (!is_known(type)) return fail(kResponsesEventKnown, type);
@@ -308,7 +309,8 @@ class ResponsesContract final : public TypedContract {
     if (creations_ == 0) fail(kCreatedFirst, "there is none");
     if (ends_ != 1) fail(kResponseEndsOnce, std::to_string(ends_) + " times");
     for (const Item& item : items_) {
-      if (item.done.empty() && ends_ > 0) fail(kItemsDone, item.type + " is never done");
+      if (item.done.empty() && ends_ > 0 && !failed_)
+        fail(kItemsDone, item.type + " is never done");
     }
     const std::string items = std::to_string(items_.size()) + " items";
     for (const ResponsesRuleId rule : {kItemsAdded, kItemIds, kItemsDone, kDoneRepeats}) {
@@ -332,6 +334,7 @@ class ResponsesContract final : public TypedContract {
   std::int64_t sequence_ = 0;
   std::uint32_t creations_ = 0;
   std::uint32_t ends_ = 0;
+  bool failed_ = false;
   bool parts_ = false;  // some text came
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/path_pattern.h"
 #include "chat/content.h"
@@ -25,6 +26,7 @@ struct Heard {
   std::string story;  // a line per thing that was said, in order; of a whole answer by kind
   std::string usage;
   std::string error;
+  bool cut = false;  // it failed inside a call, which is not in the story
 
   bool operator==(const Heard&) const = default;
 };
@@ -69,6 +71,9 @@ Heard heard_of(const EventLog& log, bool stream) {
       if (event.kind == Kind::reasoning) heard.story += "reasoning " + event.text + "\n";
       if (event.kind != Kind::call) continue;
       const LoggedCall& call = all[calls++];
+      heard.cut =
+          call.outcome == CallOutcome::truncated && log.reason() == FinishReason::upstream_error;
+      if (heard.cut) continue;
       heard.story +=
           "call " + call.id + " " + call.name + " " + compact_arguments(call.arguments) + "\n";
     }
@@ -116,7 +121,16 @@ void forget_ends(Heard& told, Heard& heard) {
   for (Heard* each : {&told, &heard}) each->story.erase(each->story.rfind("finish "));
 }
 
+// A call that a failure cut is not told: only whole ones are, and who gets one may run it.
+void forget_cut_call(Heard& told, Heard& heard) {
+  if (!std::exchange(told.cut, false)) return;
+  for (Heard* each : {&told, &heard}) {
+    each->story.erase(std::min(each->story.find("finish "), each->story.size()));
+  }
+}
+
 void forget_losses(Heard& told, Heard& heard) {
+  forget_cut_call(told, heard);
   // Usage that nobody asked Chat for comes in other protocols.
   if (told.usage.empty()) heard.usage.clear();
   // A call that broke off is an object there: the decoder takes it for a whole one, whatever the answer says of its end.

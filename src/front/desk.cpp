@@ -10,12 +10,14 @@ namespace callgate::server {
 net::Task<> Desk::refuse(Ask& ask, const Error& given, int status) const {
   const Error error = bounded(given);
   add_refusal_headers(ask.headers, error);
-  if (status == 0) status = ask.protocol->status_of(error);
+  const bool chosen = status != 0;
+  if (!chosen) status = ask.protocol->status_of(error);
   observe_refusal(world, ask, status, error);
   const Milliseconds waited(loop.now() - ask.started_ms);
   trace_refusal(world, mint, ask, status, error, waited);
   Error named = error;
   named.request_id = ask.id;
+  if (chosen) named.status = status;
   co_await respond_json(ask, status, ask.protocol->error_body(named));
 }
 

@@ -1,5 +1,7 @@
 #include "front/routes.h"
 
+#include <algorithm>
+
 #include "base/path_pattern.h"
 #include "base/quoted.h"
 
@@ -7,13 +9,17 @@ namespace callgate::server {
 
 Result<const Route*> Routes::find(std::string_view method, std::string_view path,
                                   std::string& allow) const {
+  std::vector<std::string_view> methods;
   for (const Route& route : routes_) {
     if (!path_matches(route.path, path)) continue;
     if (route.method == method || (method == "HEAD" && route.method == "GET")) return &route;
-    if (route.method == "OPTIONS") continue;
-    allow.append(route.method).append(route.method == "GET" ? ", HEAD, " : ", ");
+    const bool told = std::find(methods.begin(), methods.end(), route.method) != methods.end();
+    if (route.method != "OPTIONS" && !told) methods.push_back(route.method);
   }
-  if (!allow.empty()) {
+  if (!methods.empty()) {
+    for (const std::string_view known : methods) {
+      allow.append(known).append(known == "GET" ? ", HEAD, " : ", ");
+    }
     allow += "OPTIONS";
     return fail(ErrorCode::not_allowed, shortened(method) + " is not allowed here, use " + allow);
   }

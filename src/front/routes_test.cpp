@@ -52,6 +52,18 @@ TEST(Routes, names_the_methods_of_a_known_path) {
   EXPECT_THAT(found.error().message, HasSubstr("POST is not allowed here, use " + allow));
 }
 
+TEST(Routes, methods_are_named_once_and_only_where_none_answers) {
+  Routes routes;
+  routes.add({"POST", "/v1/talks", Guard::model, {}});
+  routes.add({"GET", "/v1/talks", Guard::model, {}});
+  routes.add({"POST", "/v1/*", Guard::key, {}});
+  std::string allow;
+  ASSERT_TRUE(routes.find("GET", "/v1/talks", allow));
+  EXPECT_EQ(allow, "");
+  ASSERT_FALSE(routes.find("PUT", "/v1/talks", allow));
+  EXPECT_EQ(allow, "POST, GET, HEAD, OPTIONS");
+}
+
 TEST(Routes, lists_the_paths_there_are_for_an_unknown_one) {
   std::string allow;
   const auto found = some_routes().find("GET", "/v2", allow);

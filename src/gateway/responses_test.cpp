@@ -117,6 +117,14 @@ TEST_F(Responses, name_the_member_that_is_wrong) {
   EXPECT_EQ(followed.status, 400);
   EXPECT_THAT(followed.body, HasSubstr(R"("param":"stream")"));
   EXPECT_THAT(followed.body, HasSubstr("only a response with background: true has a stream"));
+  for (const auto& [query, parameter] : {std::pair{"?stream=maybe", "stream"},
+                                         {"/input_items?order=up", "order"},
+                                         {"/input_items?after=nope", "after"},
+                                         {"/input_items?limit=0", "limit"}}) {
+    const TestAnswer answer = ask("GET", "/v1/responses/" + id_of(made) + query);
+    EXPECT_EQ(answer.status, 400) << query;
+    EXPECT_THAT(answer.body, HasSubstr("\"param\":\"" + std::string(parameter) + "\""));
+  }
 }
 
 TEST_F(Responses, go_on_from_each_other) {

@@ -1,6 +1,8 @@
 #include "gateway/serve_options.h"
 
+#include "base/ids.h"
 #include "client/protocol.h"
+#include "net/unix_time.h"
 
 namespace callgate::server {
 namespace {
@@ -12,13 +14,25 @@ void report(World& world, std::string_view key, std::string_view what) {
   world.log.repeated(telemetry::LogLevel::error, key, what);
 }
 
+// As the gateway says it: in the words of the path's protocol, under an id.
+std::string refusal_body(IdMint& mint, int status, std::string_view message, std::string_view path,
+                         net::Headers& headers) {
+  const Protocol& protocol = client::for_path(path);
+  const std::string id = mint.mint_timed("req_", net::unix_ms());
+  headers.add("x-request-id", id);
+  if (!protocol.id_header.empty()) headers.add(protocol.id_header, id);
+  const ErrorCode code = status >= 500 ? ErrorCode::internal : ErrorCode::invalid_request;
+  return protocol.error_body(
+      {.code = code, .message = std::string(message), .status = status, .request_id = id});
+}
+
 std::function<void(std::string_view)> store_problems(telemetry::Logger& log) {
   return [&log](std::string_view problem) { log.error("store: " + std::string(problem)); };
 }
 
 }  // namespace
 
-net::ServerOptions server_options(const Config& config, World& world) {
+net::ServerOptions server_options(const Config& config, World& world, std::uint64_t id_seed) {
   const LimitsConfig& limits = config.limits;
   net::ServerOptions options;
   options.limits.head_bytes = limits.max_header_bytes.count;
@@ -29,10 +43,10 @@ net::ServerOptions server_options(const Config& config, World& world) {
   options.min_body_rate = limits.min_body_rate.count;
   options.keep_alive_timeout = millis(limits.keep_alive_timeout);
   options.write_stall_timeout = millis(limits.write_timeout);
-  options.error_body = [](int status, std::string_view message, std::string_view path) {
-    const ErrorCode code = status >= 500 ? ErrorCode::internal : ErrorCode::invalid_request;
-    return client::for_path(path).error_body(
-        {.code = code, .message = std::string(message), .status = status});
+  auto mint = std::make_shared<IdMint>(id_seed);
+  options.error_body = [mint](int status, std::string_view message, std::string_view path,
+                              net::Headers& headers) {
+    return refusal_body(*mint, status, message, path, headers);
   };
   options.memory = &world.memory;
   options.open_connections = &world.connections;

@@ -15,8 +15,8 @@
 
 namespace callgate::server {
 
-// REQUIRES: the world outlives the server.
-net::ServerOptions server_options(const Config& config, World& world);
+// `id_seed`: of the ids under which the server refuses requests by itself. REQUIRES: the world outlives the server.
+net::ServerOptions server_options(const Config& config, World& world, std::uint64_t id_seed);
 ConversationLimits conversation_limits(const LimitsConfig& limits);
 // REQUIRES: the log outlives what is made with them, here and below.
 store::RequestLogOptions store_options(const StoreConfig& config, telemetry::Logger& log);

@@ -31,7 +31,7 @@ TEST_F(ServeOptionsTest, gives_the_server_its_limits) {
   config_.limits.keep_alive_timeout = Milliseconds(16);
   config_.limits.write_timeout = Milliseconds(17);
   config_.limits.max_connections = 18;
-  const net::ServerOptions options = server_options(config_, world_);
+  const net::ServerOptions options = server_options(config_, world_, 1);
   EXPECT_EQ(options.limits.head_bytes, 11u);
   EXPECT_EQ(options.limits.header_count, 12u);
   EXPECT_EQ(options.limits.body_bytes, 13u);
@@ -44,15 +44,32 @@ TEST_F(ServeOptionsTest, gives_the_server_its_limits) {
 }
 
 TEST_F(ServeOptionsTest, errors_of_the_server_are_written_as_those_of_the_gateway) {
-  const net::ServerOptions options = server_options(config_, world_);
-  EXPECT_THAT(options.error_body(413, "too large", "/v1/chat/completions"),
+  const net::ServerOptions options = server_options(config_, world_, 1);
+  const auto body = [&](int status, std::string_view message, std::string_view path) {
+    net::Headers headers;
+    return options.error_body(status, message, path, headers);
+  };
+  EXPECT_THAT(body(413, "too large", "/v1/chat/completions"),
               HasSubstr(R"("type":"invalid_request_error")"));
-  EXPECT_THAT(options.error_body(500, "broken", ""), HasSubstr(R"("message":"broken")"));
-  EXPECT_THAT(options.error_body(500, "broken", ""), testing::Not(HasSubstr("invalid_request")));
+  EXPECT_THAT(body(500, "broken", ""), HasSubstr(R"("message":"broken")"));
+  EXPECT_THAT(body(500, "broken", ""), testing::Not(HasSubstr("invalid_request")));
+}
+
+TEST_F(ServeOptionsTest, errors_of_the_server_have_an_id) {
+  const net::ServerOptions options = server_options(config_, world_, 1);
+  net::Headers headers;
+  const std::string body = options.error_body(413, "too large", "/v1/messages", headers);
+  const std::string id(headers.find("x-request-id").value_or(""));
+  EXPECT_THAT(id, testing::StartsWith("req_"));
+  EXPECT_EQ(headers.find("request-id").value_or(""), id);
+  EXPECT_THAT(body, HasSubstr("\"request_id\":\"" + id + "\""));
+  net::Headers next;
+  (void)options.error_body(413, "too large", "/v1/messages", next);
+  EXPECT_NE(next.find("x-request-id").value_or(""), id);
 }
 
 TEST_F(ServeOptionsTest, faults_of_the_server_are_logged_and_counted) {
-  server_options(config_, world_).log("it broke");
+  server_options(config_, world_, 1).log("it broke");
   EXPECT_EQ(metrics_.exceptions.with().value(), 1u);
   ASSERT_EQ(lines_.size(), 1u);
   EXPECT_THAT(lines_[0], HasSubstr("error it broke"));

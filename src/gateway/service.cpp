@@ -36,7 +36,7 @@ std::string joined(const std::vector<std::string>& words) {
 Service::Worker::Worker(net::Loop& own_loop, World& world, Rooms& rooms, const Config& config)
     : loop(own_loop),
       gateway(world, rooms, own_loop, random_seed()),
-      server(own_loop, server_options(config, world),
+      server(own_loop, server_options(config, world, random_seed()),
              [this](net::Exchange& exchange) { return gateway.answer(exchange); }) {}
 
 Service::Service(ServeOptions options, Config config, const Surroundings& around)
@@ -268,7 +268,7 @@ void Service::use(const Next& next) {
   on_all_loops([this, next](Worker& worker) {
     worker.gateway.use(std::move(*worker.prepared));
     worker.prepared.reset();
-    worker.server.use_options(server_options(next.snapshot->config, world_));
+    worker.server.use_options(server_options(next.snapshot->config, world_, random_seed()));
     if (next.tls != nullptr) worker.server.use_tls(*next.tls);
   });
   parts_ =

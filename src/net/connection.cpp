@@ -143,7 +143,10 @@ Task<bool> Connection::read_head() {
     const bool was_idle = std::exchange(idle_, false);
     if (ready == Ready::closed) co_return false;
     if (ready == Ready::timed_out || (!was_idle && loop().now() >= limit)) {
-      if (!was_idle) co_await refuse(408, "the request head took too long");
+      if (!was_idle) {
+        parser_.find_path();
+        co_await refuse(408, "the request head took too long");
+      }
       co_return false;
     }
   }
@@ -190,9 +193,9 @@ Task<> Connection::answer() {
 
 Task<> Connection::refuse(int status, std::string_view message) {
   keep_alive_ = false;
-  std::string body = server_.error_body(status, message, head().path);
   Headers headers;
   headers.add("content-type", "application/json");
+  const std::string body = server_.error_body(status, message, head().path, headers);
   (void)co_await respond(status, headers, body);
 }
 

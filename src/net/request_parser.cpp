@@ -27,6 +27,16 @@ constexpr std::array<bool, 256> kHostBytes = [] {
   return table;
 }();
 
+// A target without the scheme and the host that proxies put before it.
+std::string_view origin_of(std::string_view target) {
+  const std::size_t scheme = target.find("://");
+  if (target.starts_with('/') || scheme == npos) return target;
+  target.remove_prefix(std::min(target.find('/', scheme + 3), target.size()));
+  return target.empty() ? "/" : target;
+}
+
+std::string_view path_of(std::string_view origin) { return origin.substr(0, origin.find('?')); }
+
 bool is_host_byte(char c) { return kHostBytes[static_cast<unsigned char>(c)]; }
 
 }  // namespace
@@ -161,7 +171,7 @@ std::size_t RequestParser::push_head(std::string_view bytes) {
     break;
   }
   const std::size_t end = scan_head(bytes);
-  if (state_ == State::failed) return skipped;
+  if (state_ == State::failed) return find_path(bytes), skipped;
   const std::size_t taken = std::min(end, bytes.size());
   text.append(bytes.substr(0, taken));
   if (end != npos) parse_head();
@@ -208,6 +218,16 @@ std::size_t RequestParser::scan_head(std::string_view bytes) {
   return npos;
 }
 
+void RequestParser::find_path(std::string_view more) {
+  std::string& text = head_.headers.text_;
+  const std::size_t line_end = text.find('\n') == npos ? more.find('\n') : npos;
+  if (line_end != npos) text.append(more.substr(0, line_end + 1));
+  const std::string_view line = std::string_view(text).substr(0, text.find('\n') + 1);
+  const std::size_t from = line.find(' ');
+  const std::size_t to = line.rfind(' ');
+  if (from != to) head_.path = path_of(origin_of(line.substr(from + 1, to - from - 1)));
+}
+
 void RequestParser::parse_head() {
   llhttp_init(&parser_, HTTP_REQUEST, &RequestCallbacks::settings());
   parser_.data = this;
@@ -233,15 +253,11 @@ void RequestParser::check_head() {
   }
   head_.method = llhttp_method_name(static_cast<llhttp_method_t>(parser_.method));
   head_.minor_version = parser_.http_minor;
-  std::string_view origin = head_.target;
-  if (const std::size_t scheme = origin.find("://"); origin[0] != '/' && scheme != npos) {
-    origin.remove_prefix(std::min(origin.find('/', scheme + 3), origin.size()));
-    if (origin.empty()) origin = "/";
-  }
+  const std::string_view origin = origin_of(head_.target);
   if (origin[0] != '/' && origin != "*") return refuse(400, "the request target is not a path");
-  const std::size_t question = origin.find('?');
-  head_.path = origin.substr(0, question);
-  head_.query = question == npos ? std::string_view() : origin.substr(question + 1);
+  head_.path = path_of(origin);
+  const bool asks = head_.path.size() < origin.size();
+  head_.query = asks ? origin.substr(head_.path.size() + 1) : std::string_view();
   // From here on a refusal can be said in the words of whatever answers that path.
   if (head_.headers.size() > limits_.header_count) return refuse(431, "too many headers");
   for (const Header header : head_.headers) {

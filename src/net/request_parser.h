@@ -44,8 +44,10 @@ class RequestParser {
   State state() const { return state_; }
   // True before the first byte of a request.
   bool idle() const { return state_ == State::head && head_.headers.text_.empty() && !skipped_; }
-  const RequestHead& head() const { return head_; }     // REQUIRES: body or complete
+  const RequestHead& head() const { return head_; }     // REQUIRES: body or complete; but for path
   const RequestFault& fault() const { return fault_; }  // REQUIRES: failed
+  // Sets head().path where the head is not whole but its first line is: with `more`, bytes that were not taken.
+  void find_path(std::string_view more = {});
 
   // The body so far. More than the limit is a fault with status 413.
   const std::string& body() const { return body_; }

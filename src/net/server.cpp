@@ -161,9 +161,9 @@ void HttpServer::log(std::string_view what) {
   if (options_.log) options_.log(what);
 }
 
-std::string HttpServer::error_body(int status, std::string_view message,
-                                   std::string_view path) const {
-  if (options_.error_body) return options_.error_body(status, message, path);
+std::string HttpServer::error_body(int status, std::string_view message, std::string_view path,
+                                   Headers& headers) const {
+  if (options_.error_body) return options_.error_body(status, message, path, headers);
   return "{\"error\":{\"message\":\"" + std::string(message) + "\"}}";
 }
 

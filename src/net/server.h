@@ -49,9 +49,10 @@ struct ServerOptions {
   // Open connections of all servers that share the counter; beyond the limit (0: none) new ones are closed at once.
   std::atomic<std::int64_t>* open_connections = nullptr;
   std::int64_t max_connections = 0;
-  // The body of an answer that the server gives by itself (400, 413, 500, ...), as JSON. `path` is that of the request, empty
-  // where its head could not be read.
-  std::function<std::string(int status, std::string_view message, std::string_view path)>
+  // The body of an answer that the server gives by itself (400, 413, 500, ...), as JSON; its headers are added to `headers`.
+  // `path` is that of the request, empty where its head could not be read.
+  std::function<std::string(int status, std::string_view message, std::string_view path,
+                            Headers& headers)>
       error_body;
   // Receives what went wrong without a caller to tell: a throwing task, a failed accept.
   std::function<void(std::string_view)> log;
@@ -158,7 +159,8 @@ class HttpServer {
   void accepted(int socket, const Address& peer, const Listener& listener);
   void remove(Connection& connection);
   void log(std::string_view what);
-  std::string error_body(int status, std::string_view message, std::string_view path) const;
+  std::string error_body(int status, std::string_view message, std::string_view path,
+                         Headers& headers) const;
   // Made once per second.
   std::string_view date();
 

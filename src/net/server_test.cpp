@@ -336,7 +336,7 @@ TEST(HttpServer, turns_a_throwing_answer_into_a_500) {
   std::atomic<int> logged = 0;
   ServerOptions options;
   options.log = [&](std::string_view) { ++logged; };
-  options.error_body = [](int status, std::string_view, std::string_view path) {
+  options.error_body = [](int status, std::string_view, std::string_view path, Headers&) {
     return "own " + std::to_string(status) + " of " + std::string(path);
   };
   ServerThread server(
@@ -356,7 +356,7 @@ TEST(HttpServer, turns_a_throwing_answer_into_a_500) {
 TEST(HttpServer, says_which_path_it_refuses_by_itself) {
   ServerOptions options;
   options.limits.header_count = 2;
-  options.error_body = [](int status, std::string_view, std::string_view path) {
+  options.error_body = [](int status, std::string_view, std::string_view path, Headers&) {
     return std::to_string(status) + " of '" + std::string(path) + "'";
   };
   ServerThread server(echo, options);
@@ -368,6 +368,10 @@ TEST(HttpServer, says_which_path_it_refuses_by_itself) {
   EXPECT_THAT(refusal("GET /p?q HTTP/1.1\r\nhost: a\r\na: b\r\nc: d\r\n\r\n"),
               EndsWith("431 of '/p'"));
   EXPECT_THAT(refusal("GET /p HTTP/1.1\r\n\r\n"), EndsWith("400 of '/p'"));
+  const std::string long_head = "\r\nhost: a\r\nx: " + std::string(70'000, 'a');
+  EXPECT_THAT(refusal("POST /p?q HTTP/1.1" + long_head), EndsWith("431 of '/p'"));
+  EXPECT_THAT(refusal("POST http://a/p HTTP/1.1" + long_head), EndsWith("431 of '/p'"));
+  EXPECT_THAT(refusal("POST" + long_head), EndsWith("431 of ''"));
   EXPECT_THAT(refusal("nonsense\r\n\r\n"), EndsWith("400 of ''"));
 }
 

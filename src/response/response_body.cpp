@@ -35,7 +35,9 @@ ResponseFields read_response_fields(std::string_view body) {
     if (name == "conversation" || name == "callgate") {
       fields.history_elsewhere = fields.history_elsewhere || value != "null";
     }
-    if (name == "stream_id") fields.stream_id = text_in(value);
+    // What is not a string is refused like a string that is not an id.
+    const bool text = value.starts_with('"') || value == "null";
+    if (name == "stream_id") fields.stream_id = text ? text_in(value) : " ";
     if (name == "type") fields.type = text_in(value);
     if (name == "store") fields.store = value != "false";
     if (name == "background") fields.background = value == "true";

@@ -18,6 +18,8 @@ TEST(ResponseBody, reads_what_the_service_needs) {
   EXPECT_TRUE(fields.stream);
   EXPECT_FALSE(fields.generate);
   EXPECT_EQ(fields.stream_id, "a");
+  EXPECT_EQ(read_response_fields(R"({"stream_id":7})").stream_id, " ");
+  EXPECT_EQ(read_response_fields(R"({"stream_id":null})").stream_id, "");
   for (const std::string_view odd : {"", "[]", "{", "7", R"({"previous_response_id":7})"}) {
     EXPECT_EQ(read_response_fields(odd).previous, "") << odd;
     EXPECT_TRUE(read_response_fields(odd).store) << odd;

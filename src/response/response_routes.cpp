@@ -47,7 +47,12 @@ struct ShowOptions {
 Result<ShowOptions> read_show_options(std::string_view query) {
   ShowOptions options;
   for (const UrlParameter& parameter : read_url_query(query)) {
-    if (parameter.name == "stream") options.stream = parameter.value == "true";
+    if (parameter.name == "stream") {
+      options.stream = parameter.value == "true";
+      if (!options.stream && parameter.value != "false") {
+        return tl::unexpected(wrong_parameter("stream", "true or false"));
+      }
+    }
     if (parameter.name != "starting_after") continue;
     const char* end = parameter.value.data() + parameter.value.size();
     const auto [at, fault] = std::from_chars(parameter.value.data(), end, options.after);
@@ -165,7 +170,12 @@ Result<ListOptions> read_list_options(std::string_view query) {
   ListOptions options;
   for (const UrlParameter& parameter : read_url_query(query)) {
     if (parameter.name == "after") options.after = parameter.value;
-    if (parameter.name == "order") options.ascending = parameter.value == "asc";
+    if (parameter.name == "order") {
+      options.ascending = parameter.value == "asc";
+      if (!options.ascending && parameter.value != "desc") {
+        return tl::unexpected(wrong_parameter("order", "asc or desc"));
+      }
+    }
     if (parameter.name != "limit") continue;
     const char* end = parameter.value.data() + parameter.value.size();
     const auto [at, fault] = std::from_chars(parameter.value.data(), end, options.limit);
@@ -177,7 +187,7 @@ Result<ListOptions> read_list_options(std::string_view query) {
   return options;
 }
 
-std::string print_items(std::string_view items, const ListOptions& options) {
+Result<std::string> print_items(std::string_view items, const ListOptions& options) {
   std::vector<std::string> all;
   each_item(items, [&](std::string_view item) { all.emplace_back(item); });
   if (!options.ascending) std::reverse(all.begin(), all.end());
@@ -186,7 +196,8 @@ std::string print_items(std::string_view items, const ListOptions& options) {
     from = std::find_if(all.begin(), all.end(), [&](const std::string& item) {
       return json::member_text(item, "id") == options.after;
     });
-    if (from != all.end()) ++from;
+    if (from == all.end()) return tl::unexpected(wrong_parameter("after", "the id of an item"));
+    ++from;
   }
   const auto left = static_cast<std::size_t>(all.end() - from);
   const std::size_t count = std::min(left, options.limit);
@@ -218,7 +229,9 @@ net::Task<> list_input_items(const ResponseDesk& desk, Ask& ask) {
     const Error error = response_not_found(name.id);
     co_return co_await desk.desk.refuse(ask, error);
   }
-  co_await respond_json(ask, 200, print_items((*loaded)->input, *options));
+  const auto items = print_items((*loaded)->input, *options);
+  if (!items) co_return co_await desk.desk.refuse(ask, items.error());
+  co_await respond_json(ask, 200, *items);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "access/access.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "client/gemini/gemini.h"
 #include "config/tool_config.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -159,21 +160,27 @@ void LoopChoice::apply_to(PolicyOptions& policy) const {
   policy.split_min_characters = split_min_characters.value_or(policy.split_min_characters);
 }
 
+// As the client's protocol calls it.
+static std::string choice_field(const Request& request) {
+  const bool gemini = request.origin == client::kGemini.name;
+  return gemini ? "toolConfig.functionCallingConfig" : "tool_choice";
+}
+
 Result<void> check_tool_choice(const Request& request, std::span<const std::string_view> own) {
   const ToolChoice& choice = request.tool_choice;
+  const std::string field = choice_field(request);
   const bool has_tools = !request.tools.empty() || !request.other_tools.empty() || !own.empty();
   if (choice.mode == ToolChoice::Mode::required && !has_tools) {
     return fail(ErrorCode::invalid_request,
-                "tool_choice: \"required\" without tools, expected tools to choose from",
-                "tool_choice");
+                field + ": \"required\" without tools, expected tools to choose from", field);
   }
   if (choice.mode != ToolChoice::Mode::named) return {};
   const bool declared = std::any_of(request.tools.begin(), request.tools.end(),
                                     [&](const ToolSpec& tool) { return tool.name == choice.name; });
   if (declared || contains(own, choice.name)) return {};
-  std::string message = "tool_choice: ";
+  std::string message = field + ": ";
   json::append_string(message, choice.name);
-  return fail(ErrorCode::invalid_request, message + ", expected a declared tool", "tool_choice");
+  return fail(ErrorCode::invalid_request, message + ", expected a declared tool", field);
 }
 
 static Result<LoopChoice> choose(Request& request, const net::Headers& headers,

@@ -76,6 +76,16 @@ std::string& MessagesEncoder::out() {
 }
 
 void MessagesEncoder::accept(const Event& event) {
+  switch (cut_.before(event)) {
+    case CutCall::Fate::open:
+      break;
+    case CutCall::Fate::ended:
+      finish_call();
+      break;
+    case CutCall::Fate::lost:
+      open_ = Open::none;
+      break;
+  }
   std::visit(Overloaded{
                  [&](const TextDelta& e) { text(e.text); },
                  [&](const ReasoningDelta& e) { reason(e.text); },
@@ -88,7 +98,9 @@ void MessagesEncoder::accept(const Event& event) {
                    call_empty_ = false;
                    add_text(e.bytes);
                  },
-                 [&](const CallFinished&) { finish_call(); },
+                 [&](const CallFinished& e) {
+                   e.outcome == CallOutcome::truncated ? cut_.hold() : finish_call();
+                 },
                  [&](const FieldReported& e) { field(e); },
                  [&](const UsageReported& e) { usage_.set(e); },
                  [&](const TurnFinished& e) {
@@ -168,6 +180,7 @@ void MessagesEncoder::close() {
 void MessagesEncoder::field(const FieldReported& event) {
   using Scope = FieldReported::Scope;
   if (event.scope == Scope::message && event.name == kMessagesFrame) return frame(event.json);
+  if (event.name == kMessagesMembers) return keep_members(event.json);
   if (event.scope == Scope::message && event.name == "reasoning_details") {
     json::Reader in(event.json);
     if (in.peek() != json::Kind::array) return;
@@ -182,6 +195,35 @@ void MessagesEncoder::field(const FieldReported& event) {
   } else if (event.scope == Scope::turn && event.name == "callgate") {
     append_frame_member(end_fields_, event.name, event.json);
   }
+}
+
+// For the next frame of that type. What never finds one is bounded.
+void MessagesEncoder::keep_members(std::string_view json) {
+  constexpr std::size_t kMost = 16;
+  constexpr std::size_t kMostBytes = std::size_t{1} << 16;
+  if (waiting_.size() >= kMost || json.size() > kMostBytes) return;
+  FrameMembers members;
+  each_frame_member(json, [&](std::string_view name, std::string_view value) {
+    if (name == "type") {
+      members.type = json::member_text(json, "type");
+    } else if (name != "delta") {
+      append_frame_member(members.of_frame, name, value);
+    }
+  });
+  each_frame_member(json::given_member(json, "delta"),
+                    [&](std::string_view name, std::string_view value) {
+                      append_frame_member(members.of_delta, name, value);
+                    });
+  waiting_.push_back(std::move(members));
+}
+
+MessagesEncoder::FrameMembers MessagesEncoder::take_members(std::string_view type) {
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const FrameMembers& each) { return each.type == type; });
+  if (found == waiting_.end()) return {};
+  FrameMembers members = std::move(*found);
+  waiting_.erase(found);
+  return members;
 }
 
 void MessagesEncoder::match_stop(std::string_view json) {

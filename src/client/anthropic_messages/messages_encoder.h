@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/anthropic_messages/messages_usage.h"
+#include "client/cut_call.h"
 #include "client/protocol.h"
 
 namespace callgate::client {
@@ -33,6 +34,16 @@ class MessagesEncoder : public ResponseEncoder, private EventSink {
   virtual void stop_block(std::string_view signature) = 0;
   // A frame that callgate does not know.
   virtual void pass_frame(std::string_view type, std::string_view frame) = 0;
+
+  // Members that an upstream of the same format gave a frame and its delta, each with a comma before it.
+  struct FrameMembers {
+    std::string type;
+    std::string of_frame;
+    std::string of_delta;
+  };
+  // Those that wait for the next frame of that type.
+  FrameMembers take_members(std::string_view type);
+  bool members_wait() const { return !waiting_.empty(); }
 
   std::string& out();
   // The end of the message: `"stop_reason":...` and what stands beside it, without braces.
@@ -67,7 +78,9 @@ class MessagesEncoder : public ResponseEncoder, private EventSink {
   void frame_start(std::string_view block);
   void frame_end(std::string_view json);
   void match_stop(std::string_view json);
+  void keep_members(std::string_view json);
 
+  std::vector<FrameMembers> waiting_;
   std::vector<std::string> stops_;  // the sequences that the client asked for
   std::string* out_ = nullptr;
   std::string start_;   // scratch
@@ -78,6 +91,7 @@ class MessagesEncoder : public ResponseEncoder, private EventSink {
   std::string call_id_;
   std::string call_name_;
   std::string call_fields_;
+  CutCall cut_;
   std::vector<std::string> late_details_;  // told while a call was open
   // Of the open block of thinking.
   std::string signature_;  // JSON

@@ -149,8 +149,13 @@ bool MessagesReader::read_output_config(std::string_view json) {
     if (value == "null") continue;
     const std::string_view schema =
         name == "format" ? json::given_member(value, "schema") : std::string_view();
-    if (name == "effort" && value.starts_with('"')) {
+    if (name == "effort") {
+      if (!blocks_.expect(Path(path, name), value, value.starts_with('"'), "a string"))
+        return false;
       set_extra("reasoning_effort", value);
+    } else if (name == "format" &&
+               !blocks_.expect(Path(path, name), value, value.starts_with('{'), "an object")) {
+      return false;
     } else if (!schema.empty() && json::member_text(value, "type") == "json_schema") {
       set_extra("response_format",
                 R"({"type":"json_schema","json_schema":{"name":"answer","schema":)" +

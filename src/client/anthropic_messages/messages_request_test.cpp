@@ -294,6 +294,16 @@ TEST(MessagesRequest, names_the_field_at_fault) {
             "temperature: 2, expected a number from 0 to 1");
   EXPECT_EQ(fault_in(with_hi(R"("max_tokens":0)")),
             "max_tokens: 0, expected a whole number of at least 1");
+  EXPECT_EQ(fault_in(with_hi(R"("tools":[{"name":"f","input_schema":{},"strict":7}])")),
+            "tools.0.strict: a number, expected true or false");
+  EXPECT_EQ(fault_in(with_hi(R"("tools":[{"name":"f","input_schema":{},"defer_loading":"x"}])")),
+            "tools.0.defer_loading: a string, expected true or false");
+  EXPECT_EQ(fault_in(with_hi(R"("tool_choice":{"type":"auto","disable_parallel_tool_use":1})")),
+            "tool_choice.disable_parallel_tool_use: a number, expected true or false");
+  EXPECT_EQ(fault_in(with_hi(R"("output_config":{"effort":7})")),
+            "output_config.effort: a number, expected a string");
+  EXPECT_EQ(fault_in(with_hi(R"("output_config":{"format":"x"})")),
+            "output_config.format: a string, expected an object");
   EXPECT_EQ(fault_in(with_hi(R"("thinking":"on")")), "thinking: a string, expected an object");
   EXPECT_EQ(
       fault_in(

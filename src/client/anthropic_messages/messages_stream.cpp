@@ -26,7 +26,8 @@ class MessagesStream final : public MessagesEncoder {
     to.append("},\"usage\":");
     usage_.append_end(to, end);
     to.append(end_fields_).append("}\n\n");
-    to.append("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n");
+    to.append("event: message_stop\ndata: {\"type\":\"message_stop\"");
+    end_frame("message_stop");
   }
 
   // SDKs pass over a ping, whatever stands in it.
@@ -42,6 +43,22 @@ class MessagesStream final : public MessagesEncoder {
   }
 
  private:
+  // After the frame's last known member.
+  void end_frame(std::string_view type) {
+    if (members_wait()) out().append(take_members(type).of_frame);
+    out().append("}\n\n");
+  }
+
+  // After the delta's last known member.
+  void end_delta() {
+    if (members_wait()) {
+      const FrameMembers members = take_members("content_block_delta");
+      out().append(members.of_delta).append("}").append(members.of_frame).append("}\n\n");
+    } else {
+      out().append("}}\n\n");
+    }
+  }
+
   void begin() {
     if (std::exchange(began_, true)) return;
     std::string& to = out();
@@ -59,7 +76,7 @@ class MessagesStream final : public MessagesEncoder {
     usage_.append_start(message.key("usage"), guess ? estimate_tokens(request_) : 0);
     to.append(message_fields_);
     message.close();
-    to.append("}\n\n");
+    end_frame("message_start");
   }
 
   void start_block(std::string_view start) override {
@@ -69,7 +86,8 @@ class MessagesStream final : public MessagesEncoder {
     json::append_integer(to, static_cast<std::int64_t>(index_));
     to.append(",\"content_block\":").append(start);
     if (open_ == Open::call) to.append(",\"input\":{}");
-    to.append("}}\n\n");
+    to.append("}");
+    end_frame("content_block_start");
     delta_.assign("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":");
     json::append_integer(delta_, static_cast<std::int64_t>(index_));
     delta_.append(",\"delta\":");
@@ -94,7 +112,8 @@ class MessagesStream final : public MessagesEncoder {
     std::string& to = out();
     to.append(text_delta_);
     json::append_escaped(to, text);
-    to.append("\"}}\n\n");
+    to.push_back('"');
+    end_delta();
   }
 
   void add_native(std::string_view delta) override {
@@ -107,11 +126,12 @@ class MessagesStream final : public MessagesEncoder {
     std::string& to = out();
     if (open_ == Open::thinking && signature != "\"\"") {
       to.append(delta_).append(R"({"type":"signature_delta","signature":)");
-      to.append(signature).append("}}\n\n");
+      to.append(signature);
+      end_delta();
     }
     to.append("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":");
     json::append_integer(to, static_cast<std::int64_t>(index_));
-    to.append("}\n\n");
+    end_frame("content_block_stop");
   }
 
   void pass_frame(std::string_view type, std::string_view frame) override {

@@ -13,6 +13,8 @@ bool contains_name(const std::vector<std::string>& names, std::string_view name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool is_switch(std::string_view json) { return json == "true" || json == "false"; }
+
 }  // namespace
 
 bool MessagesReader::read_tools(std::string_view json) {
@@ -47,10 +49,10 @@ bool MessagesReader::read_tool(const Path& path, std::string_view json) {
       good = blocks_.take_text(Path(path, "description"), value, tool.spec.description);
     } else if (name == "input_schema") {
       schema = value;
-    } else if (name == "strict" && value == "true") {
-      tool.spec.extra.push_back({name, {"true"}});
-    } else if (name == "defer_loading") {
-      tool.deferred = value == "true";
+    } else if (name == "strict" || name == "defer_loading") {
+      good = blocks_.expect(Path(path, name), value, is_switch(value), "true or false");
+      if (name == "defer_loading") tool.deferred = value == "true";
+      if (name == "strict" && value == "true") tool.spec.extra.push_back({name, {"true"}});
     }
     if (!good) return false;
   }
@@ -85,8 +87,9 @@ bool MessagesReader::read_tool_choice(std::string_view json) {
         !blocks_.take_text(Path(path, "name"), value, request_.tool_choice.name)) {
       return false;
     }
-    if (name == "disable_parallel_tool_use" && value == "true") {
-      request_.parallel_tool_calls = false;
+    if (name == "disable_parallel_tool_use" && value != "null") {
+      if (!blocks_.expect(Path(path, name), value, is_switch(value), "true or false")) return false;
+      if (value == "true") request_.parallel_tool_calls = false;
     }
   }
   Mode& mode = request_.tool_choice.mode;

@@ -17,11 +17,6 @@ constexpr Endpoint kGeminiEndpoints[] = {
 
 std::string_view gemini_status_word(int status) {
   switch (status) {
-    case 400:
-    case 405:
-    case 413:
-    case 422:
-      return "INVALID_ARGUMENT";
     case 401:
       return "UNAUTHENTICATED";
     case 403:
@@ -40,7 +35,7 @@ std::string_view gemini_status_word(int status) {
     case 529:
       return "UNAVAILABLE";
     default:
-      return "INTERNAL";
+      return status < 500 ? "INVALID_ARGUMENT" : "INTERNAL";
   }
 }
 

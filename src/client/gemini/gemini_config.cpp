@@ -271,9 +271,7 @@ bool GeminiRequestReader::read_number(const FieldPath& path, std::string_view fi
 
 bool GeminiRequestReader::read_stops(const FieldPath& path) {
   if (in_.peek() != json::Kind::array) return fault_kind(path, "an array of strings");
-  keep(request_.extra, "stop");
-  if (request_.extra.back().value.text == "[]") request_.extra.pop_back();
-  return true;
+  return keep_texts(request_.extra, "stop", path);
 }
 
 bool GeminiRequestReader::read_candidate_count(const FieldPath& path) {

@@ -120,13 +120,20 @@ void append_gemini_usage(json::ObjectWriter& object, const GeminiUsageTold& told
   usage.integer("totalTokenCount", counts->total_tokens);
   static constexpr auto kOwn = std::to_array<std::string_view>(
       {"promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount",
-       "totalTokenCount", "toolUsePromptTokenCount"});
+       "totalTokenCount", "toolUsePromptTokenCount", "estimated", "time_to_first_token_ms",
+       "total_duration_ms", "emission_trigger"});
   json::each_member(told.json, [&](std::string_view name, std::string_view value) {
     if (std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end()) return;
     std::string line;
     append_json_line(line, value);
     usage.raw_escaped(name, line);
   });
+  if (end.estimate) usage.boolean("estimated", true);
+  if (end.timing) {
+    usage.integer("time_to_first_token_ms", end.timing->first_token_ms);
+    usage.integer("total_duration_ms", end.timing->duration_ms);
+    usage.string("emission_trigger", end.timing->trigger);
+  }
   usage.close();
 }
 

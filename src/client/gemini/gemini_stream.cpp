@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "chat/same_format.h"
 #include "client/answer_parts.h"
+#include "client/cut_call.h"
 #include "client/gemini/gemini.h"
 #include "client/gemini/gemini_parts.h"
 #include "json/writer.h"
@@ -40,10 +42,12 @@ class GeminiCandidateStream final : public EventSink {
   std::string text_open_;     // ... {"text":"
   std::string thought_open_;  // ... {"thought":true,"text":"
   OpenCall call_;
+  CutCall cut_;
   GeminiSignatures signatures_;
   std::string refusal_;
-  std::string logprobs_;  // waits for the next object
-  FieldFold fields_;      // of the choice and the message
+  std::string logprobs_;      // waits for the next object
+  std::string part_members_;  // for the next text, each with a comma before it
+  FieldFold fields_;          // of the choice and the message
   std::optional<FinishReason> reason_;
   bool mentioned_ = false;
 };
@@ -137,6 +141,7 @@ GeminiCandidateStream::GeminiCandidateStream(GeminiStream& stream, std::uint32_t
 
 void GeminiCandidateStream::accept(const Event& event) {
   mentioned_ = true;
+  if (cut_.before(event) == CutCall::Fate::ended) call();
   std::visit(Overloaded{
                  [&](const TextDelta& e) { text(text_open_, e.text); },
                  [&](const ReasoningDelta& e) { text(thought_open_, e.text); },
@@ -144,7 +149,9 @@ void GeminiCandidateStream::accept(const Event& event) {
                  [&](const RefusalDelta& e) { refusal_.append(e.text); },
                  [&](const CallStarted& e) { call_.start(e); },
                  [&](const ArgumentsDelta& e) { call_.arguments.append(e.bytes); },
-                 [&](const CallFinished&) { call(); },
+                 [&](const CallFinished& e) {
+                   e.outcome == CallOutcome::truncated ? cut_.hold() : call();
+                 },
                  [&](const FieldReported& e) { field(e); },
                  [&](const UsageReported& e) { stream_.set_usage(e); },
                  [&](const TurnFinished& e) { reason_ = e.reason; },
@@ -161,7 +168,8 @@ void GeminiCandidateStream::text(std::string_view open, std::string_view text) {
   std::string& out = stream_.begin_frame();
   out.append(open);
   json::append_escaped(out, text);
-  out.append("\"}").append(role_);
+  out.append("\"").append(part_members_).append("}").append(role_);
+  part_members_.clear();
   append_beside(out);
   out.append("}").append(stream_.tail());
 }
@@ -204,6 +212,10 @@ void GeminiCandidateStream::message_field(const FieldReported& event) {
     return signatures_.add(event.json, [&](const GeminiSignatures::Placed& placed) {
       part([&](std::string& out) { append_gemini_text(out, "", false, placed.data); });
     });
+  }
+  if (event.name == kGeminiPart) {
+    part_members_ = object_members(event.json);
+    return;
   }
   if (event.name == "parts") {
     return part([&](std::string& out) { append_json_line(out, array_elements(event.json)); });

@@ -221,6 +221,9 @@ TEST(GeminiRequest, names_the_field_that_is_wrong) {
       {R"({"contents":[]})", "contents", "contents: empty, expected an array of contents"},
       {R"({"contents":"x"})", "contents", "contents: a string, expected an array of contents"},
       {R"({"contents":["x"]})", "contents[0]", "contents[0]: a string, expected an object"},
+      {R"({"contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"stopSequences":["a",7]}})",
+       "generationConfig.stopSequences[1]",
+       "generationConfig.stopSequences[1]: a number, expected a string"},
       {R"({"contents":[{}]})", "contents[0].parts",
        "contents[0].parts: missing, expected an array of parts"},
       {R"({"contents":[{"role":"robot","parts":[]}]})", "contents[0].role",
@@ -362,6 +365,22 @@ TEST_F(GeminiAnswer, is_a_whole_object_per_frame) {
       taken(),
       R"(data: {"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"index":0,"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":7,"thoughtsTokenCount":4,"cachedContentTokenCount":2,"totalTokenCount":20},)" +
           std::string(kAbout) + "\n\n");
+}
+
+TEST_F(GeminiAnswer, says_what_was_estimated_and_how_long_it_took) {
+  for (const bool stream : {true, false}) {
+    begin(stream);
+    say(TextDelta{"a"});
+    say(TurnFinished{FinishReason::stop});
+    AnswerEnd end;
+    end.estimate = Usage{.prompt_tokens = 1, .completion_tokens = 2, .total_tokens = 3};
+    end.timing = {.first_token_ms = 4, .duration_ms = 5, .trigger = "finish"};
+    encoder_->finish(end);
+    EXPECT_THAT(
+        taken(),
+        HasSubstr(
+            R"("totalTokenCount":3,"estimated":true,"time_to_first_token_ms":4,"total_duration_ms":5,"emission_trigger":"finish"})"));
+  }
 }
 
 TEST_F(GeminiAnswer, may_be_an_array) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "chat/same_format.h"
 #include "client/answer_parts.h"
 #include "client/gemini/gemini.h"
 #include "client/gemini/gemini_parts.h"
@@ -46,12 +47,15 @@ class GeminiWholeCandidate final : public EventSink {
     enum class Kind : std::uint8_t { text, thought, call, raw } kind = Kind::text;
     std::string text;  // or JSON
     std::string signature;
+    std::string members;  // of a text, each with a comma before it
     OpenCall call;
   };
 
   void text(Part::Kind kind, std::string_view text) {
-    if (parts_.empty() || parts_.back().kind != kind || !parts_.back().signature.empty()) {
+    const bool other = parts_.empty() || parts_.back().kind != kind;
+    if (other || !parts_.back().signature.empty() || !part_members_.empty()) {
       parts_.emplace_back().kind = kind;
+      parts_.back().members = std::exchange(part_members_, {});
     }
     parts_.back().text.append(text);
   }
@@ -66,6 +70,10 @@ class GeminiWholeCandidate final : public EventSink {
         if (event.name == "reasoning_details") {
           return signatures_.add(event.json,
                                  [&](const GeminiSignatures::Placed& placed) { place(placed); });
+        }
+        if (event.name == kGeminiPart) {
+          part_members_ = object_members(event.json);
+          return;
         }
         if (event.name == "parts") {
           parts_.emplace_back().kind = Part::Kind::raw;
@@ -98,6 +106,7 @@ class GeminiWholeCandidate final : public EventSink {
   std::vector<Part> parts_;
   OpenCall call_;
   GeminiSignatures signatures_;
+  std::string part_members_;  // for the next text
   std::string refusal_;
   FieldFold fields_;
   std::optional<FinishReason> reason_;
@@ -108,7 +117,11 @@ void GeminiWholeCandidate::append_part(std::string& out, const Part& part) {
   switch (part.kind) {
     case Part::Kind::text:
     case Part::Kind::thought:
-      return append_gemini_text(out, part.text, part.kind == Part::Kind::thought, part.signature);
+      append_gemini_text(out, part.text, part.kind == Part::Kind::thought, part.signature);
+      if (part.members.empty()) return;
+      out.pop_back();
+      out.append(part.members).push_back('}');
+      return;
     case Part::Kind::call:
       return append_gemini_call(out, part.call, signatures_.take(part.call.index));
     case Part::Kind::raw:

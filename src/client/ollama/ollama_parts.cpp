@@ -61,6 +61,7 @@ void OllamaEnd::append_to(json::ObjectWriter& object, const AnswerEnd& end) cons
     object.integer("prompt_eval_count", counts->prompt_tokens);
     object.integer("eval_count", counts->completion_tokens);
   }
+  if (end.estimate) object.boolean("estimated", true);
   append_fold(object, fields);
 }
 

@@ -137,14 +137,7 @@ bool OllamaRequestReader::read_option(const std::string& name, std::string& othe
   for (const OllamaOption& option : kOllamaOptions) {
     if (option.name == name) return read_number(path, option.field, option.above_zero);
   }
-  if (name == "stop") {
-    const json::Kind kind = in_.peek();
-    if (kind != json::Kind::array && kind != json::Kind::string) {
-      return fault_kind(path, "an array of strings");
-    }
-    keep(request_.extra, name);
-    return true;
-  }
+  if (name == "stop") return keep_texts(request_.extra, name, path);
   others.push_back(others.empty() ? '{' : ',');
   json::append_string(others, name);
   others.append(":").append(in_.raw());

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/utc_time.h"
 #include "client/answer_parts.h"
+#include "client/cut_call.h"
 #include "client/ollama/ollama_encoders.h"
 #include "client/ollama/ollama_parts.h"
 #include "json/writer.h"
@@ -60,6 +61,7 @@ class OllamaStream final : public ResponseEncoder, private EventSink {
   }
 
   void accept(const Event& event) override {
+    if (cut_.before(event) == CutCall::Fate::ended) call();
     std::visit(Overloaded{
                    [&](const TextDelta& e) { delta(text_open_, e.text); },
                    [&](const ReasoningDelta& e) { delta(thinking_open_, e.text); },
@@ -67,7 +69,9 @@ class OllamaStream final : public ResponseEncoder, private EventSink {
                    [&](const RefusalDelta& e) { delta(text_open_, e.text); },
                    [&](const CallStarted& e) { call_.start(e); },
                    [&](const ArgumentsDelta& e) { call_.arguments.append(e.bytes); },
-                   [&](const CallFinished&) { call(); },
+                   [&](const CallFinished& e) {
+                     e.outcome == CallOutcome::truncated ? cut_.hold() : call();
+                   },
                    [&](const FieldReported& e) { field(e); },
                    [&](const UsageReported& e) { end_.usage = e.usage; },
                    [&](const TurnFinished& e) { end_.reason = e.reason; },
@@ -135,6 +139,7 @@ class OllamaStream final : public ResponseEncoder, private EventSink {
   std::string_view delta_close_;
   std::string logprobs_;  // elements that wait for the next line
   OpenCall call_;
+  CutCall cut_;
   OllamaEnd end_;
   std::string* out_ = nullptr;
 };

@@ -133,6 +133,8 @@ TEST(OllamaRequest, names_the_field_that_is_wrong) {
       {R"({"messages":[]})", "model", "model: missing, expected the name of a model"},
       {R"({"model":7,"messages":[]})", "model", "model: a number, expected a string"},
       {R"({"model":"m"})", "messages", "messages: missing, expected an array of messages"},
+      {R"({"model":"m","options":{"stop":[{}]}})", "options.stop[0]",
+       "options.stop[0]: an object, expected a string"},
       {R"({"model":"m","messages":{}})", "messages",
        "messages: an object, expected an array of messages"},
       {R"({"model":"m","messages":[]})", "messages",
@@ -341,7 +343,7 @@ TEST_F(OllamaAnswer, counts_what_was_estimated) {
   AnswerEnd end;
   end.estimate = Usage{.prompt_tokens = 1, .completion_tokens = 2, .total_tokens = 3};
   encoder_->finish(end);
-  EXPECT_THAT(out_, HasSubstr(R"("prompt_eval_count":1,"eval_count":2)"));
+  EXPECT_THAT(out_, HasSubstr(R"("prompt_eval_count":1,"eval_count":2,"estimated":true)"));
 }
 
 TEST(Ollama, shows_models_as_editors_want_them) {

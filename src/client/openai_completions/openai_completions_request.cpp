@@ -41,6 +41,7 @@ class CompletionsRequestReader : private FieldReader {
     if (name == "stream") return read_boolean({"stream"}, request_.stream);
     if (name == "stream_options") return read_stream_options();
     if (name == "suffix" || name == "echo" || name == "logprobs") return read_unserved(name);
+    if (name == "stop") return keep_texts(request_.extra, name, {"stop"});
     if (!check_kind(name)) return false;
     keep(request_.extra, name);
     return true;
@@ -53,9 +54,7 @@ class CompletionsRequestReader : private FieldReader {
                                           "presence_penalty", "seed", "temperature", "top_p"}) {
       if (name == number) return kind == json::Kind::number || fault_kind({name}, "a number");
     }
-    if (name == "user") return kind == json::Kind::string || fault_kind({name}, "a string");
-    const bool list = kind == json::Kind::string || kind == json::Kind::array;
-    return name != "stop" || list || fault_kind({name}, "a string or an array of strings");
+    return name != "user" || kind == json::Kind::string || fault_kind({name}, "a string");
   }
 
   bool read_prompt() {

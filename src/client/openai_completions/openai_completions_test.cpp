@@ -56,6 +56,8 @@ TEST(CompletionsRequest, names_the_field_that_is_wrong) {
       {R"({"model":"m","prompt":"p","echo":true})", "echo"},
       {R"({"model":"m","prompt":"p","logprobs":3})", "logprobs"},
       {R"({"model":"m","prompt":"p","n":0})", "n"},
+      {R"({"model":"m","prompt":"p","stop":7})", "stop"},
+      {R"({"model":"m","prompt":"p","stop":["a",7]})", "stop[1]"},
       {R"({"model":"m","prompt":"p","n":"2"})", "n"},
       {R"({"model":"m","prompt":"p","stream":1})", "stream"},
       {R"({"model":"m","prompt":"p","stream_options":[]})", "stream_options"},

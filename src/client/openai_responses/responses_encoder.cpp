@@ -63,13 +63,25 @@ ResponsesEncoder::ResponsesEncoder(const Request& request, const ResponseIdentit
       suffix_(id_suffix(identity.id)) {}
 
 void ResponsesEncoder::accept(const Event& event) {
+  switch (cut_.before(event)) {
+    case CutCall::Fate::open:
+      break;
+    case CutCall::Fate::ended:
+      finish_call(false);
+      break;
+    case CutCall::Fate::lost:
+      kind_ = Kind::none;
+      break;
+  }
   std::visit(Overloaded{
                  [&](const TextDelta& e) { say(Part::text, e.text); },
                  [&](const ReasoningDelta& e) { think(e.text); },
                  [&](const RefusalDelta& e) { say(Part::refusal, e.text); },
                  [&](const CallStarted& e) { start_call(e); },
                  [&](const ArgumentsDelta& e) { add_arguments(e.bytes); },
-                 [&](const CallFinished& e) { finish_call(e.outcome); },
+                 [&](const CallFinished& e) {
+                   e.outcome == CallOutcome::truncated ? cut_.hold() : finish_call(true);
+                 },
                  [&](const FieldReported& e) { take_field(e); },
                  [&](const UsageReported& e) { usage_.set(e); },
                  [&](const TurnFinished& e) { end_turn(e.reason); },
@@ -85,9 +97,7 @@ void ResponsesEncoder::say(Part part, std::string_view text) {
   if (part_ != part) open_part(part);
   if (stream_) {
     // The same bytes go into the frame and into what is repeated later.
-    out_->append(delta_head_);
-    json::append_integer(*out_, sequence_++);
-    out_->append(delta_place_);
+    write_delta_head();
     const std::size_t from = out_->size();
     json::append_escaped(*out_, text);
     text_.append(*out_, from);
@@ -124,13 +134,19 @@ void ResponsesEncoder::think(std::string_view text) {
 // Escapes the text once, for the frame and for what is repeated later.
 void ResponsesEncoder::write_delta(std::string_view text) {
   if (!stream_) return json::append_escaped(text_, text);
-  out_->append(delta_head_);
-  json::append_integer(*out_, sequence_++);
-  out_->append(delta_place_);
+  write_delta_head();
   const std::size_t from = out_->size();
   json::append_escaped(*out_, text);
   text_.append(*out_, from);
   out_->append("\"}\n\n");
+}
+
+// Up to the text.
+void ResponsesEncoder::write_delta_head() {
+  out_->append(delta_head_);
+  json::append_integer(*out_, sequence_++);
+  if (!waiting_members_.empty()) append_members(delta_type_);
+  out_->append(delta_place_);
 }
 
 void ResponsesEncoder::start_call(const CallStarted& event) {
@@ -170,14 +186,15 @@ void ResponsesEncoder::add_arguments(std::string_view bytes) {
   }
 }
 
-void ResponsesEncoder::finish_call(CallOutcome outcome) {
+// `whole`: nothing of it is missing.
+void ResponsesEncoder::finish_call(bool whole) {
   if (compacts_) return;
   if (kind_ == Kind::custom_call) {
     scratch_.clear();
     freeform_.finish(scratch_);
     if (!scratch_.empty()) write_delta(scratch_);
   }
-  close_item(outcome != CallOutcome::truncated);
+  close_item(whole);
   unknown_.replay([&](std::string_view name, std::string_view json) { take_other(name, json); });
 }
 
@@ -241,6 +258,7 @@ bool ResponsesEncoder::open_frame(std::string_view type) {
   out_->append("event: ").append(type).append("\ndata: {\"type\":\"").append(type);
   out_->append("\",\"sequence_number\":");
   json::append_integer(*out_, sequence_++);
+  if (!waiting_members_.empty()) append_members(type);
   return true;
 }
 
@@ -277,6 +295,7 @@ void ResponsesEncoder::place_in_item(std::string_view part_index) {
 // What every delta of the open part or call starts with.
 void ResponsesEncoder::set_delta(std::string_view type, std::string_view part_index) {
   if (!stream_) return;
+  delta_type_ = type;
   delta_head_.assign("event: ").append(type).append("\ndata: {\"type\":\"").append(type);
   delta_head_.append("\",\"sequence_number\":");
   std::string* const out = std::exchange(out_, &delta_place_);
@@ -376,18 +395,22 @@ void ResponsesEncoder::fail(const Error& error) {
 std::string ResponsesEncoder::print_usage(const AnswerEnd& end) const {
   if (!usage_.counts && !end.estimate) return "null";
   const Usage& usage = end.estimate ? *end.estimate : *usage_.counts;
+  const ToldMembers told = told_members(usage_.json);
   std::string json;
   json::ObjectWriter object(json);
   object.integer("input_tokens", usage.prompt_tokens);
   json::ObjectWriter input(object.key("input_tokens_details"));
   input.integer("cached_tokens", usage.cached_tokens);
   input.integer("cache_write_tokens", usage.cache_write_tokens);
+  json.append(told.of_input);
   input.close();
   object.integer("output_tokens", usage.completion_tokens);
   json::ObjectWriter output(object.key("output_tokens_details"));
   output.integer("reasoning_tokens", usage.reasoning_tokens);
+  json.append(told.of_output);
   output.close();
   object.integer("total_tokens", usage.total_tokens);
+  json.append(told.of_all);
   if (end.estimate) object.boolean("estimated", true);
   if (end.timing) {
     object.integer("time_to_first_token_ms", end.timing->first_token_ms);

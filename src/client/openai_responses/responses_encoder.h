@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "client/cut_call.h"
 #include "client/openai_chat/openai_usage.h"
 #include "client/openai_responses/freeform_input.h"
 #include "client/openai_responses/responses_echo.h"
@@ -42,12 +44,15 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   void think(std::string_view text);
   void start_call(const CallStarted& event);
   void add_arguments(std::string_view bytes);
-  void finish_call(CallOutcome outcome);
+  void finish_call(bool whole);
   void take_field(const FieldReported& event);
   void take_details(std::string_view list);
   void take_annotations(std::string_view list);
   // What an upstream of the same format says of its items and its response.
   bool take_same_format(const FieldReported& event);
+  void keep_members(std::string type, std::string members);
+  void append_members(std::string_view type);
+  void forget_members(std::string_view type);
   void take_other(std::string_view name, std::string_view json);
   void add_other_item(std::string_view item, bool whole);
   void store_item(std::size_t index, std::string item);
@@ -62,7 +67,8 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   void write_item(std::string_view type, std::string_view item);
   void write_item(std::string_view type, std::string_view item, std::size_t index);
   void place_in_item(std::string_view part_index = {});
-  void write_delta(std::string_view escaped);
+  void write_delta(std::string_view text);
+  void write_delta_head();
 
   // Items.
   void open_item(Kind kind, std::string_view prefix);
@@ -83,6 +89,13 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   std::string mint_id(std::string_view prefix) const;
 
   const ToolAlias* find_alias(std::string_view function) const;
+  // Members of the upstream's own usage that callgate does not know, each with a comma before it.
+  struct ToldMembers {
+    std::string of_input;
+    std::string of_output;
+    std::string of_all;
+  };
+  static ToldMembers told_members(std::string_view usage);
   std::string print_usage(const AnswerEnd& end) const;
   std::string joined_output() const;
   ResponsesEcho::Standing standing(std::string_view joined) const;
@@ -101,6 +114,7 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   std::size_t items_ = 0;            // that began
   Kind kind_ = Kind::none;           // of the open item
   std::string id_;
+  std::string_view delta_type_;
   std::string delta_head_;  // of a delta's frame, up to its number
   std::string delta_place_;
   std::string
@@ -123,11 +137,16 @@ class ResponsesEncoder final : public ResponseEncoder, private EventSink {
   std::string next_id_;
   std::string next_members_;  // `,"phase":"commentary"`
   std::string members_;       // of the open item
+  std::string next_part_members_;
+  std::string part_members_;  // of the open part
+  // By the type of the event that they wait for.
+  std::vector<std::pair<std::string, std::string>> waiting_members_;
 
   const ToolAlias* alias_ = nullptr;
   std::string call_id_;
   std::string name_;
   FreeformInput freeform_;
+  CutCall cut_;
   std::string scratch_;
 
   ToldUsage usage_;

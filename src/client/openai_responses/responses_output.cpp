@@ -45,125 +45,12 @@ bool join_detail(std::string& whole, std::string_view piece) {
   return true;
 }
 
-// Members of an object that callgate does not write itself, each with a comma before it.
-std::string unknown_members(std::string_view object, std::span<const std::string_view> known) {
-  std::string members;
-  json::Reader in(object);
-  if (object.empty() || in.peek() != json::Kind::object) return members;
-  for (std::string_view key; in.next_member(key);) {
-    const std::string name(key);
-    const std::string_view value = in.raw();
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    members.push_back(',');
-    json::append_string(members, name);
-    members.push_back(':');
-    append_json_line(members, value);
-  }
-  return members;
-}
-
-constexpr std::array<std::string_view, 13> kItemMembers = {
-    "id",        "type",  "status",    "role",    "content",           "call_id",  "name",
-    "namespace", "input", "arguments", "summary", "encrypted_content", "execution"};
-
-constexpr std::array<std::string_view, 35> kResponseMembers = {"id",
-                                                               "object",
-                                                               "created_at",
-                                                               "model",
-                                                               "status",
-                                                               "completed_at",
-                                                               "error",
-                                                               "incomplete_details",
-                                                               "output",
-                                                               "usage",
-                                                               "service_tier",
-                                                               "background",
-                                                               "conversation",
-                                                               "frequency_penalty",
-                                                               "instructions",
-                                                               "max_output_tokens",
-                                                               "max_tool_calls",
-                                                               "metadata",
-                                                               "parallel_tool_calls",
-                                                               "presence_penalty",
-                                                               "previous_response_id",
-                                                               "prompt",
-                                                               "prompt_cache_key",
-                                                               "prompt_cache_retention",
-                                                               "safety_identifier",
-                                                               "store",
-                                                               "temperature",
-                                                               "tool_choice",
-                                                               "top_logprobs",
-                                                               "top_p",
-                                                               "truncation",
-                                                               "user",
-                                                               "reasoning",
-                                                               "text",
-                                                               "tools"};
-
 }  // namespace
-
-bool ResponsesEncoder::take_same_format(const FieldReported& event) {
-  if (event.name == kItemAdded) {
-    next_type_ = json::member_text(event.json, "type");
-    next_id_ = json::member_text(event.json, "id");
-    next_members_ = unknown_members(event.json, kItemMembers);
-  } else if (event.name == kItemDone) {
-    if (kind_ == Kind::message) members_ = unknown_members(event.json, kItemMembers);
-  } else if (event.name == kOtherItem || event.name == kOtherItemAdded ||
-             event.name == kOtherEvent) {
-    if (!compacts_) take_other(event.name, event.json);
-  } else if (event.name == kWholeResponse) {
-    more_.append(unknown_members(event.json, kResponseMembers));
-  } else {
-    return false;
-  }
-  return true;
-}
-
-// As the upstream wrote it. A call gets its arguments first: nothing comes between them.
-void ResponsesEncoder::take_other(std::string_view name, std::string_view json) {
-  const bool in_call =
-      kind_ == Kind::call || kind_ == Kind::custom_call || kind_ == Kind::search_call;
-  if (in_call) return unknown_.defer(name, json);
-  if (name == kOtherItemAdded) return add_other_item(json, false);
-  if (name == kOtherItem) {
-    auto began = unknown_.take(json::member_text(json, "id"));
-    if (!began) return add_other_item(json, true);
-    std::string item;
-    append_json_line(item, json);
-    return store_item(began->index, std::move(item));
-  }
-  if (!stream_) return;
-  begin();
-  unknown_.append_frame(*out_, json, sequence_++);
-}
-
-// `whole`: it ends as it begins.
-void ResponsesEncoder::add_other_item(std::string_view json, bool whole) {
-  close_item();
-  flush_details();
-  begin();
-  std::string item;
-  append_json_line(item, json);
-  const std::size_t index = items_++;
-  write_item("response.output_item.added", item);
-  if (whole) return store_item(index, std::move(item));
-  unknown_.open(json::member_text(json, "id"), {index, std::move(item)});
-}
 
 void ResponsesEncoder::store_item(std::size_t index, std::string item) {
   write_item("response.output_item.done", item, index);
   output_.resize(std::max(output_.size(), index + 1));
   output_[index] = std::move(item);
-}
-
-// Those that the upstream never ended.
-void ResponsesEncoder::close_others() {
-  for (ResponsesOthers::Item& item : unknown_.take_all()) {
-    store_item(item.index, std::move(item.json));
-  }
 }
 
 std::string ResponsesEncoder::mint_id(std::string_view prefix) const {
@@ -235,12 +122,14 @@ void ResponsesEncoder::open_part(Part part) {
     text_.clear();
   }
   part_ = part;
+  part_members_ = std::exchange(next_part_members_, {});
   annotation_count_ = 0;
   if (open_frame("response.content_part.added")) {
     place_in_item("content_index");
     out_->append(part == Part::text
-                     ? R"(,"part":{"type":"output_text","text":"","annotations":[],"logprobs":[]})"
-                     : R"(,"part":{"type":"refusal","refusal":""})");
+                     ? R"(,"part":{"type":"output_text","text":"","annotations":[],"logprobs":[])"
+                     : R"(,"part":{"type":"refusal","refusal":"")");
+    out_->append(part_members_).append("}");
     close_frame();
   }
   set_delta(part == Part::text ? "response.output_text.delta" : "response.refusal.delta",
@@ -267,7 +156,7 @@ void ResponsesEncoder::close_part() {
     part.append(",\"annotations\":[").append(std::exchange(annotations_, {}));
     part.append("],\"logprobs\":[").append(std::exchange(logprobs_, {})).append("]");
   }
-  part.append("}");
+  part.append(std::exchange(part_members_, {})).append("}");
   if (open_frame("response.content_part.done")) {
     place_in_item("content_index");
     out_->append(",\"part\":").append(part);
@@ -282,6 +171,7 @@ std::string ResponsesEncoder::reasoning_item(std::string_view id, std::string_vi
   std::string item = "{\"id\":\"";
   item.append(id).append(R"(","type":"reasoning","summary":[)").append(summary).append("]");
   if (!encrypted.empty()) json::append_string(item.append(",\"encrypted_content\":"), encrypted);
+  if (kind_ == Kind::reasoning) item.append(members_);
   item.push_back('}');
   return item;
 }

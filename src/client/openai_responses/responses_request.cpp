@@ -104,7 +104,9 @@ bool ResponsesRequestReader::read_field(std::string_view name, std::string_view 
     bool ignored = false;
     return read_switch(name, value, ignored);
   }
-  if (name == "max_output_tokens") return read_whole_number(name, value);
+  if (name == "max_output_tokens" || name == "max_tool_calls") {
+    return read_whole_number(name, value);
+  }
   if (name == "temperature") return read_number(name, value, 2);
   if (name == "top_p") return read_number(name, value, 1);
   if (name == "text") return read_text(value);
@@ -160,7 +162,11 @@ bool ResponsesRequestReader::read_whole_number(std::string_view name, std::strin
   json::Reader in(value);
   if (in.peek() != json::Kind::number) return fault_of({name}, value, kExpected);
   if (in.integer().value_or(0) < 1) return fault({name}, value, kExpected);
-  pass("max_completion_tokens", value);
+  if (name == "max_output_tokens") {
+    pass("max_completion_tokens", value);
+  } else {
+    keep_to_itself(name, false);
+  }
   return true;
 }
 
@@ -251,6 +257,10 @@ bool ResponsesRequestReader::read_format(std::string_view value) {
 
 bool ResponsesRequestReader::read_reasoning(std::string_view value) {
   if (!value.starts_with('{')) return fault_of({"reasoning"}, value, "an object");
+  const std::string_view summary = json::given_member(value, "summary");
+  if (!summary.empty() && !summary.starts_with('"')) {
+    return fault_of(FieldPath{"reasoning"}.with("summary"), summary, "a string");
+  }
   const std::string_view effort = json::given_member(value, "effort");
   if (effort.empty()) return true;
   if (!effort.starts_with('"')) {

@@ -267,6 +267,12 @@ bool ResponsesTools::read_choice(std::string_view json) {
     request_.client.own_fields.push_back({"tool_choice", true});
     return true;
   }
+  const std::string_view name = json::given_member(json, "name");
+  if (type != kToolSearch && !name.starts_with('"')) {
+    in.reset(name);
+    return fault(FieldPath{"tool_choice"}.with("name"),
+                 name.empty() ? "missing" : name_of(in.peek()), "the name of a declared tool");
+  }
   request_.tool_choice = {.mode = Mode::named, .name = chosen_function(json)};
   return true;
 }

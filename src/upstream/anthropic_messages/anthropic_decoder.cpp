@@ -101,6 +101,7 @@ void AnthropicDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
 void AnthropicDecoder::tell_before(std::string_view type, std::string_view data,
                                    const AnthropicFrame& frame, EventSink& sink) {
   usage_json_ = {};
+  if (frame.strange && !goes_as_it_is(type, data, frame)) frames_.tell_members(type, data, sink);
   if (type == "message_start") {
     const std::string_view message = json::member_json(data, "message");
     usage_json_ = json::member_json(message, "usage");
@@ -112,6 +113,15 @@ void AnthropicDecoder::tell_before(std::string_view type, std::string_view data,
              kind_of(frame.block.type.view()) != Block::Kind::ignored) {
     frames_.tell_start(json::member_json(data, "content_block"), sink);
   }
+}
+
+// The client gets all of the frame, or its encoder has no frame of that type.
+bool AnthropicDecoder::goes_as_it_is(std::string_view type, std::string_view data,
+                                     const AnthropicFrame& frame) {
+  if (type == "content_block_delta" || type == "content_block_stop") {
+    return kind_at(frame) == Block::Kind::ignored || frames_.is_strange_delta(data);
+  }
+  return type != "message_start" && type != "content_block_start" && type != "message_stop";
 }
 
 void AnthropicDecoder::tell_after(std::string_view type, std::string_view data,

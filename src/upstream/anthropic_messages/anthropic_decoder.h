@@ -59,6 +59,7 @@ class AnthropicDecoder final : public DecoderBase {
   // The frame, or what of it callgate does not know, for a client that speaks the same. Before and after its events.
   void tell_before(std::string_view type, std::string_view data, const AnthropicFrame& frame,
                    EventSink& sink);
+  bool goes_as_it_is(std::string_view type, std::string_view data, const AnthropicFrame& frame);
   void tell_after(std::string_view type, std::string_view data, const AnthropicFrame& frame,
                   EventSink& sink);
   Block::Kind kind_at(const AnthropicFrame& frame);

@@ -54,6 +54,7 @@ void AnthropicFrameReader::read_member(std::string_view key) {
   } else if (key == "error") {
     frame_.error = read_error(in_);
   } else {
+    frame_.strange = true;
     in_.skip();
   }
 }

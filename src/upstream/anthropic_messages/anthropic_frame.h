@@ -66,7 +66,7 @@ struct AnthropicFrame {
   Text explanation;  // of a refusal
   AnthropicUsage usage;
   std::string_view error;  // JSON, empty when there is none
-  bool strange = false;    // a block or delta has members that callgate does not know
+  bool strange = false;    // it, its block or its delta has members that callgate does not know
   Text stop_sequence;      // that matched
 
   void clear();

@@ -65,6 +65,24 @@ void AnthropicFrames::tell_start(std::string_view block, EventSink& sink) {
   if (any) tell(frame_, sink);
 }
 
+void AnthropicFrames::tell_members(std::string_view type, std::string_view frame, EventSink& sink) {
+  static constexpr std::array<std::string_view, 7> kOfFrame = {
+      "type", "index", "message", "content_block", "delta", "usage", "error"};
+  static constexpr std::array<std::string_view, 6> kOfDelta = {
+      "type", "text", "partial_json", "thinking", "signature", "citation"};
+  frame_.clear();
+  json::ObjectWriter object(frame_);
+  object.string("type", type);
+  bool any = append_others(object, frame, kOfFrame);
+  if (type == "content_block_delta") {
+    json::ObjectWriter delta(object.key("delta"));
+    any = append_others(delta, json::member_json(frame, "delta"), kOfDelta) || any;
+    delta.close();
+  }
+  object.close();
+  if (any) sink.accept(FieldReported{FieldReported::Scope::message, kMessagesMembers, frame_});
+}
+
 void AnthropicFrames::tell_stop(EventSink& sink) { tell(R"({"type":"content_block_stop"})", sink); }
 
 bool AnthropicFrames::is_strange_delta(std::string_view frame) {

@@ -20,6 +20,8 @@ class AnthropicFrames {
   void tell_message(std::string_view message, EventSink& sink);
   // Members of a block of a kind that callgate knows.
   void tell_start(std::string_view block, EventSink& sink);
+  // Members of a frame of a type that callgate knows, and of its delta, if there are any.
+  void tell_members(std::string_view type, std::string_view frame, EventSink& sink);
   void tell_stop(EventSink& sink);
   // It is of a kind that has no event.
   static bool is_strange_delta(std::string_view frame);

@@ -1,8 +1,12 @@
 #include "upstream/gemini/gemini_decoder.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "base/function_ref.h"
+#include "chat/same_format.h"
+#include "json/each.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "upstream/finish_word.h"
@@ -46,6 +50,18 @@ std::optional<FinishReason> reason_of_word(std::string_view word) {
     if (row.word == word) return row.reason;
   }
   return finish_reason_of(word);  // of servers that speak this format and Chat Completions
+}
+
+// Members of a part that callgate does not know. There are none unless the client speaks the same format.
+void each_strange_member(const GeminiPart& part,
+                         FunctionRef<void(std::string_view name, std::string_view json)> visit) {
+  static constexpr auto kKnown =
+      std::to_array<std::string_view>({"text", "thought", "thoughtSignature", "thought_signature",
+                                       "functionCall", "function_call"});
+  json::each_member(part.json, [&](std::string_view name, std::string_view json) {
+    const bool known = std::find(kKnown.begin(), kKnown.end(), name) != kKnown.end();
+    if (!known && json != "null") visit(name, json);
+  });
 }
 
 bool is_more_than_nothing(std::string_view args) {
@@ -147,6 +163,7 @@ void GeminiDecoder::apply_part(const GeminiPart& part, Choice& choice, EventSink
     case GeminiPart::Kind::text:
       if (part.text.empty()) break;
       close_call(choice, sink);
+      report_members(part, sink);
       choice.tracker.push_prose(part.thought ? Prose::reasoning : Prose::text, part.text.view(),
                                 sink);
       break;
@@ -160,6 +177,19 @@ void GeminiDecoder::apply_part(const GeminiPart& part, Choice& choice, EventSink
       return;
   }
   report_signature(part, std::nullopt, sink);
+}
+
+// {"videoMetadata":{...}} of a text: they belong to the next text.
+void GeminiDecoder::report_members(const GeminiPart& part, EventSink& sink) {
+  detail_.clear();
+  each_strange_member(part, [&](std::string_view name, std::string_view json) {
+    detail_.append(detail_.empty() ? "{" : ",");
+    json::append_string(detail_, name);
+    detail_.append(":").append(json);
+  });
+  if (detail_.empty()) return;
+  detail_.push_back('}');
+  sink.accept(FieldReported{FieldReported::Scope::message, kGeminiPart, detail_});
 }
 
 void GeminiDecoder::apply_call(const GeminiPart& part, Choice& choice, EventSink& sink) {
@@ -213,6 +243,11 @@ void GeminiDecoder::push_whole(const GeminiPart& part, Choice& choice, EventSink
   json::append_compact(fragment_, part.args.empty() ? "{}" : part.args.view());
   piece_.arguments = fragment_;
   // The id distinguishes a frame that came twice from a second call.
+  each_strange_member(part, [&](std::string_view name, std::string_view json) {
+    OtherMember& other = piece_.others.add();
+    other.name.copy(name);
+    other.json = json;
+  });
   choice.tracker.push_call(piece_, part.id.empty() && !rest, repairs_, sink);
   choice.tracker.end_newest(sink);
 }

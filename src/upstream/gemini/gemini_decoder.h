@@ -67,6 +67,7 @@ class GeminiDecoder final : public DecoderBase {
   void apply_finish(const GeminiCandidate& candidate, Choice& choice, EventSink& sink);
   void apply_block(const GeminiFrame& frame, Choice& choice, EventSink& sink);
   void apply_usage(const GeminiFrame& frame, EventSink& sink);
+  void report_members(const GeminiPart& part, EventSink& sink);
   void report_signature(const GeminiPart& part, std::optional<std::int64_t> call, EventSink& sink);
 
   std::optional<std::uint32_t> position_of(std::int64_t index, std::uint32_t count);

@@ -198,12 +198,16 @@ void GeminiFrameReader::read_piece(GeminiArgument& piece) {
 }
 
 void GeminiFrameReader::read_feedback() {
+  const std::size_t begin = in_.offset();
   each_member([&](std::string_view key) {
     if (!read_text_member(key, {{"blockReason", &frame_.block_reason},
                                 {"blockReasonMessage", &frame_.block_message}})) {
       in_.skip();
     }
   });
+  if (!keeps_others()) return;
+  const std::string_view json = trimmed(document().substr(begin, in_.offset() - begin));
+  if (json.starts_with('{')) frame_.others.emplace_back("promptFeedback", json);
 }
 
 void GeminiFrameReader::read_usage() {

@@ -5,6 +5,12 @@
 namespace callgate::upstream {
 namespace {
 
+// Of a call, or of its function where that is not set apart.
+bool is_strange_call_member(std::string_view key) {
+  return key != "function" && key != "type" && key != "name" && key != "index" &&
+         !is_arguments_key(key);
+}
+
 // {"token":"Hi","logprob":-0.1,"bytes":[72,105],"top_logprobs":[...]}: Chat Completions wants all members.
 void append_logprob(std::string& out, json::Reader& in, bool top) {
   std::string_view token = "\"\"";
@@ -118,6 +124,10 @@ void OllamaLineReader::read_call(CallPiece& call) {
   for (std::string_view key; in_.next_member(key);) {
     if (key == "id") {
       read_text(call.id);
+    } else if (keeps_others() && is_strange_call_member(key) && in_.peek() != json::Kind::null) {
+      OtherMember& other = call.others.add();
+      other.name.copy(key);
+      other.json = in_.raw();
     } else if (key == "function" && in_.peek() == json::Kind::object) {
       for (std::string_view inner; in_.next_member(inner);) read_call_member(inner, call);
     } else {

@@ -33,6 +33,7 @@ void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   }
   type.remove_prefix(kPrefix.size());
   if (repeats_last(type, data, read)) return;
+  if (!read.others.empty()) report_members(type, read.others, sink);
   if (!apply(type, read, sink)) report_event(data, sink);
   holds_too_much(tracker_);
 }
@@ -53,6 +54,10 @@ void ResponsesDecoder::push_body(std::string_view body, ChoiceSinks& sinks) {
     return fail_with("upstream answered with a body that has no output");
   }
   seen_ = true;
+  if (same_format_) {
+    sinks.choice(0).accept(
+        FieldReported{FieldReported::Scope::turn, kWholeResponse, trimmed(body)});
+  }
   apply_end(read.status.view(), read, sinks.choice(0));
 }
 
@@ -86,7 +91,10 @@ bool ResponsesDecoder::apply(std::string_view type, const ResponsesFrame& frame,
     if (state == nullptr) state = items_.add(kind, frame.item, frame.output_index);
     if (state != nullptr) finish_item(*state, frame.item, sink);
   } else if (type == "content_part.added" || type == "reasoning_summary_part.added") {
+    if (type.starts_with("content")) report_json(kPartAdded, frame.part, sink);
     start_part(frame);
+  } else if (type == "content_part.done") {
+    report_json(kPartDone, frame.part, sink);
   } else if (type == "output_text.annotation.added") {
     OutputItem* state = items_.speaking(OutputItem::Kind::message, frame);
     if (state == nullptr) return true;
@@ -96,7 +104,7 @@ bool ResponsesDecoder::apply(std::string_view type, const ResponsesFrame& frame,
              type == "cancelled") {
     apply_end(type, frame.response, sink);
   } else {
-    return type == "content_part.done" || type == "reasoning_summary_part.done";
+    return type == "reasoning_summary_part.done";
   }
   return true;
 }
@@ -209,7 +217,10 @@ void ResponsesDecoder::say_rest(const Lane& lane, OutputItem& item,
     if (&lane == &kText && !text.empty() && !part.logprobs.empty()) {
       report_logprobs(part.logprobs, sink);
     }
-    if (!text.empty()) halves_of(lane, item).drop();
+    if (!text.empty()) {
+      halves_of(lane, item).drop();
+      if (item.kind == OutputItem::Kind::message) report_json(kPartAdded, part.json, sink);
+    }
     speak(lane, item, index++, text, sink);
   }
   end_text(lane, item, sink);
@@ -279,7 +290,9 @@ void ResponsesDecoder::apply_end(std::string_view status, const ResponsesBody& b
   if (!body.service_tier.empty()) {
     sink.accept(FieldReported{FieldReported::Scope::turn, "service_tier", body.service_tier});
   }
-  if (body.usage) sink.accept(UsageReported{*body.usage});
+  if (body.usage) {
+    sink.accept(UsageReported{*body.usage, same_format_ ? body.usage_json : std::string_view()});
+  }
   said_ = FinishReason::stop;
   if (status == "incomplete") {
     said_ = finish_reason_of(body.incomplete.view()).value_or(FinishReason::length);

@@ -38,6 +38,7 @@ class ResponsesDecoder final : public DecoderBase {
   ResponsesDecoder(std::span<const ToolSpec> tools, std::vector<ToolAlias> aliases)
       : ResponsesDecoder(tools) {
     same_format_ = true;
+    reader_.keep_others();
     aliases_ = std::move(aliases);
   }
 
@@ -90,6 +91,8 @@ class ResponsesDecoder final : public DecoderBase {
   void report_annotation(std::string_view json, EventSink& sink);
   void report_logprobs(std::string_view list, EventSink& sink);
   void report_item(std::string_view field, const ResponsesItem& item, EventSink& sink);
+  void report_json(std::string_view field, std::string_view json, EventSink& sink);
+  void report_members(std::string_view type, const KeptMembers& members, EventSink& sink);
   void report_event(std::string_view data, EventSink& sink);
   // The function that stands for the tool of a call.
   std::string_view function_of(const ResponsesItem& item) const;
@@ -103,6 +106,7 @@ class ResponsesDecoder final : public DecoderBase {
   CallTracker tracker_;
   CallPiece piece_;
   std::string escaped_;
+  std::string members_;  // scratch
   std::string joined_;
   // Who spoke last, by Prose.
   struct Speaker {

@@ -8,6 +8,7 @@ namespace callgate::upstream {
 
 void ResponsesPart::clear() {
   for (Text* each : {&type, &text, &refusal}) each->clear();
+  json = {};
   logprobs = {};
   annotations = {};
 }
@@ -31,6 +32,7 @@ void ResponsesBody::clear() {
   output.clear();
   has_output = false;
   usage.reset();
+  usage_json = {};
   json = {};
   service_tier = {};
   error = {};
@@ -45,6 +47,8 @@ void ResponsesFrame::clear() {
   whole_object = false;
   logprobs = {};
   annotation = {};
+  part = {};
+  others.clear();
   item.clear();
   has_item = false;
   response.clear();
@@ -76,6 +80,10 @@ void ResponsesFrameReader::read_member(std::string_view key) {
     if (enter_object(in_)) read_item(frame_.item);
   } else if (key == "annotation") {
     frame_.annotation = read_given();
+  } else if (key == "part") {
+    frame_.part = read_given();
+  } else if (key == "annotation_index" || key == "obfuscation") {
+    in_.skip();  // callgate counts itself, and its frames have lengths of their own
   } else if (key == "response" && in_.peek() == json::Kind::object) {
     const std::size_t from = in_.offset();
     each_member([&](std::string_view inner) {
@@ -83,7 +91,7 @@ void ResponsesFrameReader::read_member(std::string_view key) {
     });
     frame_.response.json = object_from(from);
   } else if (!read_body_member(key)) {
-    in_.skip();
+    read_other(frame_.others, key, true);
   }
 }
 
@@ -103,7 +111,8 @@ bool ResponsesFrameReader::read_body_member(std::string_view key) {
       if (enter_object(in_)) read_item(body.output.add());
     }
   } else if (key == "usage") {
-    if (const auto usage = read_stated_usage(in_.raw())) body.usage = usage;
+    body.usage_json = in_.raw();
+    if (const auto usage = read_stated_usage(body.usage_json)) body.usage = usage;
   } else if (key == "incomplete_details") {
     read_incomplete();
   } else if (key == "service_tier") {
@@ -168,6 +177,7 @@ void ResponsesFrameReader::read_parts(ReusedList<ResponsesPart>& parts) {
 // An object, or the text alone.
 void ResponsesFrameReader::read_part(ResponsesPart& part) {
   if (in_.peek() != json::Kind::object) return read_text(part.text);
+  const std::size_t from = in_.offset();
   each_member([&](std::string_view key) {
     if (key == "text" && in_.peek() == json::Kind::object) {
       read_texts(in_, part.text);
@@ -180,6 +190,7 @@ void ResponsesFrameReader::read_part(ResponsesPart& part) {
       in_.skip();
     }
   });
+  part.json = object_from(from);
 }
 
 void ResponsesFrameReader::read_incomplete() {

@@ -23,6 +23,7 @@ struct ResponsesPart {
   Text type;
   Text text;
   Text refusal;
+  std::string_view json;         // all of it, empty when it is a text alone
   std::string_view logprobs;     // a JSON array, empty when there are none
   std::string_view annotations;  // likewise
 
@@ -55,6 +56,7 @@ struct ResponsesBody {
   ReusedList<ResponsesItem> output;
   bool has_output = false;
   std::optional<Usage> usage;
+  std::string_view usage_json;
   std::string_view json;          // the object itself
   std::string_view service_tier;  // JSON, empty when null
   std::string_view error;         // likewise
@@ -76,6 +78,8 @@ struct ResponsesFrame {
   bool whole_object = false;
   std::string_view logprobs;
   std::string_view annotation;  // JSON, empty when there is none
+  std::string_view part;        // likewise
+  KeptMembers others;           // of the event
   ResponsesItem item;
   bool has_item = false;
   ResponsesBody response;  // `response`, or the document itself

@@ -156,8 +156,22 @@ void ResponsesDecoder::push_raw(const OutputItem& state, std::string_view json, 
 
 void ResponsesDecoder::report_item(std::string_view field, const ResponsesItem& item,
                                    EventSink& sink) {
-  if (!same_format_ || item.json.empty()) return;
-  sink.accept(FieldReported{FieldReported::Scope::message, field, item.json});
+  report_json(field, item.json, sink);
+}
+
+void ResponsesDecoder::report_json(std::string_view field, std::string_view json, EventSink& sink) {
+  if (!same_format_ || json.empty()) return;
+  sink.accept(FieldReported{FieldReported::Scope::message, field, json});
+}
+
+void ResponsesDecoder::report_members(std::string_view type, const KeptMembers& members,
+                                      EventSink& sink) {
+  members_.clear();
+  json::ObjectWriter object(members_);
+  object.string("type", "response." + std::string(type));
+  for (const auto& [name, json] : members) object.raw_escaped(name, json);
+  object.close();
+  report_json(kEventMembers, members_, sink);
 }
 
 // Only what names its kind can be told to a client.
@@ -178,6 +192,10 @@ std::string_view ResponsesDecoder::function_of(const ResponsesItem& item) const 
 
 // {"type":"url_citation","url":"u","title":"t","start_index":0,"end_index":4}; others have no form in Chat Completions.
 void ResponsesDecoder::report_annotation(std::string_view json, EventSink& sink) {
+  if (same_format_) {
+    const std::string list = "[" + std::string(json) + "]";
+    return sink.accept(FieldReported{FieldReported::Scope::message, "annotations", list});
+  }
   if (json::given_member(json, "type") != "\"url_citation\"") return;
   std::string list = "[";
   json::ObjectWriter annotation(list);
