@@ -216,8 +216,8 @@ std::string AddressedCalls::tool_name(std::string_view tag) const {
 std::string AddressedCalls::declared_name(std::string name) const {
   const std::size_t half = name.size() / 2;
   const bool doubled = name.size() > 2 && name == name.substr(0, half) + "." + name.substr(0, half);
-  if (!doubled || (schemas_.declares(name) && !schemas_.are_unknown())) return name;
-  const bool single = schemas_.may_be_called(name.substr(0, half));
+  const bool single =
+      doubled && !schemas_.declares(name) && schemas_.declares(name.substr(0, half));
   return single ? name.substr(0, half) : name;
 }
 
