@@ -4,7 +4,6 @@
 //   <|start|>assistant to=f<|message|><atem:function_calls>\n<atem:invoke name="f">...
 #include <algorithm>
 
-#include "base/text.h"
 #include "dialect/reference/family.h"
 #include "dialect/reference/json_calls.h"
 #include "dialect/reference/json_text.h"
@@ -249,13 +248,7 @@ class MuseGlimmer : public Blocks {
   static std::string json_of(std::string_view value) {
     json::Reader in(value);
     in.skip();
-    if (!in.finish()) {
-      // What Python's spelling of a value means is not said anywhere.
-      const std::string word = to_lower(trimmed(value));
-      const bool python = word == "true" || word == "false" || word == "null" || word == "none";
-      if (python || word.find_first_of("{[(") == 0) throw Odd{};
-      return json_quoted(value);
-    }
+    if (!in.finish()) return json_quoted(value);
     const bool plain = std::all_of(value.begin(), value.end(),
                                    [](char c) { return static_cast<unsigned char>(c) >= 0x20; });
     if (!plain || trimmed(value) != value) throw Odd{};
