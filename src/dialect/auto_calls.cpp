@@ -16,7 +16,7 @@ constexpr int kMaxReadings = 4;
 
 bool is_tag_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-' || c == '.' || c == '/' || c == ':';
+         c == '-' || c == '.' || c == '/' || c == ':' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "json/writer.h"
+
 namespace callgate::policy {
 
 void DedupeCalls::push(const Event& event, EventSink& next) {
@@ -100,9 +102,17 @@ void DedupeCalls::finish(const CallFinished& event, EventSink& next) {
   names_.insert(std::move(open_.name));
 }
 
-// No name and arguments give the key of others.
+// No name and arguments give the key of others. White space between the arguments says nothing.
 std::string DedupeCalls::key_of(const Call& call) {
-  return std::to_string(call.name.size()) + ":" + call.name + call.arguments;
+  std::string key = std::to_string(call.name.size()) + ":" + call.name;
+  json::Scanner scanner;
+  const bool whole = scanner.push(call.arguments) == call.arguments.size() && scanner.finish();
+  if (whole) {
+    json::append_compact(key, call.arguments);
+  } else {
+    key += call.arguments;
+  }
+  return key;
 }
 
 }  // namespace callgate::policy

@@ -1,4 +1,4 @@
-// A policy: a call with the name and, byte for byte, the arguments of an earlier call of the turn is not sent again.
+// A policy: a call with the name and, but for white space between them, the arguments of an earlier call of the turn is not sent again.
 // A call is held back only when an earlier one has its name, and until its JSON value closes or the call is finished.
 #pragma once
 

@@ -23,6 +23,16 @@ TEST_F(DedupeCallsTest, sends_a_repeated_call_once) {
   EXPECT_EQ(withheld_.bytes, 14u);
 }
 
+TEST_F(DedupeCallsTest, knows_arguments_whatever_the_white_space_between_them) {
+  EXPECT_EQ(passed(turn({call(0, "f", "{\"a\": [1, 2]}"), call(1, "f", "{ \"a\":[1,2] }"),
+                         call(2, "f", "{\"a\": \"x y\"}"), call(3, "f", "{\"a\": \"xy\"}"),
+                         finish_calls()})),
+            "call 0 f\nargs 0 {\"a\": [1, 2]}\nend 0 complete\n"
+            "call 1 f\nargs 1 {\"a\": \"x y\"}\nend 1 complete\n"
+            "call 2 f\nargs 2 {\"a\": \"xy\"}\nend 2 complete\nfinish tool_calls\n");
+  EXPECT_EQ(withheld_.calls, 1u);
+}
+
 TEST_F(DedupeCallsTest, keeps_the_same_arguments_of_another_tool) {
   EXPECT_EQ(passed(turn({call(0, "f", "{}"), call(1, "g", "{}"), finish_calls()})),
             "call 0 f\nargs 0 {}\nend 0 complete\ncall 1 g\nargs 1 {}\nend 1 complete\n"

@@ -33,9 +33,13 @@ inline std::string_view read_escaped(json::Reader& in) {
 }
 
 // A piece of what the model writes. One may end with half a surrogate pair and the next begin with the other half: halves
-// stay, for a SurrogateJoiner. Otherwise as read_text().
+// stay, for a SurrogateJoiner. A number is its text, anything else as in read_text().
 inline void read_fragment(json::Reader& in, Text& text) {
   text.clear();
+  if (in.peek() == json::Kind::number) {
+    text.copy(in.number());
+    return;
+  }
   if (in.peek() != json::Kind::string) return in.skip();
   const std::string_view escaped = read_escaped(in);
   if (escaped.find('\\') == std::string_view::npos) {
@@ -63,6 +67,7 @@ inline void append_text(json::Reader& in, Text& text) {
       }
       return;
     case json::Kind::number:
+      return text.append_unescaped(in.number());
     case json::Kind::boolean:
     case json::Kind::null:
     case json::Kind::invalid:

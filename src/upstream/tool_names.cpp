@@ -29,7 +29,15 @@ std::string_view without_number(std::string_view name) {
 std::string_view without_markers(std::string_view name) {
   const std::size_t to = name.rfind("to=");
   if (to != std::string_view::npos && (to == 0 || name[to - 1] == ' ')) name.remove_prefix(to + 3);
-  return trimmed(name.substr(0, name.find("<|")));
+  return trimmed(name.substr(0, name.find('<')));
+}
+
+// find</tool_call> -> find, find() -> find, <|constrain|>find -> find
+std::string_view without_structure(std::string_view name) {
+  while (name.starts_with('<') && name.find('>') != std::string_view::npos) {
+    name.remove_prefix(name.find('>') + 1);
+  }
+  return trimmed(name.substr(0, name.find_first_of("<({[")));
 }
 
 // "find" -> find
@@ -46,6 +54,7 @@ bool ToolNames::declares(std::string_view name) const { return index_.find(name)
 
 std::string_view ToolNames::cleaned(std::string_view name) const {
   if (declares(name)) return name;
+  if (const std::string_view core = without_structure(name); declares(core)) return core;
   const std::string_view bare = without_markers(name);
   if (bare.empty()) return name;
   if (declares(bare)) return bare;

@@ -9,8 +9,20 @@ namespace callgate::upstream {
 namespace {
 
 // The first stand at the start of the line, the second are all of it, behind a status or not.
-constexpr std::string_view kBeginnings[] = {"error", "err:",      "exception",     "traceback",
-                                            "<html", "<!doctype", "upstream error"};
+constexpr std::string_view kBeginnings[] = {"error",
+                                            "err:",
+                                            "exception",
+                                            "traceback",
+                                            "<html",
+                                            "<!doctype",
+                                            "upstream error",
+                                            "upstream connect error",
+                                            "no healthy upstream",
+                                            "rate limit",
+                                            "context deadline exceeded",
+                                            "cuda error",
+                                            "cuda out of memory",
+                                            "out of memory"};
 constexpr std::string_view kPhrases[] = {"internal server error",
                                          "bad gateway",
                                          "service unavailable",
@@ -22,6 +34,14 @@ constexpr std::string_view kPhrases[] = {"internal server error",
                                          "unauthorized",
                                          "forbidden",
                                          "upstream request timeout",
+                                         "stream timeout",
+                                         "timeout",
+                                         "timed out",
+                                         "request timed out",
+                                         "connection reset by peer",
+                                         "server error",
+                                         "bad request",
+                                         "not found",
                                          "overloaded"};
 constexpr std::size_t kLongest = 64;  // of what is looked at
 

@@ -10,7 +10,8 @@ constexpr std::string_view kGemmaCall = "call:";
 
 bool is_gemma_name_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         static_cast<unsigned char>(c) >= 0x80 || c == '_' || c == '-' || c == '.' || c == ':';
+         static_cast<unsigned char>(c) >= 0x80 || c == '_' || c == '-' || c == '.' || c == ':' ||
+         c == '/';
 }
 
 }  // namespace

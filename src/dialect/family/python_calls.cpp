@@ -6,12 +6,13 @@ namespace {
 constexpr std::size_t kMaxPythonName = 256;
 constexpr std::string_view kPythonCall = ".call";
 
+// Tools have names that Python's functions cannot have: 9lives, ns/get, ns:get.
 bool begins_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
 bool continues_name(char c) {
-  return begins_name(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+  return begins_name(c) || c == '.' || c == '-' || c == '/' || c == ':';
 }
 
 }  // namespace

@@ -290,8 +290,10 @@ PythonArguments::Verdict PythonArguments::judge_argument(std::string_view from) 
 
 // A name and `behind` it have to follow.
 PythonArguments::Verdict PythonArguments::judge_name(std::string_view from, char behind) {
-  const auto end = std::find_if_not(from.begin(), from.end(),
-                                    [](char c) { return is_word_byte(c) || c == '-' || c == '.'; });
+  const std::string_view others = behind == '(' ? "-./:" : "-.";
+  const auto end = std::find_if_not(from.begin(), from.end(), [&](char c) {
+    return is_word_byte(c) || others.find(c) != std::string_view::npos;
+  });
   const std::size_t name = static_cast<std::size_t>(end - from.begin());
   const std::string_view rest = skip_python_space(from.substr(name));
   if (rest.empty()) return Verdict::undecided;

@@ -106,8 +106,8 @@ Step TaggedCalls::push(std::string_view bytes, Output& out) {
     out.arguments(json_);
     json_.clear();
   }
-  if (at_ == At::value && partial_.empty() && !newline_ && !fresh_value_ && value_.streams() &&
-      !shown_.is_opening()) {
+  if (at_ == At::value && partial_.empty() && line_end_ == LineEnd::none && !fresh_value_ &&
+      value_.streams() && !shown_.is_opening()) {
     out.expect_plain(Output::Plain::value);
   }
   step_.used = i;
@@ -318,17 +318,48 @@ void TaggedCalls::take_value(std::string_view bytes, Output& out) {
   out.argument_bytes(bytes);
   last_ = bytes.back();
   if (shown_.is_opening()) shown_.text(bytes);
-  if (!grammar_->value_newline.empty()) {
-    const bool leads = fresh_value_ && bytes[0] == '\n';
-    fresh_value_ = false;
-    if (leads) bytes.remove_prefix(1);
-    if (bytes.empty()) return;
+  if (line_end_ == LineEnd::cr && bytes[0] == '\n') {
+    line_end_ = LineEnd::crlf;
+    bytes.remove_prefix(1);
   }
+  if (fresh_value_ && !grammar_->value_newline.empty()) bytes = without_lead(bytes);
+  if (bytes.empty()) return;
   fresh_value_ = false;
-  if (newline_) push_value("\n");
-  newline_ = bytes.back() == '\n';
-  if (newline_) bytes.remove_suffix(1);
+  push_line_end();
+  if (bytes.ends_with('\n')) {
+    line_end_ = bytes.ends_with("\r\n") ? LineEnd::crlf : LineEnd::lf;
+  } else if (bytes.ends_with('\r')) {
+    line_end_ = LineEnd::cr;
+  }
+  bytes.remove_suffix(text_of(line_end_).size());
   push_value(bytes);
+}
+
+std::string_view TaggedCalls::text_of(LineEnd end) {
+  constexpr std::string_view kTexts[] = {"", "\n", "\r", "\r\n"};
+  return kTexts[static_cast<std::size_t>(end)];
+}
+
+// It is data.
+void TaggedCalls::push_line_end() {
+  if (line_end_ != LineEnd::none) push_value(text_of(line_end_));
+  line_end_ = LineEnd::none;
+}
+
+// Without the line end that begins a value. A carriage return waits for the byte behind it.
+std::string_view TaggedCalls::without_lead(std::string_view bytes) {
+  const bool first = line_end_ == LineEnd::none;
+  if (line_end_ == LineEnd::crlf) {
+    line_end_ = LineEnd::none;
+    fresh_value_ = false;
+  } else if (first && bytes == "\r") {
+    line_end_ = LineEnd::cr;
+    bytes = {};
+  } else if (first && (bytes.starts_with('\n') || bytes.starts_with("\r\n"))) {
+    bytes.remove_prefix(bytes[0] == '\n' ? 1 : 2);
+    fresh_value_ = false;
+  }
+  return bytes;
 }
 
 void TaggedCalls::push_value(std::string_view bytes) {
@@ -422,7 +453,7 @@ void TaggedCalls::write_key() {
 void TaggedCalls::begin_value() {
   at_ = At::value;
   fresh_value_ = true;
-  newline_ = false;
+  line_end_ = LineEnd::none;
   last_ = 0;
   shown_.begin(*grammar_);
   if (!wraps_) return begin_typed_value();
@@ -444,10 +475,11 @@ void TaggedCalls::begin_typed_value() {
   }
 }
 
-// A newline before the close marker is data where the dialect puts none there. Before the next parameter it is not.
+// A line end before the close marker is data where the dialect puts none there. Before the next parameter it is not.
 void TaggedCalls::end_value(bool closed) {
-  if (newline_ && closed && grammar_->value_newline.empty()) push_value("\n");
-  newline_ = false;
+  const bool data = closed && grammar_->value_newline.empty();
+  if (data || line_end_ == LineEnd::cr) push_line_end();
+  line_end_ = LineEnd::none;
   if (wraps_ && unwrap()) return;
   if (wraps_) leave_wrapper();
   broken_ = !value_.end(json_) || broken_;
@@ -556,7 +588,7 @@ void TaggedCalls::finish(Output& out) {
       break;
     case At::value:
     case At::raw_value:
-      if (newline_) push_value("\n");
+      push_line_end();
       if (wraps_) leave_wrapper();
       value_.cut(json_);
       break;

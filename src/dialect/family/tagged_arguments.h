@@ -78,6 +78,7 @@ class TaggedCalls final : public CallReader {
     object_calls,  // objects_ reads
   };
   using Kind = TagToken::Kind;
+  enum class LineEnd : std::uint8_t { none, lf, cr, crlf };
 
   TagPlace place() const;
 
@@ -115,6 +116,9 @@ class TaggedCalls final : public CallReader {
   std::size_t read_value(std::string_view bytes, Output& out);
   std::size_t read_json(std::string_view bytes, Output& out);
   void take_value(std::string_view bytes, Output& out);
+  std::string_view without_lead(std::string_view bytes);
+  static std::string_view text_of(LineEnd end);
+  void push_line_end();
   void begin_name(At at, const NameTag& tag);
   bool end_name(Output& out);
   bool bad_name(Output& out);
@@ -183,7 +187,7 @@ class TaggedCalls final : public CallReader {
   bool parenthesis_ = false;  // one is open behind the name
   bool stray_close_ = false;  // behind the name something was closed that had no content
   bool fresh_value_ = false;  // no byte of the value yet
-  bool newline_ = false;      // the value's last byte is a newline that may be structure
+  LineEnd line_end_ = LineEnd::none;  // that the value ends with so far: it may be structure
 };
 
 std::unique_ptr<DialectParser> make_tagged_parser(const Prose& prose,

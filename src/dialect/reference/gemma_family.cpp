@@ -32,7 +32,9 @@ class GemmaText {
     if (!text_.substr(at_).starts_with("call:")) throw Odd{};
     at_ += 5;
     LoggedCall call;
-    while (at_ < text_.size() && is_name_byte(text_[at_])) call.name += text_[at_++];
+    while (at_ < text_.size() && (is_name_byte(text_[at_]) || text_[at_] == '/')) {
+      call.name += text_[at_++];
+    }
     if (at_ == text_.size() || (text_[at_] != '{' && !is_space(text_[at_]) && text_[at_] != ':')) {
       return {.what = What::no_call};
     }

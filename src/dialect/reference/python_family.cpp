@@ -81,6 +81,14 @@ class PythonText {
     if (at_ >= text_.size()) throw Odd{};
     return text_[at_];
   }
+  std::string tool_name() {
+    const std::size_t from = at_;
+    while (at_ < text_.size() && (begins_word(text_[at_]) || is_digit(text_[at_]) ||
+                                  std::string_view(".-/:").find(text_[at_]) != text_.npos)) {
+      ++at_;
+    }
+    return std::string(text_.substr(from, at_ - from));
+  }
   std::string word() {
     const std::size_t from = at_;
     while (at_ < text_.size() && (begins_word(text_[at_]) || is_digit(text_[at_]) ||
@@ -306,9 +314,9 @@ Reading read_python_calls(const ReferenceCase& turn, const CallOpener& opener, s
       all.end = here + 1;
       return all;
     }
-    const bool begins =
-        here < text.size() && begins_word(text[here]) && (all.calls.empty() || comma || !list);
-    const std::string name = begins ? declared_name(turn, in.word()) : "";
+    const bool begins = here < text.size() && (begins_word(text[here]) || is_digit(text[here])) &&
+                        (all.calls.empty() || comma || !list);
+    const std::string name = begins ? declared_name(turn, in.tool_name()) : "";
     in.space();
     const bool called = !name.empty() && text.substr(in.at()).starts_with('(');
     if (!called || (opener.declared && !may_be_called(turn, name))) {

@@ -11,6 +11,10 @@
 namespace callgate::dialect::reference::tagged {
 namespace {
 
+std::size_t line_end_at_start(std::string_view text) {
+  return text.starts_with("\r\n") ? 2 : text.starts_with('\n') ? 1 : 0;
+}
+
 using Found = CallRead::Found;
 
 const CallRead kText{.found = Found::text};
@@ -215,16 +219,15 @@ class Reading {
     }
     std::string_view value = text_.substr(from, at - from);
     if (markers_.newlines) {
-      if (value.starts_with("\r")) return false;
-      if (value.starts_with("\n")) value.remove_prefix(1);
-      if (value.ends_with("\n")) value.remove_suffix(1);
+      value.remove_prefix(line_end_at_start(value));
+      if (value.ends_with("\n")) value.remove_suffix(value.ends_with("\r\n") ? 2 : 1);
     }
     return append(value);
   }
 
   CallRead cut_value(std::size_t from) {
     std::string_view value = text_.substr(from);
-    if (markers_.newlines && value.starts_with("\n")) value.remove_prefix(1);
+    if (markers_.newlines) value.remove_prefix(line_end_at_start(value));
     const Texts closes = close_markers();
     for (std::size_t i = value.find('<'); i != std::string_view::npos; i = value.find('<', i + 1)) {
       const std::size_t at = from + (text_.size() - from - value.size()) + i;

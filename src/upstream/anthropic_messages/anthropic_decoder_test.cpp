@@ -114,6 +114,17 @@ TEST(AnthropicDecoder, signs_a_block_of_thinking_with_its_own_signature) {
   EXPECT_EQ(events.find("other"), std::string::npos) << events;
 }
 
+TEST(AnthropicDecoder, tells_blocks_without_a_type_by_what_they_have) {
+  AnthropicDecoder decoder;
+  LoggedChoice sinks;
+  decoder.push_body(
+      R"({"type":"message","content":["Hel",{"text":"lo."},{"id":"a","name":"find","input":{"q":1}}],"stop_reason":"tool_use"})",
+      sinks);
+  EXPECT_EQ(print(sinks.log().events()),
+            "text \"Hello.\"\ncall 0 find id=a\nargs 0 {\"q\":1}\nend 0 complete\n"
+            "finish tool_calls\n");
+}
+
 TEST(AnthropicDecoder, survives_frames_in_any_order_and_twice) {
   Upstream upstream;
   upstream.input(k0, "{\\\"q\\\":1}").start(k0, kFind).start(k0, kFind).stop(k0).stop(k0);

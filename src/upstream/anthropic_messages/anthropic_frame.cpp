@@ -1,6 +1,16 @@
 #include "upstream/anthropic_messages/anthropic_frame.h"
 
 namespace callgate::upstream {
+namespace {
+
+// Of a block that does not say it.
+std::string_view type_of(const AnthropicBlock& block) {
+  if (!block.name.empty() || block.input_given) return "tool_use";
+  if (!block.thinking.empty()) return "thinking";
+  return block.text.empty() ? "" : "text";
+}
+
+}  // namespace
 
 void AnthropicBlock::clear() {
   for (Text* each : {&type, &text, &thinking, &signature, &data, &id, &name, &input}) {
@@ -112,6 +122,7 @@ void AnthropicFrameReader::read_block(AnthropicBlock& block) {
       in_.skip();
     }
   });
+  if (block.type.empty()) block.type = type_of(block);
   const std::string_view type = block.type.view();
   const bool known =
       type == "text" || type == "thinking" || type == "redacted_thinking" || type == "tool_use";
@@ -133,14 +144,19 @@ void AnthropicFrameReader::read_content() {
       kind == json::Kind::array || kind == json::Kind::object || kind == json::Kind::string;
   if (!frame_.has_content) return in_.skip();
   if (kind == json::Kind::object) return read_block(frame_.content.add());
-  if (kind == json::Kind::string) {
-    AnthropicBlock& block = frame_.content.add();
-    block.type = "text";
-    return read_fragment(in_, block.text);
-  }
+  if (kind == json::Kind::string) return read_bare_text(frame_.content.add());
   while (in_.next_element()) {
-    if (enter_object(in_)) read_block(frame_.content.add());
+    if (in_.peek() == json::Kind::string) {
+      read_bare_text(frame_.content.add());
+    } else if (enter_object(in_)) {
+      read_block(frame_.content.add());
+    }
   }
+}
+
+void AnthropicFrameReader::read_bare_text(AnthropicBlock& block) {
+  block.type = "text";
+  read_fragment(in_, block.text);
 }
 
 void AnthropicFrameReader::read_input(AnthropicBlock& block) {

@@ -79,6 +79,7 @@ class AnthropicFrameReader final : public FrameReader<AnthropicFrame> {
   void read_delta();
   void read_block(AnthropicBlock& block);
   void read_content();
+  void read_bare_text(AnthropicBlock& block);
   void read_input(AnthropicBlock& block);
   void read_partial_json();
   void read_stop_details();

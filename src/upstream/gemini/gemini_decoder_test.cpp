@@ -111,7 +111,7 @@ TEST(GeminiDecoder, survives_calls_that_lack_something) {
   nameless.call(R"("args":{"q":1})").call(R"("name":"find","args":"text")").part("7", "STOP");
   EXPECT_EQ(nameless.closed(), "finish upstream_error\n");
   EXPECT_EQ(nameless.decoder.error()->message, "upstream made a call without a name");
-  odd.call(R"("name":7,"id":[],"args":null)").part(R"({"functionCall":[]},{"text":7})");
+  odd.call(R"("name":7,"id":[],"args":null)").part(R"({"functionCall":[]},{"text":true})");
   EXPECT_EQ(odd.closed(), "finish upstream_error\n");
 }
 

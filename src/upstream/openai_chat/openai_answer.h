@@ -155,6 +155,7 @@ class AnswerReader {
   void read_prose(ChoicePiece& choice, ChoicePiece::Source source);
   void read_content(ChoicePiece& choice);
   void read_part(ChoicePiece& choice);
+  void read_legacy_call(ChoicePiece& choice);
   void read_calls(ChoicePiece& choice);
   void read_call(CallPiece& call);
   void read_call_member(std::string_view key, CallPiece& call, OtherMembers* others);
@@ -169,6 +170,7 @@ class AnswerReader {
   std::string_view read_error();
   void read_other_member(std::string_view key);
   void read_code_of(std::string_view name);
+  void read_response();
   bool read_code();
   bool is_error() const;
 

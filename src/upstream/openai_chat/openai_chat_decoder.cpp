@@ -41,6 +41,7 @@ void OpenaiChatDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_) return;
   const bool bare = frame.data.starts_with('{') && frame.data.ends_with('}');
   const std::string_view data = bare ? frame.data : trimmed(frame.data);
+  if (data.empty() && frame.event == "error") return fail_with("upstream sent an error event");
   if (data.empty()) return;
   if (is_done(data)) return end(Ending::end, sinks);
   const bool readable = reader_.read(data);

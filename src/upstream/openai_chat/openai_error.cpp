@@ -44,12 +44,12 @@ void read_error(json::Reader& in, Fields& fields);
 bool is_message(std::string_view key) {
   return key == "message" || key == "msg" || key == "detail" || key == "error_message" ||
          key == "error_msg" || key == "status_msg" || key == "errmsg" || key == "ErrorMsg" ||
-         key == "Message";
+         key == "Message" || key == "faultstring" || key == "reason";
 }
 
 void read_error_member(json::Reader& in, std::string_view key, Fields& fields) {
-  if (key == "error" || key == "errors" || key == "base_resp" || key == "header" ||
-      key.ends_with("Exception")) {
+  if (key == "error" || key == "errors" || key == "Error" || key == "Response" || key == "fault" ||
+      key == "base_resp" || key == "header" || key == "exception" || key.ends_with("Exception")) {
     read_error(in, fields);
   } else if (is_message(key)) {
     const bool structured = in.peek() == json::Kind::array || in.peek() == json::Kind::object;
@@ -60,8 +60,8 @@ void read_error_member(json::Reader& in, std::string_view key, Fields& fields) {
     }
   } else if (key == "type" || key == "__type") {
     read_scalar(in, fields.type);
-  } else if (key == "code" || key == "error_code" || key == "status_code" || key == "errno" ||
-             key == "ErrorCode") {
+  } else if (key == "code" || key == "error_code" || key == "status_code" || key == "statusCode" ||
+             key == "errno" || key == "ErrorCode" || key == "Code") {
     read_scalar(in, fields.code);
   } else if (key == "param") {
     read_scalar(in, fields.param);

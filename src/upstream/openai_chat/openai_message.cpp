@@ -36,9 +36,7 @@ void AnswerReader::read_message(ChoicePiece& choice) {
     } else if (key == "tool_calls") {
       read_calls(choice);
     } else if (key == "function_call" && in_.peek() == json::Kind::object) {
-      CallPiece& call = choice.calls.add();
-      call.legacy = true;
-      read_call(call);
+      read_legacy_call(choice);
     } else if (key == "role") {
       in_.skip();
     } else {
@@ -73,16 +71,22 @@ void AnswerReader::read_part(ChoicePiece& choice) {
   }
 }
 
+// Beside `tool_calls` it is the first of them again.
+void AnswerReader::read_legacy_call(ChoicePiece& choice) {
+  if (!choice.calls.empty()) return in_.skip();
+  CallPiece& call = choice.calls.add();
+  call.legacy = true;
+  read_call(call);
+}
+
 void AnswerReader::read_calls(ChoicePiece& choice) {
-  if (in_.peek() == json::Kind::object) return read_call(choice.calls.add());
-  if (in_.peek() != json::Kind::array) return in_.skip();
-  while (in_.next_element()) {
-    if (in_.peek() == json::Kind::object) {
-      read_call(choice.calls.add());
-    } else {
-      in_.skip();
-    }
-  }
+  const auto add_call = [&] {
+    if (in_.peek() != json::Kind::object) return in_.skip();
+    if (!choice.calls.empty() && choice.calls.front().legacy) choice.calls.clear();
+    read_call(choice.calls.add());
+  };
+  if (in_.peek() != json::Kind::array) return add_call();
+  while (in_.next_element()) add_call();
 }
 
 void AnswerReader::read_call(CallPiece& call) {

@@ -2,6 +2,7 @@
 //
 //   {"error":{"message":"..."}}    {"error":"..."}    {"detail":"..."}    {"object":"error","message":"..."}
 //   {"code":"InternalError.Algo","message":"..."}    {"base_resp":{"status_code":1000,"status_msg":"..."}}
+//   {"Response":{"Error":{"Code":"...","Message":"..."}}}    {"fault":{"faultstring":"..."}}    {"statusCode":500,"message":"..."}
 //   {"error_code":18,"error_msg":"..."}    {"header":{"code":10013,"message":"..."}}    {"__type":"...Exception","Message":"..."}
 #include "upstream/openai_chat/openai_answer.h"
 #include "upstream/openai_chat/openai_others.h"
@@ -52,27 +53,40 @@ void AnswerReader::read_other_member(std::string_view key) {
   } else if (key == "error_code" || key == "errno" || key == "ErrorCode") {
     signs_.certain = read_code() || signs_.certain;
   } else if (key == "error_msg" || key == "error_message" || key == "errmsg" || key == "ErrorMsg" ||
-             key == "errors" || key == "detail" || key.ends_with("Exception")) {
+             key == "errors" || key == "Error" || key == "detail" || key == "fault" ||
+             key == "exception" || key.ends_with("Exception")) {
     signs_.failure = !is_empty(in_.raw()) || signs_.failure;
-  } else if (key == "message" || key == "msg" || key == "Message") {
+  } else if (key == "Response" && kind == json::Kind::object) {
+    read_response();
+  } else if (key == "message" || key == "msg" || key == "Message" || key == "reason") {
     signs_.message = (is_text && !in_.string().empty()) || signs_.message;
     if (!is_text) in_.skip();
   } else if (key == "code") {
     signs_.code = read_code() || signs_.code;
   } else if (key == "header" && kind == json::Kind::object) {
     read_code_of("code");
-  } else if ((key == "type" || key == "__type") && is_text) {
+  } else if ((key == "type" || key == "__type" || key == "name") && is_text) {
     const std::string_view type = in_.string();
     signs_.failure = signs_.failure || type == "error";
     signs_.code = signs_.code || names_an_error(type);
   } else if (key == "success" && kind == json::Kind::boolean) {
     signs_.failure = !in_.boolean() || signs_.failure;
-  } else if ((key == "status" || key == "status_code") && (is_text || kind == json::Kind::number)) {
+  } else if ((key == "status" || key == "status_code" || key == "statusCode") &&
+             (is_text || kind == json::Kind::number)) {
     signs_.failure = is_failure_status(is_text ? in_.string() : in_.number()) || signs_.failure;
   } else if (is_envelope_member(key)) {
     in_.skip();
   } else {
     keep_other(key, answer_.others);
+  }
+}
+
+// Tencent's envelope, which holds good answers as well.
+void AnswerReader::read_response() {
+  for (std::string_view key; in_.next_member(key);) {
+    const bool error = key == "Error" && in_.peek() == json::Kind::object;
+    signs_.certain = signs_.certain || error;
+    in_.skip();
   }
 }
 

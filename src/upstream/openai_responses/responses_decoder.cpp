@@ -103,6 +103,8 @@ bool ResponsesDecoder::apply(std::string_view type, const ResponsesFrame& frame,
   } else if (type == "completed" || type == "incomplete" || type == "failed" ||
              type == "cancelled") {
     apply_end(type, frame.response, sink);
+  } else if (type == "done") {
+    apply_end(frame.response.status.view(), frame.response, sink);
   } else {
     return type == "reasoning_summary_part.done";
   }

@@ -111,6 +111,15 @@ TEST(ResponsesDecoder, ends_a_stream_that_lacks_its_end) {
   EXPECT_EQ(silent.decoder.error()->message, "upstream closed without an answer");
 }
 
+TEST(ResponsesDecoder, takes_done_for_the_end_that_the_response_states) {
+  Upstream upstream, failed;
+  upstream.event("output_text.delta", R"("delta":"x")");
+  upstream.event("done", R"("response":{"status":"completed","output":[]})");
+  EXPECT_EQ(upstream.closed(), "text \"x\"\nfinish stop\n");
+  failed.event("done", R"("response":{"status":"failed","output":[],"error":{"message":"m"}})");
+  EXPECT_TRUE(failed.decoder.error().has_value());
+}
+
 TEST(ResponsesDecoder, finishes_with_the_response) {
   Upstream upstream;
   upstream.event("output_text.delta", R"("delta":"x")");
