@@ -1,7 +1,6 @@
 #include "script/reply/frame_writer.h"
 
 #include "json/member.h"
-#include "script/each_element.h"
 
 namespace callgate::script {
 
@@ -39,6 +38,12 @@ void FrameWriter::write(std::string_view data, Tape& tape, std::string_view even
 
 void FrameWriter::write_typed(std::string_view data, Tape& tape) {
   write(data, tape, json::member_text(data, "type"));
+}
+
+void FrameWriter::pass(std::string_view frame, Tape& tape) {
+  first_ = false;
+  tape.bytes() += frame;
+  tape.end_frame();
 }
 
 void FrameWriter::write_last(std::string_view data, Tape& tape, std::string_view event) {

@@ -1,0 +1,41 @@
+#include "script/reply/wire_faults.h"
+
+#include "json/reader.h"
+#include "script/reply/json_edit.h"
+
+namespace callgate::script {
+namespace {
+
+std::optional<std::string> if_there(std::string_view json, std::string_view value) {
+  return json.empty() ? std::nullopt : std::optional(std::string(value));
+}
+
+}  // namespace
+
+std::optional<std::string> to_null(std::string_view json) { return if_there(json, "null"); }
+std::optional<std::string> to_empty_text(std::string_view json) { return if_there(json, "\"\""); }
+std::optional<std::string> to_zero(std::string_view json) { return if_there(json, "0"); }
+
+std::optional<std::string> plus_one(std::string_view json) {
+  json::Reader in(json);
+  if (json.empty()) return std::nullopt;
+  return std::to_string(in.integer().value_or(0) + 1);
+}
+
+std::optional<std::string> to_text(std::string_view json) {
+  return if_there(json, "\"" + std::string(json) + "\"");
+}
+
+std::optional<std::string> unquoted(std::string_view json) {
+  if (!json.starts_with('"')) return if_there(json, json);
+  json::Reader in(json);
+  std::string text(in.string());
+  return is_json(text) ? text : std::string(json);
+}
+
+std::optional<std::string> faulty_finish(const Faults& faults) {
+  if (faults.finish().empty()) return std::nullopt;
+  return json_text(faults.finish() == "empty" ? std::string_view() : faults.finish());
+}
+
+}  // namespace callgate::script
