@@ -1,7 +1,5 @@
 #include "script/reply/frame_writer.h"
 
-#include "json/member.h"
-
 namespace callgate::script {
 
 std::string_view FrameWriter::line_end() const {
@@ -34,10 +32,6 @@ void FrameWriter::write(std::string_view data, Tape& tape, std::string_view even
   append_data(out, data);
   out += line_end();
   tape.end_frame();
-}
-
-void FrameWriter::write_typed(std::string_view data, Tape& tape) {
-  write(data, tape, json::member_text(data, "type"));
 }
 
 void FrameWriter::pass(std::string_view frame, Tape& tape) {

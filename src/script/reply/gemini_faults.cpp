@@ -19,8 +19,7 @@ constexpr auto kGeminiEdits = std::to_array<FaultEdit>({
 
 FrameKind gemini_kind(std::string_view data) {
   if (data == "]") return FrameKind::done;
-  return data.find("\"finishReason\":") != std::string_view::npos ? FrameKind::finish
-                                                                  : FrameKind::delta;
+  return json_at(data, "candidates.*.finishReason").empty() ? FrameKind::delta : FrameKind::finish;
 }
 
 void edit_gemini(WireFrames& frames, const Scene& scene) {

@@ -89,4 +89,9 @@ bool is_json(std::string_view text) {
   return in.finish();
 }
 
+bool is_json_object(std::string_view text) {
+  json::Reader in(text);
+  return in.peek() == json::Kind::object && is_json(text);
+}
+
 }  // namespace callgate::script

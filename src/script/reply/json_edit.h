@@ -20,7 +20,7 @@ using JsonChange = FunctionRef<std::optional<std::string>(std::string_view json)
 // REQUIRES: `json` is well-formed.
 void edit_json(std::string& json, std::string_view path, JsonChange change);
 
-// The value at a path, the last one if there are several; empty if there is none.
+// The value at a path, the last one if there are several; empty if it is missing.
 std::string json_at(std::string_view json, std::string_view path);
 
 // Changes that many members have in common. Those that are not there stay away.
@@ -31,5 +31,6 @@ void remove_json(std::string& json, std::string_view path);
 
 std::string json_text(std::string_view text);
 bool is_json(std::string_view text);
+bool is_json_object(std::string_view text);
 
 }  // namespace callgate::script

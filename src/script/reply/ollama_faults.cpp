@@ -2,6 +2,7 @@
 #include <array>
 
 #include "client/ollama/ollama.h"
+#include "json/member.h"
 #include "script/reply/json_edit.h"
 #include "script/reply/protocol_formats.h"
 
@@ -23,8 +24,7 @@ constexpr auto kOllamaEdits = std::to_array<FaultEdit>({
 });
 
 FrameKind ollama_kind(std::string_view data) {
-  return data.find("\"done\":true") != std::string_view::npos ? FrameKind::finish
-                                                              : FrameKind::delta;
+  return json::member_json(data, "done") == "true" ? FrameKind::finish : FrameKind::delta;
 }
 
 void edit_ollama(WireFrames& frames, const Scene& scene) {

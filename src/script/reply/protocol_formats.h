@@ -5,7 +5,10 @@
 
 namespace callgate::script {
 
+extern const WireFaults kChatFaults;
 extern const WireFaults kGeminiFaults;
+extern const WireFaults kMessagesFaults;
 extern const WireFaults kOllamaFaults;
+extern const WireFaults kResponsesFaults;
 
 }  // namespace callgate::script

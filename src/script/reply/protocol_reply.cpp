@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "json/member.h"
-#include "json/reader.h"
-#include "script/reply/frame_writer.h"
 #include "script/reply/json_edit.h"
 #include "script/reply/turn_sink.h"
+#include "script/reply/wire_framing.h"
 
 namespace callgate::script {
 namespace {
@@ -16,32 +15,9 @@ namespace {
 constexpr Fault kFailures[] = {Fault::error_mid, Fault::error_mid_done, Fault::error_event,
                                Fault::error_string, Fault::error_in_choice};
 
-Error error_of(int status, std::string_view message) {
-  Error error{.code = status < 500 ? ErrorCode::invalid_request : ErrorCode::internal,
-              .message = std::string(message),
-              .status = status};
-  constexpr std::pair<int, ErrorCode> kCodes[] = {
-      {401, ErrorCode::unauthenticated}, {403, ErrorCode::forbidden},
-      {404, ErrorCode::not_found},       {409, ErrorCode::conflict},
-      {413, ErrorCode::too_large},       {429, ErrorCode::rate_limited},
-      {502, ErrorCode::upstream_failed}, {503, ErrorCode::unavailable},
-      {504, ErrorCode::timed_out},       {529, ErrorCode::unavailable}};
-  for (const auto& [known, code] : kCodes) {
-    if (known == status) error.code = code;
-  }
-  return error;
-}
-
-bool is_object(std::string_view text) {
-  json::Reader in(text);
-  return in.peek() == json::Kind::object && is_json(text);
-}
-
-// An encoder whose protocol has objects for arguments writes those that are none as {"raw":"..."}.
-std::optional<std::string> without_raw(std::string_view json) {
-  if (!json.starts_with("{\"raw\":")) return std::string(json);
-  const std::string text(json::member_json(json, "raw"));
-  return unquoted(text);
+WireFraming::Kind framing_of(const WireFaults& wire, std::string_view form) {
+  if (wire.lines) return WireFraming::Kind::lines;
+  return form.empty() ? WireFraming::Kind::events : WireFraming::Kind::array;
 }
 
 class ProtocolReply final : public ReplyEncoder {
@@ -56,7 +32,7 @@ class ProtocolReply final : public ReplyEncoder {
   std::string_view stream_type() const override;
   std::string body(std::span<const EventLog> choices) const override;
   std::string error_body(int status, std::string_view message) const override {
-    return wire_.protocol.error_body(error_of(status, message));
+    return wire_.protocol.error_body(scripted_error(status, message));
   }
 
  private:
@@ -65,7 +41,6 @@ class ProtocolReply final : public ReplyEncoder {
   AnswerEnd answer_end() const;
   void tell(std::uint32_t choice, const Event& event);
   void flush(std::uint32_t choice, Tape& tape);
-  WireFrames take_frames();
   WireFrames frames_of_call(std::uint32_t choice, const PlannedCall& call, const Cut& cut,
                             Tape& tape);
   void write_calls(std::uint32_t choice, std::vector<WireFrames> calls, Tape& tape);
@@ -77,9 +52,9 @@ class ProtocolReply final : public ReplyEncoder {
 
   const WireFaults& wire_;
   const Faults& faults_;
-  FrameWriter frames_;
   Request request_;  // what the encoder knows of the one that is answered
   ResponseIdentity identity_;
+  WireFraming framing_;
   std::unique_ptr<ResponseEncoder> encoder_;
   std::deque<TurnSink> choices_;
   std::string said_;  // by the encoder, not written yet
@@ -90,8 +65,6 @@ class ProtocolReply final : public ReplyEncoder {
   std::string sample_;        // some frame
   std::int64_t written_ = 0;  // frames of the encoder
   std::uint32_t deltas_ = 0;
-  std::uint32_t elements_ = 0;  // of an array
-  bool wants_usage_ = false;
   bool hidden_ = false;  // bytes are hidden from the encoder
   bool closed_ = false;  // the encoder has said all
   bool inserted_ = false;
@@ -101,7 +74,6 @@ class ProtocolReply final : public ReplyEncoder {
 ProtocolReply::ProtocolReply(const WireFaults& wire, ReplyIdentity identity, const Faults& faults)
     : wire_(wire),
       faults_(faults),
-      frames_(faults),
       request_{.model = identity.model,
                .choices = wire.one_choice ? 1 : std::max(identity.choices, 1u),
                .stream = true,
@@ -110,7 +82,7 @@ ProtocolReply::ProtocolReply(const WireFaults& wire, ReplyIdentity identity, con
       identity_{.id = std::move(identity.id),
                 .model = std::move(identity.model),
                 .created = identity.created},
-      wants_usage_(identity.include_usage) {
+      framing_(framing_of(wire, identity.form), faults) {
   request_.form = identity.form;
   encoder_ = wire.protocol.make_encoder(request_, identity_);
   encoder_->bind(said_);
@@ -151,7 +123,7 @@ void ProtocolReply::push(std::uint32_t choice, const Event& event, Tape& tape) {
   if (choice + 1 == request_.choices && !std::exchange(closed_, true)) {
     encoder_->finish(answer_end());
   }
-  for (WireFrame& frame : take_frames()) {
+  for (WireFrame& frame : framing_.take(said_)) {
     const FrameKind kind = wire_.kind_of(frame.data);
     const bool ends = kind == FrameKind::finish && wire_.ends_with_finish;
     if (kind == FrameKind::finish) insert_faulty_frames(frame, tape);
@@ -166,41 +138,12 @@ void ProtocolReply::push(std::uint32_t choice, const Event& event, Tape& tape) {
 // What the encoder said goes onto the tape, frame by frame.
 void ProtocolReply::flush(std::uint32_t choice, Tape& tape) {
   if (!is_plain()) {
-    for (WireFrame& frame : take_frames()) write(choice, std::move(frame), tape);
+    for (WireFrame& frame : framing_.take(said_)) write(choice, std::move(frame), tape);
     return;
   }
-  const std::string_view end = wire_.lines ? "\n" : "\n\n";
-  for (std::string_view rest = said_; !rest.empty();) {
-    const std::size_t size = std::min(rest.find(end), rest.size() - end.size()) + end.size();
-    frames_.pass(rest.substr(0, size), tape);
-    rest.remove_prefix(size);
-    ++written_;
-    ++deltas_;
-  }
-  said_.clear();
-}
-
-WireFrames ProtocolReply::take_frames() {
-  WireFrames frames;
-  const std::string_view end = wire_.lines || as_array() ? "\n" : "\n\n";
-  for (std::string_view rest = said_; !rest.empty();) {
-    const std::size_t size = std::min(rest.find(end), rest.size());
-    std::string_view frame = rest.substr(0, size);
-    rest.remove_prefix(std::min(size + end.size(), rest.size()));
-    WireFrame& made = frames.emplace_back();
-    if (as_array() && frame != "]") frame.remove_prefix(1);  // what is between the elements
-    if (!wire_.lines && !as_array()) {
-      if (frame.starts_with("event: ")) {
-        const std::size_t line = frame.find('\n');
-        made.event = frame.substr(7, line - 7);
-        frame.remove_prefix(line + 1);
-      }
-      frame.remove_prefix(std::string_view("data: ").size());
-    }
-    made.data = frame;
-  }
-  said_.clear();
-  return frames;
+  const std::int64_t frames = framing_.pass(said_, tape);
+  written_ += frames;
+  deltas_ += static_cast<std::uint32_t>(frames);
 }
 
 void ProtocolReply::push_calls(std::uint32_t choice, const std::vector<PlannedCall>& calls,
@@ -222,12 +165,12 @@ WireFrames ProtocolReply::frames_of_call(std::uint32_t choice, const PlannedCall
     tell(choice, event);
   });
   const bool odd =
-      !wire_.arguments.empty() && !said.arguments.empty() && !is_object(said.arguments);
+      !wire_.arguments.empty() && !said.arguments.empty() && !is_json_object(said.arguments);
   if (is_plain() && !odd) {
     flush(choice, tape);
     return {};
   }
-  WireFrames frames = take_frames();
+  WireFrames frames = framing_.take(said_);
   const auto start = std::find_if(frames.begin(), frames.end(), [&](const WireFrame& frame) {
     return frame.data.find(wire_.call_start) != std::string::npos;
   });
@@ -235,7 +178,7 @@ WireFrames ProtocolReply::frames_of_call(std::uint32_t choice, const PlannedCall
   frames.erase(frames.begin(), start);
   if (odd && !frames.empty())
     edit_json(frames.back().data, wire_.arguments,
-              [](std::string_view json) { return without_raw(json); });
+              [](std::string_view json) { return unwrapped(json); });
   if (wire_.shape_call != nullptr) wire_.shape_call(frames, said, faults_);
   return frames;
 }
@@ -294,11 +237,7 @@ void ProtocolReply::write(std::uint32_t choice, WireFrame frame, Tape& tape) {
 
 void ProtocolReply::write_edited(WireFrame frame, FrameKind kind, Tape& tape) {
   sample_ = frame.data;
-  const Scene scene{.faults = faults_,
-                    .kind = kind,
-                    .number = written_++,
-                    .usage = usage_,
-                    .wants_usage = wants_usage_};
+  const Scene scene{.faults = faults_, .kind = kind, .number = written_++, .usage = usage_};
   WireFrames frames;
   frames.push_back(std::move(frame));
   edit_by_rows(frames.front().data);
@@ -316,20 +255,7 @@ void ProtocolReply::edit_by_rows(std::string& json) const {
 
 void ProtocolReply::put(WireFrame frame, Tape& tape, bool last) {
   if (hidden_) restore_hidden_bytes(frame.data);
-  if (as_array()) {
-    const bool closes = frame.data == "]";
-    if (!closes || elements_ == 0) tape.bytes().append(elements_ == 0 ? "[" : ",");
-    ++elements_;
-    tape.bytes().append(frame.data).append("\n");
-    tape.end_frame();
-  } else if (wire_.lines) {
-    tape.bytes().append(frame.data).append(faults_.has(Fault::crlf) ? "\r\n" : "\n");
-    tape.end_frame();
-  } else if (last) {
-    frames_.write_last(frame.data, tape, frame.event);
-  } else {
-    frames_.write(frame.data, tape, frame.event);
-  }
+  framing_.put(frame, tape, last);
 }
 
 // They sit behind the first delta, or before the finish.
@@ -344,8 +270,8 @@ void ProtocolReply::insert_faulty_frames(const WireFrame& next, Tape& tape) {
   failed_ = std::any_of(std::begin(kFailures), std::end(kFailures),
                         [&](Fault fault) { return faults_.has(fault); });
   if (!failed_) return;
-  encoder_->fail(error_of(wire_.failure_status, wire_.failure));
-  WireFrames frames = take_frames();
+  encoder_->fail(scripted_error(wire_.failure_status, wire_.failure));
+  WireFrames frames = framing_.take(said_);
   std::erase_if(
       frames, [&](const WireFrame& frame) { return wire_.kind_of(frame.data) == FrameKind::done; });
   if (wire_.fail != nullptr) wire_.fail(frames, next, faults_);
@@ -390,21 +316,23 @@ std::string ProtocolReply::body(std::span<const EventLog> choices) const {
   const auto encoder = wire_.protocol.make_encoder(request, identity_);
   encoder->bind(out);
   bool odd = false;
+  bool hidden = false;
   for (std::uint32_t i = 0; i < request.choices && i < choices.size(); ++i) {
     TurnSink sink(wire_, encoder->choice(i));
     for (const LoggedEvent& event : choices[i].events()) callgate::tell(event, sink);
     sink.accept(UsageReported{usage_, {}});
-    for (const LoggedCall& call : choices[i].calls()) odd = odd || !is_object(call.arguments);
+    hidden = hidden || sink.has_hidden();
+    for (const LoggedCall& call : choices[i].calls()) odd = odd || !is_json_object(call.arguments);
   }
   encoder->finish(answer_end());
-  restore_hidden_bytes(out);
+  if (hidden) restore_hidden_bytes(out);
   if (odd && !wire_.arguments.empty())
-    edit_json(out, wire_.arguments, [](std::string_view json) { return without_raw(json); });
+    edit_json(out, wire_.arguments, [](std::string_view json) { return unwrapped(json); });
   if (faults_.none()) return out;
   edit_by_rows(out);
   if (wire_.edit == nullptr) return out;
   WireFrames frames{{std::move(out)}};
-  wire_.edit(frames, {.faults = faults_, .whole = true, .usage = usage_, .wants_usage = true});
+  wire_.edit(frames, {.faults = faults_, .whole = true, .usage = usage_});
   return std::move(frames.front().data);
 }
 

@@ -69,7 +69,7 @@ struct ReplyFormat {
   std::string_view call_dialect = {};
   // Whether a POST to this path asks in this wire format.
   bool (*serves)(std::string_view path) = nullptr;
-  // The client protocol that it is, which reads requests; nullptr: it is none, and `decode` reads them.
+  // The client protocol that it is, which reads requests. nullptr: it is not one, and `decode` reads them.
   const Protocol* protocol = nullptr;
   Result<Request> (*decode)(std::string_view target, std::string_view body) = nullptr;
   // REQUIRES: `faults` outlives the encoder. They may change between calls.

@@ -1,5 +1,8 @@
 #include "script/reply/wire_faults.h"
 
+#include <utility>
+
+#include "json/member.h"
 #include "json/reader.h"
 #include "script/reply/json_edit.h"
 
@@ -36,6 +39,29 @@ std::optional<std::string> unquoted(std::string_view json) {
 std::optional<std::string> faulty_finish(const Faults& faults) {
   if (faults.finish().empty()) return std::nullopt;
   return json_text(faults.finish() == "empty" ? std::string_view() : faults.finish());
+}
+
+std::optional<std::string> unwrapped(std::string_view json) {
+  if (!json.starts_with("{\"raw\":")) return if_there(json, json);
+  const std::string text(json::member_json(json, "raw"));
+  return unquoted(text);
+}
+
+Error scripted_error(int status, std::string_view message) {
+  Error error{.code = status < 500 ? ErrorCode::invalid_request : ErrorCode::internal,
+              .message = std::string(message),
+              .status = status};
+  constexpr std::pair<int, ErrorCode> kCodes[] = {
+      {401, ErrorCode::unauthenticated}, {403, ErrorCode::forbidden},
+      {404, ErrorCode::not_found},       {409, ErrorCode::conflict},
+      {413, ErrorCode::too_large},       {429, ErrorCode::rate_limited},
+      {502, ErrorCode::upstream_failed}, {503, ErrorCode::unavailable},
+      {504, ErrorCode::timed_out},       {529, ErrorCode::unavailable}};
+  for (const auto& [known, code] : kCodes) {
+    if (known == status) error.code = code;
+  }
+  if (status >= 500) error.upstream_code = "server_error";
+  return error;
 }
 
 }  // namespace callgate::script

@@ -43,7 +43,6 @@ struct Scene {
   bool whole = false;       // it is a whole answer
   std::int64_t number = 0;  // of the frame, from 0
   const Usage& usage;
-  bool wants_usage = false;
 };
 
 struct SaidCall {
@@ -67,7 +66,7 @@ struct WireFaults {
   bool filters = false;  // a turn that is refused ends as one that is filtered
   FrameKind (*kind_of)(std::string_view data) = nullptr;
   std::string_view call_start;  // what the first frame of a call has
-  // The array that can have several calls, and the object that has the arguments where they are no text. Paths.
+  // The array that can have several calls, and the arguments where they are an object, not a text. Paths.
   std::string_view calls = {};
   std::string_view arguments = {};
   std::string_view delta = {};  // in whose place the finish may have the last call; a path
@@ -96,7 +95,12 @@ std::optional<std::string> to_text(std::string_view json);  // 1 -> "1"
 // "{\"a\":1}" -> {"a":1}; a text that is not JSON stays.
 std::optional<std::string> unquoted(std::string_view json);
 
+// {"raw":"..."}, as encoders write arguments that are not an object where the protocol wants one -> what the script said.
+std::optional<std::string> unwrapped(std::string_view json);
+
 // The finish reason that the faults put in place of others, as JSON; nothing: none.
 std::optional<std::string> faulty_finish(const Faults& faults);
+
+Error scripted_error(int status, std::string_view message);
 
 }  // namespace callgate::script
