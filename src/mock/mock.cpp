@@ -106,8 +106,9 @@ class MockServer {
     const std::string target(exchange.head().target);
     auto body = co_await exchange.body();
     if (!body) co_return co_await refuse(exchange, body.error());
-    auto request = read_request(*format, target, *body);
-    if (!request) co_return co_await refuse(exchange, request.error());
+    const Protocol& spoken = format->protocol == nullptr ? protocol_ : *format->protocol;
+    auto request = read_request(*format, spoken, target, *body);
+    if (!request) co_return co_await refuse(exchange, request.error(), &spoken);
     script::ReplyOptions options;
     options.wire = format->name;
     options.form = request->form;
@@ -124,11 +125,9 @@ class MockServer {
     if (!options.place.empty()) chats_.end(options.place);
   }
 
-  static Result<Request> read_request(const script::ReplyFormat& format, std::string_view target,
-                                      std::string_view body) {
-    if (format.protocol == nullptr && format.decode != nullptr) return format.decode(target, body);
-    const Protocol& protocol =
-        format.protocol == nullptr ? *client::find("openai_chat") : *format.protocol;
+  static Result<Request> read_request(const script::ReplyFormat& format, const Protocol& protocol,
+                                      std::string_view target, std::string_view body) {
+    if (format.decode != nullptr) return format.decode(target, body);
     const std::size_t question = std::min(target.find('?'), target.size());
     auto request = protocol.decode({.body = body,
                                     .path = target.substr(0, question),
@@ -242,13 +241,15 @@ class MockServer {
     co_await exchange.respond(200, "application/json", body);
   }
 
-  net::Task<> refuse(net::Exchange& exchange, const Error& error) {
-    co_await exchange.respond(client::status_of(error), "application/json",
-                              protocol_.error_body(error));
+  net::Task<> refuse(net::Exchange& exchange, const Error& error,
+                     const Protocol* protocol = nullptr) {
+    const Protocol& spoken = protocol == nullptr ? protocol_ : *protocol;
+    co_await exchange.respond(spoken.status_of(error), "application/json",
+                              spoken.error_body(error));
   }
 
   net::Loop& loop_;
-  const Protocol& protocol_ = *client::find("openai_chat");
+  const Protocol& protocol_ = *client::find("openai_chat");  // of all that is nobody's
   const Protocol& ollama_ = *client::find("ollama");
   script::ScriptedModel model_;
   ScriptedChats& chats_;
