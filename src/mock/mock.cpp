@@ -1,5 +1,6 @@
 #include "mock/mock.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -12,7 +13,6 @@
 #include "json/writer.h"
 #include "net/loop.h"
 #include "net/server.h"
-#include "script/reply/ollama_reply.h"
 #include "script/reply/qwen_web_reply.h"
 #include "script/reply/reply_encoder.h"
 #include "script/scripted_model.h"
@@ -89,7 +89,9 @@ class MockServer {
     if (exchange.head().method == "GET" && path.ends_with("/models"))
       co_return co_await list_models(exchange);
     if (path.find(kChats) != std::string_view::npos) co_return co_await answer_chats(exchange);
-    if (script::is_ollama_catalog(path)) co_return co_await answer_catalog(exchange);
+    if (const Endpoint* asked = find_catalog(path)) {
+      co_return co_await answer_catalog(exchange, *asked);
+    }
     const script::ReplyFormat* format = nullptr;
     for (const script::ReplyFormat* each : script::reply_formats()) {
       if (exchange.head().method == "POST" && each->serves(path)) format = each;
@@ -104,14 +106,12 @@ class MockServer {
     const std::string target(exchange.head().target);
     auto body = co_await exchange.body();
     if (!body) co_return co_await refuse(exchange, body.error());
-    auto request = format->decode == nullptr ? protocol_.decode({.body = *body})
-                                             : format->decode(target, *body);
-    if (!request) co_return co_await refuse(exchange, request.error());
-    const bool is_chat = format->decode == nullptr;
-    const auto checked = is_chat ? check_tool_choice(*request, {}) : Result<void>();
-    if (!checked) co_return co_await refuse(exchange, checked.error());
+    const Protocol& spoken = format->protocol == nullptr ? protocol_ : *format->protocol;
+    auto request = read_request(*format, spoken, target, *body);
+    if (!request) co_return co_await refuse(exchange, request.error(), &spoken);
     script::ReplyOptions options;
     options.wire = format->name;
+    options.form = request->form;
     options.call_text = call_text(format->call_dialect);
     if (format->name == "qwen_web") {
       auto posted = chats_.post(*body);
@@ -123,6 +123,20 @@ class MockServer {
     script::Reply reply = model_.reply(*request, options);
     co_await perform(exchange, reply, options.place);
     if (!options.place.empty()) chats_.end(options.place);
+  }
+
+  static Result<Request> read_request(const script::ReplyFormat& format, const Protocol& protocol,
+                                      std::string_view target, std::string_view body) {
+    if (format.decode != nullptr) return format.decode(target, body);
+    const std::size_t question = std::min(target.find('?'), target.size());
+    auto request = protocol.decode({.body = body,
+                                    .path = target.substr(0, question),
+                                    .query = target.substr(std::min(question + 1, target.size()))});
+    if (!request || format.name != "openai_chat") return request;
+    if (auto checked = check_tool_choice(*request, {}); !checked) {
+      return tl::unexpected(checked.error());
+    }
+    return request;
   }
 
   // POST .../chats/new, GET .../chats and GET .../chats/ID.
@@ -142,16 +156,31 @@ class MockServer {
     co_await exchange.respond(200, "application/json", *body);
   }
 
-  // GET .../api/tags, /api/ps and /api/version, and POST .../api/show.
-  net::Task<> answer_catalog(net::Exchange& exchange) {
-    const std::string path(exchange.head().path);
+  // What Ollama has beside turns: GET .../api/tags, /api/ps and /api/version, and POST .../api/show.
+  const Endpoint* find_catalog(std::string_view path) const {
+    for (const Endpoint& endpoint : ollama_.endpoints) {
+      if (endpoint.kind != Endpoint::Kind::turn && path.ends_with(endpoint.path)) return &endpoint;
+    }
+    return nullptr;
+  }
+
+  net::Task<> answer_catalog(net::Exchange& exchange, const Endpoint& endpoint) {
     const auto asked = co_await exchange.body();
     if (!asked) co_return co_await refuse(exchange, asked.error());
-    const auto body = script::ollama_catalog(path, *asked, model_.script().models);
-    const int status = body ? 200 : 404;
-    std::string_view answer = R"({"error":"model not found"})";
-    if (body) answer = *body;
-    co_await exchange.respond(status, "application/json", answer);
+    std::vector<ModelEntry> models;
+    for (const std::string& name : model_.script().models) models.push_back({name, "script"});
+    std::string body(endpoint.answer);
+    int status = 200;
+    if (endpoint.kind == Endpoint::Kind::models) body = ollama_.print_models(models);
+    if (endpoint.kind == Endpoint::Kind::model) {
+      const std::string name = ollama_.named_model({.body = *asked}).value_or("");
+      const auto found = std::find_if(models.begin(), models.end(),
+                                      [&](const ModelEntry& model) { return model.id == name; });
+      const Error unknown{.code = ErrorCode::not_found, .message = "model not found"};
+      status = found == models.end() ? 404 : 200;
+      body = found == models.end() ? ollama_.error_body(unknown) : ollama_.print_model(*found);
+    }
+    co_await exchange.respond(status, "application/json", body);
   }
 
   net::Task<> refuse_message(net::Exchange& exchange, const Error& error) {
@@ -212,13 +241,16 @@ class MockServer {
     co_await exchange.respond(200, "application/json", body);
   }
 
-  net::Task<> refuse(net::Exchange& exchange, const Error& error) {
-    co_await exchange.respond(client::status_of(error), "application/json",
-                              protocol_.error_body(error));
+  net::Task<> refuse(net::Exchange& exchange, const Error& error,
+                     const Protocol* protocol = nullptr) {
+    const Protocol& spoken = protocol == nullptr ? protocol_ : *protocol;
+    co_await exchange.respond(spoken.status_of(error), "application/json",
+                              spoken.error_body(error));
   }
 
   net::Loop& loop_;
-  const Protocol& protocol_ = *client::find("openai_chat");
+  const Protocol& protocol_ = *client::find("openai_chat");  // of all that is nobody's
+  const Protocol& ollama_ = *client::find("ollama");
   script::ScriptedModel model_;
   ScriptedChats& chats_;
   net::HttpServer server_;

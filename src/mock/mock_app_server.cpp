@@ -1,12 +1,13 @@
+#include <iterator>
 #include <map>
 #include <memory>
 #include <unordered_set>
 
+#include "client/protocol.h"
 #include "json/member.h"
 #include "json/writer.h"
 #include "mock/stdio_player.h"
 #include "script/reply/codex_request.h"
-#include "script/reply/responses_request.h"
 #include "upstream/codex/codex_line.h"
 
 namespace callgate::server {
@@ -59,6 +60,18 @@ void MockAppServer::answer(std::string_view id, std::string_view result) {
   player_.say("{\"id\":" + std::string(id) + ",\"result\":" + std::string(result) + "}");
 }
 
+// Codex has the items of the Responses API.
+void add_items(Request& request, std::string_view items) {
+  std::string body;
+  json::ObjectWriter object(body);
+  object.string("model", request.model);
+  object.raw("input", items);
+  object.close();
+  auto read = client::find("openai_responses")->decode({.body = body});
+  if (!read) return;
+  std::move(read->messages.begin(), read->messages.end(), std::back_inserter(request.messages));
+}
+
 // The parameters of a line of a turn say whose it is.
 std::string with_ids(const MockThread& thread, std::string_view params) {
   std::string out;
@@ -100,7 +113,7 @@ void MockAppServer::take(std::string_view text) {
   }
   MockThread& thread = *found->second;
   if (line.method == "thread/inject_items") {
-    script::add_responses_items(thread.request, json::member_json(line.params, "items"));
+    add_items(thread.request, json::member_json(line.params, "items"));
     answer(line.id, "{}");
   } else if (line.method == "turn/start") {
     start_turn(line.id, thread, line.params);

@@ -31,11 +31,6 @@ std::string_view body_type(std::string_view body) {
   return body.starts_with('<') ? "text/html" : "text/plain";
 }
 
-bool wants_array(const Request& request) {
-  return std::any_of(request.stream_options.begin(), request.stream_options.end(),
-                     [](const ExtraField& option) { return option.name == kArrayOption; });
-}
-
 const Usage* find_usage(const std::vector<Step>& steps) {
   const Usage* found = nullptr;
   for (const Step& step : steps) {
@@ -105,7 +100,7 @@ Renderer::Renderer(const Rule& rule, const Request& request, const RenderOptions
                                                  .choices = choices_,
                                                  .include_usage = request.include_usage,
                                                  .legacy_functions = request.legacy_functions,
-                                                 .as_array = wants_array(request),
+                                                 .form = options.form,
                                                  .place = options.place},
                                    faults_);
   if (!request.stream) logs_.resize(choices_);
@@ -251,7 +246,12 @@ void Renderer::write_calls() {
       planned.push_back({next_call_ + static_cast<CallIndex>(planned.size()), call});
       planned.back().call.id = id_for(call, choice);
     }
-    emit_calls(planned, arguments_cut_, faults, [&](const Event& event) { emit(choice, event); });
+    if (request_.stream) {
+      encoder_->push(choice, UsageReported{usage_}, tape_);
+      encoder_->push_calls(choice, planned, arguments_cut_, faults_, tape_);
+    } else {
+      emit_calls(planned, arguments_cut_, faults, [&](const Event& event) { emit(choice, event); });
+    }
   }
   next_call_ += static_cast<CallIndex>(calls.size());
 }

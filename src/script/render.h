@@ -25,7 +25,8 @@ struct RenderOptions {
   Faults faults;  // on top of the rule's own
   CallText call_text;
   ReplyPlace place;
-  std::uint64_t seed = 0;  // ids come from this alone
+  std::string_view form = {};  // Request::form of the answer
+  std::uint64_t seed = 0;      // ids come from this alone
   std::int64_t created = 0;
 };
 

@@ -54,13 +54,13 @@ const std::string& ScriptedModel::key_of(const Match& match, const Request& requ
   append_bytes(key_, match.index);
   append_bytes(key_, turn);
   append_bytes(key_, request.choices);
-  append_bytes(key_, request.stream_options.size());
   append_bytes(key_, prompt_count(request));
   append_bytes(key_, options.call_text.render);
   append_bytes(key_, options.faults.bits());
   key_.push_back(
       static_cast<char>(request.stream * 4 + request.include_usage * 2 + request.legacy_functions));
   key_.append(options.wire).push_back('\0');
+  key_.append(options.form).push_back('\0');
   key_.append(options.call_text.dialect).push_back('\0');
   key_.append(options.faults.finish()).push_back('\0');
   key_.append(request.model);
@@ -82,6 +82,7 @@ Reply ScriptedModel::reply(const Request& request, const ReplyOptions& options) 
                     .faults = options.faults,
                     .call_text = options.call_text,
                     .place = options.place,
+                    .form = options.form,
                     .created = script_->created};
   const auto error = [&](int status, std::string_view message) {
     return Reply(std::make_shared<const Rendering>(render_error(status, message, request, how)));

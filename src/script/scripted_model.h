@@ -24,9 +24,10 @@ namespace callgate::script {
 
 struct ReplyOptions {
   std::string_view wire = "openai_chat";
-  Faults faults;       // on top of the script's own
-  CallText call_text;  // set: calls leave as text
-  ReplyPlace place;    // set: the reply is not kept, since no other has its place
+  Faults faults;               // on top of the script's own
+  CallText call_text;          // set: calls leave as text
+  ReplyPlace place;            // set: the reply is not kept, since no other has its place
+  std::string_view form = {};  // Request::form of the answer, where the wire format has several
 };
 
 // Not for several threads at once: `times` counts requests. Replies are independent of the model and of each other.

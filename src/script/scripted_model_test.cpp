@@ -54,7 +54,7 @@ TEST(ScriptedModel, answers_whole_when_the_request_does_not_stream) {
   EXPECT_THAT(played.body, HasSubstr(R"("object":"chat.completion",)"));
   EXPECT_THAT(played.body,
               HasSubstr(R"("choices":[{"index":0,"message":{"role":"assistant","content":"ab",)"
-                        R"("refusal":null,"reasoning_content":"Hm","tool_calls":[{"id":"c",)"
+                        R"("reasoning_content":"Hm","refusal":null,"tool_calls":[{"id":"c",)"
                         R"("type":"function","function":{"name":"f","arguments":"{\"x\":1}"}}]},)"
                         R"("logprobs":null,"finish_reason":"tool_calls"}],"usage":{)"));
 }
@@ -63,7 +63,7 @@ TEST(ScriptedModel, says_whether_the_answer_is_streamed_and_with_which_headers) 
   ScriptedModel model(script_of("header x-a: 1\ntext \"a\""));
   const Reply streamed = model.reply(user_request());
   EXPECT_TRUE(streamed.streamed());
-  EXPECT_EQ(streamed.headers()[0].second, "text/event-stream");
+  EXPECT_EQ(streamed.headers()[0].second, "text/event-stream; charset=utf-8");
   EXPECT_EQ(streamed.headers()[1].first, "x-a");
   const Reply whole = model.reply(user_request("Hi", false));
   EXPECT_FALSE(whole.streamed());

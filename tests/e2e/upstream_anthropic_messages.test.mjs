@@ -307,6 +307,16 @@ describe('around the conversation', () => {
   });
 });
 
+test('the mock refuses a malformed request in the words of the API', async () => {
+  const messages = [{ role: 'robot', content: 'Hello' }];
+  const answer = await post(`${mock.url}/v1/messages`, { model: 'claude', max_tokens: 9, messages });
+  assert.equal(answer.status, 400);
+  const { type, error } = answer.json();
+  assert.equal(type, 'error');
+  assert.equal(error.type, 'invalid_request_error');
+  assert.match(error.message, /^messages\.0\.role: /);
+});
+
 describe('the official SDK reads the mock', () => {
   const tools = kWireTools.map((tool) => ({ ...tool }));
   const question = [

@@ -289,7 +289,7 @@ describe('a conversation of four turns', () => {
       answer.response.pipe(response);
     });
     await hold_conversation(t, { stream: true, recorder, own });
-    assert.deepEqual(types, Array(4).fill('application/json'));
+    assert.deepEqual(types, Array(4).fill('application/json; charset=utf-8'));
   });
 });
 

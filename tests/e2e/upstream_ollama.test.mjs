@@ -30,12 +30,12 @@ rule one_call
   when turn 1
   reasoning "The weather is asked for."
   text "Let me look."
-  call get_weather {"city": "Zürich 🌤", "n": 12345678901234567890} id=call_1
+  call get_weather {"city":"Zürich 🌤","n":12345678901234567890} id=call_1
   usage prompt=130 completion=30
 rule two_calls
   when turn 2
   when last tool
-  call add {"a": 1, "b": 2} id=call_2
+  call add {"a":1,"b":2} id=call_2
   call get_weather {} id=call_3
   usage prompt=180 completion=25
 rule answer

@@ -259,7 +259,7 @@ async function start_pair(t, { upstream = {} } = {}) {
 
 // Reasoning items are named after the response: only their first part says which they are.
 const plain_ids = (value) =>
-  JSON.parse(JSON.stringify(value).replaceAll(/"rs_0_resp_\w+"/g, '"rs_0"'));
+  JSON.parse(JSON.stringify(value).replaceAll(/"rs_\w+_0"/g, '"rs_0"'));
 
 describe('a conversation of four turns', () => {
   for (const stream of [true, false]) {

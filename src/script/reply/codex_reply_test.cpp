@@ -3,7 +3,6 @@
 
 #include "script/reply/codex_request.h"
 #include "script/reply/reply_testing.h"
-#include "script/reply/responses_request.h"
 
 namespace callgate::script::codex_reply_test {
 namespace {
@@ -77,24 +76,12 @@ TEST(CodexProtoReply, runs_its_calls_itself) {
 TEST(CodexRequest, reads_what_codex_is_told) {
   Request request = codex_thread_request(
       R"({"model":"m","baseInstructions":"Be brief.","dynamicTools":[{"name":"f","description":"F","inputSchema":{"type":"object"}}]})");
-  add_responses_items(
-      request,
-      R"([{"type":"message","role":"user","content":[{"type":"input_text","text":"See"},{"type":"input_image","image_url":"u"}]},
-          {"type":"reasoning","summary":[]},
-          {"type":"message","role":"assistant","content":[{"type":"output_text","text":"A dot."}]},
-          {"type":"function_call","name":"f","arguments":"{}","call_id":"c"},
-          {"type":"function_call_output","call_id":"c","output":"5"}])");
   add_codex_input(request, R"([{"type":"text","text":"More"}])");
   add_codex_input(request, "[]");
-  ASSERT_EQ(request.messages.size(), 5u);
+  ASSERT_EQ(request.messages.size(), 2u);
   EXPECT_EQ(request.tools.at(0).parameters.text, R"({"type":"object"})");
   EXPECT_EQ(request.messages[0].role, Role::system);
-  EXPECT_EQ(request.messages[1].content.text,
-            R"([{"type":"text","text":"See"},{"type":"image_url","image_url":{"url":"u"}}])");
-  EXPECT_EQ(request.messages[2].content.text, "\"A dot.\"");
-  EXPECT_EQ(request.messages[2].calls.at(0).id, "c");
-  EXPECT_EQ(request.messages[3].tool_call_id, "c");
-  EXPECT_EQ(request.messages[4].content.text, "\"More\"");
+  EXPECT_EQ(request.messages[1].content.text, "\"More\"");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "script/reply/codex_request.h"
 
+#include "json/each.h"
 #include "json/member.h"
 #include "json/writer.h"
-#include "script/each_element.h"
 
 namespace callgate::script {
 namespace {
@@ -13,7 +13,7 @@ RawJson codex_content(std::string_view parts) {
   std::string only;
   int count = 0;
   bool has_image = false;
-  each_element(parts, [&](std::string_view part) {
+  json::each_element(parts, [&](std::string_view part) {
     if (count++ > 0) list.push_back(',');
     json::ObjectWriter object(list);
     std::string url = json::member_text(part, "image_url");
@@ -50,7 +50,7 @@ Request codex_thread_request(std::string_view params) {
     json::append_string(message.content.text, system);
     request.messages.push_back(std::move(message));
   }
-  each_element(json::given_member(params, "dynamicTools"), [&](std::string_view tool) {
+  json::each_element(json::given_member(params, "dynamicTools"), [&](std::string_view tool) {
     request.tools.push_back({.name = json::member_text(tool, "name"),
                              .description = json::member_text(tool, "description"),
                              .parameters = {std::string(json::given_member(tool, "inputSchema"))}});

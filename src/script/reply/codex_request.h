@@ -1,5 +1,5 @@
 // What codex is told -> the canonical request that a script matches: the parameters of thread/start, and input items. The
-// items that it is given besides are those of the Responses API: see responses_request.h.
+// items that it is given besides are those of the Responses API.
 #pragma once
 
 #include <string_view>

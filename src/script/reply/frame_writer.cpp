@@ -1,8 +1,5 @@
 #include "script/reply/frame_writer.h"
 
-#include "json/member.h"
-#include "script/each_element.h"
-
 namespace callgate::script {
 
 std::string_view FrameWriter::line_end() const {
@@ -37,8 +34,10 @@ void FrameWriter::write(std::string_view data, Tape& tape, std::string_view even
   tape.end_frame();
 }
 
-void FrameWriter::write_typed(std::string_view data, Tape& tape) {
-  write(data, tape, json::member_text(data, "type"));
+void FrameWriter::pass(std::string_view frame, Tape& tape) {
+  first_ = false;
+  tape.bytes() += frame;
+  tape.end_frame();
 }
 
 void FrameWriter::write_last(std::string_view data, Tape& tape, std::string_view event) {

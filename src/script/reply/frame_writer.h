@@ -14,8 +14,8 @@ class FrameWriter {
   explicit FrameWriter(const Faults& faults) : faults_(faults) {}
 
   void write(std::string_view data, Tape& tape, std::string_view event = {});
-  // The event is named after the `type` of the data, if it has one.
-  void write_typed(std::string_view data, Tape& tape);
+  // A whole frame as it is.
+  void pass(std::string_view frame, Tape& tape);
   // The last frame of the stream.
   void write_last(std::string_view data, Tape& tape, std::string_view event = {});
 

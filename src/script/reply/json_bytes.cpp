@@ -1,7 +1,5 @@
 #include "script/reply/json_bytes.h"
 
-#include "json/reader.h"
-
 namespace callgate::script {
 namespace {
 
@@ -40,20 +38,6 @@ void append_json_bytes(std::string& out, std::string_view bytes) {
     }
   }
   out.push_back('"');
-}
-
-void append_arguments_value(std::string& out, std::string_view arguments) {
-  if (arguments.empty()) {
-    out += "{}";
-    return;
-  }
-  json::Reader in(arguments);
-  in.skip();
-  if (in.finish()) {
-    out += arguments;
-  } else {
-    append_json_bytes(out, arguments);
-  }
 }
 
 }  // namespace callgate::script

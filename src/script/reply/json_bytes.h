@@ -10,7 +10,4 @@ namespace callgate::script {
 // `bytes` between quotes; only what JSON requires is escaped.
 void append_json_bytes(std::string& out, std::string_view bytes);
 
-// The arguments of a call where a wire format has a JSON value and no text: {} for none, and a string for what is no JSON.
-void append_arguments_value(std::string& out, std::string_view arguments);
-
 }  // namespace callgate::script

@@ -1,5 +1,3 @@
-#include "script/reply/openai_chat_reply.h"
-
 #include <gmock/gmock.h>
 
 #include <set>
@@ -41,7 +39,7 @@ TEST(OpenAiChatReply, shows_each_fault_on_the_wire) {
   } cases[] = {
       {"no_role", R"("delta":{"content":""})", "role"},
       {"null_role", R"("role":null)", R"("role":"assistant")"},
-      {"repeat_role", R"({"role":"assistant","tool_calls":[)", "-"},
+      {"repeat_role", R"(}}],"role":"assistant"})", "-"},
       {"no_index", R"("tool_calls":[{"id":"c1")", R"("tool_calls":[{"index")"},
       {"null_index", R"("tool_calls":[{"index":null)", R"("tool_calls":[{"index":0)"},
       {"string_index", R"("tool_calls":[{"index":"1")", R"("tool_calls":[{"index":0)"},
@@ -49,11 +47,11 @@ TEST(OpenAiChatReply, shows_each_fault_on_the_wire) {
       {"reuse_index", R"({"index":0,"id":"c2")", R"("tool_calls":[{"index":1)"},
       {"no_id", R"({"index":1,"type":"function")", R"("id":"c1)"},
       {"empty_id", R"({"index":1,"id":"","type")", R"("id":"c1)"},
-      {"repeat_id", R"({"index":0,"id":"c1","function")", "-"},
-      {"change_id", R"({"index":0,"id":"c1_2","function")", R"("id":"c1")"},
-      {"late_id", R"({"index":0,"id":"c1","function":{"arguments")", R"("id":"c1","type")"},
+      {"repeat_id", R"({"arguments":"{\"q\""},"id":"c1"})", "-"},
+      {"change_id", R"(},"id":"c1_2"})", R"("id":"c1")"},
+      {"late_id", R"({"arguments":"{\"q\""},"id":"c1"})", R"("id":"c1","type")"},
       {"same_id", R"({"index":1,"id":"c1")", R"("id":"c2")"},
-      {"repeat_name", R"({"index":0,"function":{"name":"find","arguments":"{\"q\"")", "-"},
+      {"repeat_name", R"({"index":0,"function":{"arguments":"{\"q\"","name":"find"})", "-"},
       {"split_name", R"("name":"nd","arguments":"")", R"("name":"find")"},
       {"no_name", R"("function":{"arguments":""})", "name"},
       {"no_type", R"("id":"c1","function")", R"("type")"},
@@ -96,11 +94,12 @@ TEST(OpenAiChatReply, shows_each_fault_on_the_wire) {
       {"message_for_delta", R"("message":{"content":"Hi"})", "delta"},
       {"empty_choices_first", R"("choices":[]})", "-"},
       {"content_array", R"("content":[{"type":"text","text":"Hi"}])", R"("content":"Hi")"},
-      {"null_content", R"("content":null,"tool_calls")", R"("content":"")"},
+      {"null_content", R"(}}],"content":null})", R"("content":"")"},
       {"reasoning_field", R"({"reasoning":"Hm"})", "reasoning_content"},
       {"both_reasoning_fields", R"({"reasoning_content":"Hm","reasoning":"Hm"})", "-"},
       {"error_mid", R"(data: {"error":{"message":)", "[DONE]"},
-      {"error_mid_done", "\"code\":null}}\n\ndata: [DONE]", R"("finish_reason":"tool_calls")"},
+      {"error_mid_done", "\"code\":\"server_error\"}}\n\ndata: [DONE]",
+       R"("finish_reason":"tool_calls")"},
       {"error_event", "event: error\ndata: {\"error\":{", "[DONE]"},
       {"error_string", R"(data: {"error":"The)", "[DONE]"},
       {"error_in_choice", R"("finish_reason":"error","error":{)", "[DONE]"},

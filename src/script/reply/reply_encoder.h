@@ -9,15 +9,13 @@
 
 #include "callgate/event.h"
 #include "callgate/request.h"
-#include "callgate/result.h"
 #include "chat/event_log.h"
+#include "client/protocol.h"
 #include "script/fault.h"
+#include "script/reply/call_run.h"
 #include "script/tape.h"
 
 namespace callgate::script {
-
-// The stream option of a request that wants one JSON array over time, where the wire format knows that form.
-inline constexpr std::string_view kArrayOption = "array";
 
 // Where an answer belongs, for a wire format whose upstream keeps conversations.
 struct ReplyPlace {
@@ -35,7 +33,7 @@ struct ReplyIdentity {
   std::uint32_t choices = 1;
   bool include_usage = false;
   bool legacy_functions = false;  // the caller used `functions`
-  bool as_array = false;          // kArrayOption
+  std::string_view form = {};     // Request::form
   ReplyPlace place;
 };
 
@@ -46,6 +44,11 @@ class ReplyEncoder {
   // A streamed answer. Events may break the event grammar where a fault asks for it (calls that interleave).
   // UsageReported sets the counts so far; when they are written is the wire format's to say.
   virtual void push(std::uint32_t choice, const Event& event, Tape& tape) = 0;
+  // Calls that follow one another. Where faults order their deltas, they come to push() in that order.
+  virtual void push_calls(std::uint32_t choice, const std::vector<PlannedCall>& calls,
+                          const Cut& cut, const Faults& faults, Tape& tape) {
+    emit_calls(calls, cut, faults, [&](const Event& event) { push(choice, event, tape); });
+  }
   // Every choice is finished: what the wire format says last, its end marker only when `marker` is true.
   virtual void end(bool marker, Tape& tape) = 0;
   // One frame with this JSON, verbatim.
@@ -66,8 +69,8 @@ struct ReplyFormat {
   std::string_view call_dialect = {};
   // Whether a POST to this path asks in this wire format.
   bool (*serves)(std::string_view path) = nullptr;
-  // A request in this wire format, read leniently. `target` is the path and its query. nullptr: the client protocol of that
-  // name reads it.
+  // The client protocol that it is, which reads requests. nullptr: it is not one, and `decode` reads them.
+  const Protocol* protocol = nullptr;
   Result<Request> (*decode)(std::string_view target, std::string_view body) = nullptr;
   // REQUIRES: `faults` outlives the encoder. They may change between calls.
   std::unique_ptr<ReplyEncoder> (*make_encoder)(ReplyIdentity identity,
