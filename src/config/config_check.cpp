@@ -292,6 +292,9 @@ void Checker::upstream(const UpstreamConfig& upstream, std::size_t index) {
   if (fetched && !over_http) {
     wrong(table, "key_command", "key_command and key_file are for upstreams over HTTP");
   }
+  if (over_http && !upstream.login_command.empty() && upstream.key_file.empty()) {
+    wrong(table, "login_command", "login_command needs key_file, where what it prints is kept");
+  }
   const bool given = !upstream.key.empty() && upstream.key.reveal() != kKeyPlaceholder;
   if ((fetched && given) || (!upstream.key_command.empty() && !upstream.key_file.empty())) {
     wrong(table, "key", "key, key_command and key_file: only one of them can be given");

@@ -520,6 +520,10 @@ struct Section<UpstreamConfig> {
             "for one run of key_command"},
       Field{"key_file", &UpstreamConfig::key_file,
             "a file with the credential; it is read again when it changes"},
+      Field{"login_command", &UpstreamConfig::login_command,
+            "a program and its arguments that `callgate login` runs; it prints the credential for "
+            "key_file. For codex_* its output is shown; empty means the program of command, with "
+            "login"},
       Field{"auth", &UpstreamConfig::auth,
             "bearer or x-api-key: how the key is sent; empty means the wire format's own way"},
       Field{"server", &UpstreamConfig::server,

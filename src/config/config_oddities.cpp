@@ -156,6 +156,11 @@ void Oddities::rooms() {
 }
 
 void Oddities::upstream(const UpstreamConfig& upstream, std::size_t i) {
+  if (const std::string why = file_problem(upstream.key_file);
+      !upstream.key_file.empty() && !why.empty()) {
+    add(at("upstream", i, "key_file"),
+        "key_file: " + why + "; `callgate login " + upstream.name + "` writes it");
+  }
   const auto target = net::parse_url(upstream.url);
   if (!target || upstream.is_scripted() || upstream.is_child()) return;
   const std::string who = "upstream \"" + upstream.name + "\": its URL ";

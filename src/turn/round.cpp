@@ -363,6 +363,7 @@ net::Task<Round::Step> Round::read(const UpstreamConfig& upstream) {
   if (reader_->cut_short() || gave_up_) wire().cancel();
   if (!reader_->error()) co_return Step::ended;
   error_ = *reader_->error();
+  add_login_hint(error_, upstream);
   co_return listener_->is_committed() ? Step::broken : Step::failed;
 }
 
