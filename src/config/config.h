@@ -155,6 +155,7 @@ struct LoopConfig {
   Bytes memory_bytes{16u << 20};
   Milliseconds memory_ttl{86'400'000};
   Bytes memory_unstored_bytes{256u << 20};
+  std::int64_t summary_tokens = 1'500;
   std::vector<std::string> skills;
 };
 

@@ -315,6 +315,9 @@ struct Section<LoopConfig> {
       Field{
           "memory_unstored_bytes", &LoopConfig::memory_unstored_bytes,
           "without a store: all conversations; what was not used for the longest time goes first"},
+      Field{"summary_tokens", &LoopConfig::summary_tokens,
+            "of the summary that the model is asked for when its context is full and leaving out "
+            "old results is not enough; 0: rounds are left out without one"},
       Field{"skills", &LoopConfig::skills, "folders with skills, see tools.md"},
   };
 };
