@@ -40,6 +40,7 @@ class LoopPathTest : public testing::Test {
   }
 
   net::Loop loop_;
+  net::Signal never_{loop_};  // outlives the servers, which may wait for it
   FakeServer server_{loop_};
   FakeServer tool_server_{loop_};
 };
@@ -292,7 +293,7 @@ class FullContextTest : public LoopPathTest {
   std::string tight(std::string_view more) const {
     return "[[upstream]]\nname = \"a\"\nurl = \"" + server_.url() +
            "\"\n[[model]]\nname = \"m\"\nupstream = [\"a\"]\nretries = 0\n" +
-           "context_length = 1000\n[[tool]]\nname = \"look\"\nkind = \"http\"\nurl = \"" +
+           "estimate_usage = false\ncontext_length = 1000\n[[tool]]\nname = \"look\"\nkind = \"http\"\nurl = \"" +
            tool_server_.url() + "/\"\naddresses = [\"127.0.0.0/8\"]\n[loop]\n" + std::string(more);
   }
   // The model says so much in each round that leaving out results is not enough.
@@ -358,11 +359,9 @@ TEST_F(FullContextTest, asks_for_no_summary_where_none_is_wanted) {
 TEST_F(FullContextTest, ends_in_time_while_a_summary_is_written) {
   TestGateway gateway(loop_, tight("loop_timeout = \"2s\"\n"));
   play_rounds(3);
-  net::Signal never(loop_);
-  server_.then({.pieces = {text("It was"), text(" sunny.")}, .after_first = &never});
+  server_.then({.pieces = {text("It was"), text(" sunny.")}, .after_first = &never_});
   const TestAnswer answer = gateway.ask(question(false), kLoop);
   EXPECT_THAT(answer.body, HasSubstr("\"end_reason\":\"timeout\""));
-  never.notify();
 }
 
 // The calls that are passed over cost nothing: neither rows, nor results, nor memory.
