@@ -109,11 +109,12 @@ TEST_F(LoginCommandTest, says_what_is_missing) {
   EXPECT_EQ(nowhere.exit_code, 1);
   EXPECT_THAT(nowhere.err, HasSubstr("key_file = \"/var/lib/callgate/up.key\""));
   const std::string file = config("url = \"http://127.0.0.1:1/v1\"\n");
-  const Ran unknown = run_command({"login", "pu", "--config", file});
+  const Ran unknown = run_command({"login", "upp", "--config", file});
   EXPECT_EQ(unknown.exit_code, 1);
-  EXPECT_THAT(unknown.err, HasSubstr("unknown upstream \"pu\", did you mean \"up\"?"));
+  EXPECT_THAT(unknown.err, HasSubstr("unknown upstream \"upp\", did you mean \"up\"?"));
   const Ran command = log_in("url = \"http://127.0.0.1:1/v1\"\nlogin_command = [\"x\"]\n");
-  EXPECT_THAT(command.err, HasSubstr("callgate.toml:4: login_command needs key_file"));
+  EXPECT_THAT(command.err,
+              HasSubstr("callgate.toml:4: upstream \"up\": login_command needs key_file"));
 }
 
 TEST_F(LoginCommandTest, is_what_config_check_names_for_a_credential_that_is_missing) {

@@ -207,7 +207,7 @@ net::Task<> Gateway::answer(net::Exchange& exchange) {
   if (relayed) route = &passthrough_;
   if (!route) co_return co_await refuse(ask, route.error());
   if ((*route)->guard != Guard::open) {
-    const auto objection = object_to_page(ask);
+    const auto objection = object_to_page(ask, relayed ? BodyType::any : BodyType::json);
     if (objection) co_return co_await refuse(ask, objection->error, objection->status);
   }
   const auto admitted = admit(ask, **route);

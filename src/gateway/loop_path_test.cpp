@@ -293,7 +293,8 @@ class FullContextTest : public LoopPathTest {
   std::string tight(std::string_view more) const {
     return "[[upstream]]\nname = \"a\"\nurl = \"" + server_.url() +
            "\"\n[[model]]\nname = \"m\"\nupstream = [\"a\"]\nretries = 0\n" +
-           "estimate_usage = false\ncontext_length = 1000\n[[tool]]\nname = \"look\"\nkind = \"http\"\nurl = \"" +
+           "estimate_usage = false\ncontext_length = 1000\n[[tool]]\nname = \"look\"\nkind = "
+           "\"http\"\nurl = \"" +
            tool_server_.url() + "/\"\naddresses = [\"127.0.0.0/8\"]\n[loop]\n" + std::string(more);
   }
   // The model says so much in each round that leaving out results is not enough.

@@ -12,6 +12,7 @@
 #include "config/price.h"
 #include "dial/plain_call.h"
 #include "front/admission.h"
+#include "gateway/form_field.h"
 #include "gateway/relayed_usage.h"
 #include "json/member.h"
 #include "json/writer.h"
@@ -32,8 +33,8 @@ bool stays_below(std::string_view path) {
   return true;
 }
 
-bool is_json(const net::RequestHead& head) {
-  return head.headers.find("content-type").value_or("").starts_with("application/json");
+std::string_view content_type_of(const Ask& ask) {
+  return ask.exchange.head().headers.find("content-type").value_or("");
 }
 
 // What is relayed, and to whom.
@@ -53,13 +54,37 @@ const UpstreamConfig* first_of(const Config& config, const std::vector<std::stri
   return nullptr;
 }
 
+// Where the body names its model, and that name. No place: it names none.
+struct NamedModel {
+  std::string_view place;
+  std::string name;
+  bool in_json = false;
+};
+
+Result<NamedModel> model_in(const Ask& ask, std::string_view body) {
+  const std::string_view type = content_type_of(ask);
+  if (is_form(type)) {
+    const auto field = find_form_field(type, body, "model");
+    if (!field) return tl::unexpected(field.error());
+    if (!*field) return NamedModel{};
+    return NamedModel{.place = **field, .name = std::string(**field)};
+  }
+  if (!type.starts_with("application/json")) return NamedModel{};
+  return NamedModel{.place = json::member_json(body, "model"),
+                    .name = json::member_text(body, "model"),
+                    .in_json = true};
+}
+
 // The body with the name that the upstream has for the model.
-std::string with_model(std::string_view body, const std::string& id) {
-  const std::string_view value = json::member_json(body, "model");
-  const auto at = static_cast<std::size_t>(value.data() - body.data());
+std::string with_model(std::string_view body, const NamedModel& named, const std::string& id) {
+  const auto at = static_cast<std::size_t>(named.place.data() - body.data());
   std::string changed(body.substr(0, at));
-  json::append_string(changed, id);
-  return changed.append(body.substr(at + value.size()));
+  if (named.in_json) {
+    json::append_string(changed, id);
+  } else {
+    changed += id;
+  }
+  return changed.append(body.substr(at + named.place.size()));
 }
 
 Error no_upstream(const Relay& relay) {
@@ -77,8 +102,10 @@ Error not_configured(const Relay& relay) {
 // may use it.
 Result<Relay> choose_relay(const Ask& ask, std::string_view body) {
   const Config& config = ask.snapshot->config;
+  const auto named = model_in(ask, body);
+  if (!named) return tl::unexpected(named.error());
   Relay relay;
-  if (is_json(ask.exchange.head())) relay.model = json::member_text(body, "model");
+  relay.model = named->name;
   const bool names_model = !relay.model.empty();
   if (names_model && ask.key != nullptr && !ask.key->may_use(relay.model)) {
     return tl::unexpected(ask.snapshot->choose_model(ask.key, relay.model).error());
@@ -90,7 +117,7 @@ Result<Relay> choose_relay(const Ask& ask, std::string_view body) {
   if (known) {
     relay.label = model->config->name;
     const std::string& id = model->config->id.empty() ? model->config->name : model->config->id;
-    if (id != relay.model) relay.body = with_model(body, id);
+    if (id != relay.model) relay.body = with_model(body, *named, id);
   }
   relay.model = shortened(relay.model, kLongestModel);
   return relay;
@@ -242,7 +269,8 @@ Result<std::shared_ptr<TokenMeter>> meter_for(World& world, Ask& ask, const Rela
                                               std::string_view body) {
   if (relay.model.empty()) return nullptr;
   Request request;
-  request.messages.emplace_back().content = text_content(body);
+  const bool words = !is_form(content_type_of(ask));  // a file is not
+  if (words) request.messages.emplace_back().content = text_content(body);
   ModelConfig model;
   model.name = relay.label.empty() ? relay.model : relay.label;
   model.upstream = {relay.upstream->name};

@@ -74,6 +74,40 @@ TEST_F(PassthroughTest, relays_other_methods_and_unknown_models_as_they_are) {
   EXPECT_EQ(server_.asked()[1].body, body);
 }
 
+TEST_F(PassthroughTest, relays_files_and_forms_as_they_come) {
+  TestGateway gateway(loop_,
+                      config("passthrough = true\n",
+                             "[[key]]\nname = \"k\"\nsecret = \"k-secret\"\nmodels = [\"m\"]\n"));
+  const auto send = [&](const std::string& type, const std::string& body) {
+    return fetch(gateway, "POST", "/v1/audio/transcriptions",
+                 {{"content-type", type}, {"authorization", "Bearer k-secret"}}, body);
+  };
+  const auto form = [](const std::string& model) {
+    return "--x\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n" +
+           std::string("\0\1", 2) +
+           "\r\n--x\r\ncontent-disposition: form-data; name=\"model\"\r\n\r\n" + model +
+           "\r\n--x--\r\n";
+  };
+  server_.then(reply(200, "{}"));
+  EXPECT_EQ(send("multipart/form-data; boundary=x", form("m")).status, 200);
+  server_.then(reply(200, "{}"));
+  const std::string bytes(100'000, '\0');
+  EXPECT_EQ(send("application/octet-stream", bytes).status, 200);
+  ASSERT_EQ(server_.asked().size(), 2u);
+  EXPECT_EQ(server_.asked()[0].body, form("real-m"));
+  EXPECT_EQ(server_.asked()[1].body, bytes);
+  EXPECT_EQ(gateway.log().rows().at(0).record.model, "m");
+  EXPECT_EQ(send("multipart/form-data; boundary=x", form("other")).status, 403);
+  EXPECT_EQ(send("multipart/form-data; boundary=y", form("m")).status, 400);
+  const TestAnswer foreign = fetch(gateway, "POST", "/v1/files",
+                                   {{"content-type", "multipart/form-data; boundary=x"},
+                                    {"origin", "https://evil.example"},
+                                    {"authorization", "Bearer k-secret"}},
+                                   form("m"));
+  EXPECT_EQ(foreign.status, 403);
+  EXPECT_EQ(server_.asked().size(), 2u);
+}
+
 TEST_F(PassthroughTest, relays_errors_with_what_the_client_should_do) {
   TestGateway gateway(loop_, config());
   server_.then(reply(429, R"({"error":"slow down"})", {{"retry-after", "7"}}));

@@ -41,7 +41,9 @@ class Breaker {
   void begin_trial(std::uint64_t now);
   // Nobody knows what became of the trial.
   void abandon_trial() {
-    if (state_ == State::trying) state_ = State::open;
+    if (state_ != State::trying) return;
+    state_ = State::open;
+    due_ = tried_at_;
   }
 
   // Of the last failure.
