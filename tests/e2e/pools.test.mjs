@@ -147,8 +147,10 @@ test('one that hung is noticed within a pause of being well, although a trial st
   const answers = { a: hang, b: answer_as('b') };
   const { chat, states } = await start_pool(t, answers, {
     upstream: { slow_first_byte: '200ms', eject_pause: '200ms', eject_pause_max: '1s' },
+    limits: { drain_timeout: '100ms' },
   });
   post(chat, ask('x', { stream: true })).catch(() => {}); // waits for a word that never comes
+  await sleep(400);
   const ask_until = async (done, most) => {
     for (const end = performance.now() + most; !(await done()); await sleep(50)) {
       assert.ok(performance.now() < end, JSON.stringify(await states()));
@@ -162,6 +164,8 @@ test('one that hung is noticed within a pause of being well, although a trial st
   const healed = performance.now();
   await ask_until(async () => (await states()).a.state === 'well', 2_500);
   t.diagnostic(`noticed after ${Math.round(performance.now() - healed)} ms`);
+  await sleep(4_500); // the trial that waited has given up, and says nothing new
+  assert.equal((await states()).a.state, 'well');
 });
 
 test('an upstream that is alone is asked however often it failed', async (t) => {

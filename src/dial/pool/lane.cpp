@@ -109,6 +109,8 @@ Lane::News Lane::failed(Attempt& attempt, const Error& error, std::uint64_t now,
   end(attempt);
   tokens_limit_.correct(attempt.tokens, 0, now);
   limit(error, now);
+  // Of several trials one has found out that the upstream is well: the others began before that.
+  if (trial && !began && !breaker_.is_open()) return News::none;
   const auto trouble = trouble_of(error, began);
   if (!trouble) {
     // It is well enough to say no.
