@@ -108,7 +108,14 @@ TEST_F(MistakesTest, say_where_what_and_how) {
       {good + "dialect = \"hermess\"\n",
        "f:7: model \"m\": unknown dialect \"hermess\", did you mean \"hermes\"?"},
       {"listen = \"nowhere\"\n", "f:1: listen \"nowhere\": expected host:port or unix:/path"},
-      {"[[tool]]\nname = \"t\"\nkind = \"htp\"\n", "f:1: "},
+      {"[[tool]]\nname = \"t\"\nkind = \"htp\"\n",
+       "f:1: tool \"t\": kind must be http, command, mcp, web_search or builtin, got \"htp\", did "
+       "you mean \"http\"?"},
+      {good + "title_model = \"nope\"\n",
+       "f:7: model \"m\": title_model: there is no [[model]] named \"nope\""},
+      {good + "dialect = \"zzzzzzzz\"\n",
+       "f:7: model \"m\": unknown dialect \"zzzzzzzz\"; `callgate dialects` lists them"},
+      {good + "id = \"open\n", "is a closing quote or bracket missing?"},
       {"maintenance = \"yes\"\n", "f:1: maintenance: expected true or false, got \"yes\""},
       {"threads = \"two\"\n", "f:1: threads: expected a whole number, 0 or more, got \"two\""},
       {"threads = -1\n", "f:1: threads: expected a whole number, 0 or more, got -1"},
@@ -207,6 +214,10 @@ TEST_F(MistakesTest, name_files_and_tables_that_are_not_there) {
               HasSubstr("it is a folder"));
   EXPECT_THAT(mistakes("", {"model.foo.dialect=x"}),
               HasSubstr("--set model.foo.dialect: there is no [[model]] \"foo\""));
+  EXPECT_EQ(mistakes(std::string(kGood), {"limits.max_strems=5"}),
+            "--set limits.max_strems: unknown key `limits.max_strems`, did you mean "
+            "`limits.max_streams`?");
+  EXPECT_EQ(mistakes(std::string(kGood), {"threads=two"}).substr(0, 14), "--set threads:");
   EXPECT_THAT(mistakes(std::string(kGood), {"model.foo.dialect=x"}),
               HasSubstr("--set model.foo.dialect: there is no [[model]] \"foo\""));
 }
