@@ -71,9 +71,10 @@ class Files {
         net::sandbox_fault({.writable = tool.sandbox_writable, .network = tool.sandbox_network});
     if (!fault.empty()) add(std::move(path), "tool \"" + tool.name + "\": " + fault);
   }
+  // It may be made before it is used: a service manager does that.
   void folder(std::string path, const std::string& name) {
     if (name.empty() || fs::is_directory(name)) return;
-    add(std::move(path), name + ": there is no such folder");
+    warn(std::move(path), name + ": there is no such folder");
   }
   // Of a file that will be made.
   void folder_of(std::string path, const std::string& file) {
@@ -90,13 +91,14 @@ class Files {
   void key_file(const UpstreamConfig& upstream, std::size_t i) {
     const std::string problem = upstream.key_file.empty() ? "" : file_problem(upstream.key_file);
     if (problem.empty()) return;
-    found_.push_back(
-        {.path = path_of("upstream", i, "key_file"),
-         .message = "key_file: " + problem + "; `callgate login " + upstream.name + "` writes it",
-         .warning = true});
+    warn(path_of("upstream", i, "key_file"),
+         "key_file: " + problem + "; `callgate login " + upstream.name + "` writes it");
   }
   void add(std::string path, std::string message) {
     found_.push_back({.path = std::move(path), .message = std::move(message)});
+  }
+  void warn(std::string path, std::string message) {
+    found_.push_back({.path = std::move(path), .message = std::move(message), .warning = true});
   }
   std::vector<Mistake> take() { return std::move(found_); }
 
@@ -114,7 +116,9 @@ std::vector<Mistake> find_missing_files(const Config& config) {
   files.tls(config.tls);
   files.store(config.store);
   files.readable("otlp.ca_file", config.otlp.ca_file);
-  files.folder("capture.dir", config.capture.dir);
+  if (!config.capture.dir.empty() && !fs::is_directory(config.capture.dir)) {
+    files.add("capture.dir", config.capture.dir + ": there is no such folder");
+  }
   for (std::size_t i = 0; i < config.tools.size(); ++i) {
     const ToolTable& tool = config.tools[i];
     const auto key = [&](std::string_view name) {

@@ -9,7 +9,7 @@
 #include "tool/cancel.h"
 #include "turn/loop_run.h"
 #include "turn/round.h"
-#include "turn/summary_turn.h"
+#include "turn/summary/summary_turn.h"
 
 namespace callgate::server {
 

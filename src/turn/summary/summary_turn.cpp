@@ -1,4 +1,4 @@
-#include "turn/summary_turn.h"
+#include "turn/summary/summary_turn.h"
 
 #include <utility>
 
