@@ -49,7 +49,9 @@ bool Breaker::failed(Trouble trouble, std::string reason, std::uint64_t now, std
 void Breaker::begin_trial(std::uint64_t now) {
   state_ = State::trying;
   tried_at_ = now;
-  due_ = now + static_cast<std::uint64_t>(options_.longest.count());
+  if (trouble_ == Trouble::silence) {
+    due_ = now + static_cast<std::uint64_t>(options_.longest.count());
+  }
 }
 
 // Between three quarters of the pause and the whole of it. A trial's own time is part of the pause.

@@ -41,9 +41,7 @@ class Breaker {
   void begin_trial(std::uint64_t now);
   // Nobody knows what became of the trial.
   void abandon_trial() {
-    if (state_ != State::trying) return;
-    state_ = State::open;
-    due_ = tried_at_;
+    if (state_ == State::trying) state_ = State::open;
   }
 
   // Of the last failure.
