@@ -136,7 +136,7 @@ int find_and_log_in(LoginArguments arguments) {
 }  // namespace
 
 void add_login(CLI::App& app, int& exit_code) {
-  CLI::App* login = app.add_subcommand("login", "Log in to an upstream, and keep its credential.");
+  CLI::App* login = app.add_subcommand("login", "Log in to an upstream, and keep its credential");
   auto arguments = std::make_shared<LoginArguments>();
   login->add_option("upstream", arguments->upstream, "name of an [[upstream]]")->required();
   login->add_option("--config", arguments->source.file,
