@@ -224,6 +224,16 @@ TEST_F(MistakesTest, name_files_and_tables_that_are_not_there) {
               HasSubstr("--set model.foo.dialect: there is no [[model]] \"foo\""));
 }
 
+TEST_F(MistakesTest, nothing_is_printed_for_a_key_that_a_file_has) {
+  const ConfigSource source{
+      .file = write("callgate.toml", std::string(kGood) + "[[upstream]]\nname = \"a\"\nurl = "
+                                                          "\"http://h/v1\"\nkey_file = \"k\"\n"),
+      .sets = {}};
+  const std::string printed = print_differences(examine_config(source).config);
+  EXPECT_THAT(printed, HasSubstr("key_file = \"k\""));
+  EXPECT_THAT(printed, Not(HasSubstr("\nkey = ")));
+}
+
 TEST_F(MistakesTest, show_no_secret) {
   EXPECT_THAT(mistakes("[[key]]\nname = \"a\"\nsecret = 87654321\n"), Not(HasSubstr("87654321")));
   EXPECT_THAT(

@@ -296,6 +296,7 @@ net::Task<Round::Step> Round::ask(const UpstreamConfig& upstream) {
   if (sent) status_ = call_->status();
   if (!sent) {
     error_ = sent.error();
+    add_login_hint(error_, upstream);
   } else if (status_ >= 300 || status_ < 200) {
     error_ = co_await read_refusal(wire(), upstream, encoded_->path);
   } else {
