@@ -209,6 +209,8 @@ class ToolLoop final : public EventSink {
   // A message of the user, for the model's next turn. An answer that is complete by then is followed by another turn.
   void inject(std::string_view text);
   void set_system_prompt(std::string_view text);  // from the model's next turn on
+  // Something beside the loop's own turns cost tokens, such as a summary of the conversation.
+  void count(const Usage& usage, std::string_view json);
 
   // When on_time() must be called at the latest, if nothing else happens.
   std::optional<Millis> deadline() const;

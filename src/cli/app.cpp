@@ -25,6 +25,7 @@ int run(int argc, const char* const* argv) {
   add_store(app, exit_code);
   add_log(app, exit_code);
   add_key(app, exit_code);
+  add_login(app, exit_code);
   add_usage(app, exit_code);
   add_loops(app, exit_code);
   add_tools(app, exit_code);

@@ -15,6 +15,7 @@ void add_config(CLI::App& app, int& exit_code);
 void add_store(CLI::App& app, int& exit_code);
 void add_log(CLI::App& app, int& exit_code);
 void add_key(CLI::App& app, int& exit_code);
+void add_login(CLI::App& app, int& exit_code);
 void add_usage(CLI::App& app, int& exit_code);
 void add_loops(CLI::App& app, int& exit_code);
 void add_tools(CLI::App& app, int& exit_code);

@@ -142,7 +142,8 @@ int init(const InitOptions& options) {
   }
   std::cout << options.file << " is written"
             << (found ? " for " + std::string(found->server.title) + " at " + found->url : "")
-            << "; start it with `callgate serve`\n";
+            << "; start it with `callgate serve"
+            << (options.file == kConfigPlaces.front() ? "" : " --config " + options.file) << "`\n";
   return 0;
 }
 

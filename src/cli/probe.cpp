@@ -35,7 +35,11 @@ Result<std::vector<upstream::ServedModel>> probe_upstream(const server::Upstream
   loop.run();
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status != 200) {
-    return fail(ErrorCode::upstream_failed, asked + " answered " + std::to_string(answer->status));
+    std::string why = asked + " answered " + std::to_string(answer->status);
+    if (answer->status == 401 && upstream.has_login()) {
+      why += "; `callgate login " + upstream.name + "` logs in";
+    }
+    return fail(ErrorCode::upstream_failed, std::move(why));
   }
   auto models = upstream::read_model_list(upstream.wire, answer->body);
   if (!models) return fail(ErrorCode::upstream_failed, asked + " is not a list of models");

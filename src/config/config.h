@@ -155,6 +155,7 @@ struct LoopConfig {
   Bytes memory_bytes{16u << 20};
   Milliseconds memory_ttl{86'400'000};
   Bytes memory_unstored_bytes{256u << 20};
+  std::int64_t summary_tokens = 1'500;
   std::vector<std::string> skills;
 };
 
@@ -294,6 +295,7 @@ struct UpstreamConfig {
   std::vector<std::string> key_command;
   Milliseconds key_command_timeout{10'000};
   std::string key_file;
+  std::vector<std::string> login_command;
   std::string auth;
   std::string server;
   Milliseconds connect_timeout{5'000};
@@ -344,6 +346,10 @@ struct UpstreamConfig {
 
   // A child program, not a server.
   bool is_child() const { return wire.starts_with("codex_") && !is_scripted(); }
+  // `callgate login` can do something for it.
+  bool has_login() const {
+    return is_child() || wire == "qwen_web" || !key_file.empty() || !login_command.empty();
+  }
   // The model inside the process, in whatever wire format.
   bool is_scripted() const { return wire == "script" || url.starts_with("script:"); }
 

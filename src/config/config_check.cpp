@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "base/glob.h"
 #include "base/masked_url.h"
 #include "base/quoted.h"
 #include "callgate/dialect.h"
@@ -86,6 +87,7 @@ class Checker {
   void upstream(const UpstreamConfig& upstream, std::size_t index);
   void wire(const UpstreamConfig& upstream, const Table& table);
   void address(const UpstreamConfig& upstream, const Table& table);
+  bool is_served(const std::string& name) const;
   void model(const ModelConfig& model, std::size_t index);
   void pool(const ModelConfig& model, const Table& table);
   void upstream_names(const ModelConfig& model, const Table& table);
@@ -292,6 +294,9 @@ void Checker::upstream(const UpstreamConfig& upstream, std::size_t index) {
   if (fetched && !over_http) {
     wrong(table, "key_command", "key_command and key_file are for upstreams over HTTP");
   }
+  if (over_http && !upstream.login_command.empty() && upstream.key_file.empty()) {
+    wrong(table, "login_command", "login_command needs key_file, where what it prints is kept");
+  }
   const bool given = !upstream.key.empty() && upstream.key.reveal() != kKeyPlaceholder;
   if ((fetched && given) || (!upstream.key_command.empty() && !upstream.key_file.empty())) {
     wrong(table, "key", "key, key_command and key_file: only one of them can be given");
@@ -355,6 +360,15 @@ void Checker::model_tools(const ModelConfig& model, const Table& table) {
   }
 }
 
+bool Checker::is_served(const std::string& name) const {
+  return lists_models(config_) ||
+         std::any_of(config_.models.begin(), config_.models.end(), [&](const ModelConfig& model) {
+           return glob_matches(model.name, name) ||
+                  std::find(model.aliases.begin(), model.aliases.end(), name) !=
+                      model.aliases.end();
+         });
+}
+
 void Checker::model(const ModelConfig& model, std::size_t index) {
   const Table table{"model", index, model.name};
   pool(model, table);
@@ -362,8 +376,14 @@ void Checker::model(const ModelConfig& model, std::size_t index) {
   if (!model.dialect.empty() && dialects_.find(model.dialect) == nullptr) {
     std::vector<std::string_view> known;
     for (const Dialect* dialect : dialects_.all()) known.push_back(dialect->name);
+    const std::string near = suggestion(model.dialect, known);
     wrong(table, "dialect",
-          "unknown dialect " + in_quotes(model.dialect) + suggestion(model.dialect, known));
+          "unknown dialect " + in_quotes(model.dialect) +
+              (near.empty() ? "; `callgate dialects` lists them" : near));
+  }
+  if (!model.title_model.empty() && !is_served(model.title_model)) {
+    wrong(table, "title_model",
+          "title_model: there is no [[model]] named " + in_quotes(model.title_model));
   }
   word(table, "commit", model.commit, {"", "eager", "whole_call"});
   model_tools(model, table);

@@ -315,6 +315,9 @@ struct Section<LoopConfig> {
       Field{
           "memory_unstored_bytes", &LoopConfig::memory_unstored_bytes,
           "without a store: all conversations; what was not used for the longest time goes first"},
+      Field{"summary_tokens", &LoopConfig::summary_tokens,
+            "of the summary that the model is asked for when its context is full and leaving out "
+            "old results is not enough; 0: rounds are left out without one"},
       Field{"skills", &LoopConfig::skills, "folders with skills, see tools.md"},
   };
 };
@@ -520,6 +523,10 @@ struct Section<UpstreamConfig> {
             "for one run of key_command"},
       Field{"key_file", &UpstreamConfig::key_file,
             "a file with the credential; it is read again when it changes"},
+      Field{"login_command", &UpstreamConfig::login_command,
+            "a program and its arguments that `callgate login` runs; it prints the credential for "
+            "key_file. For codex_* its output is shown; empty means the program of command, with "
+            "login"},
       Field{"auth", &UpstreamConfig::auth,
             "bearer or x-api-key: how the key is sent; empty means the wire format's own way"},
       Field{"server", &UpstreamConfig::server,

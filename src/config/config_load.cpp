@@ -14,6 +14,7 @@
 #include <toml++/toml.h>
 
 #include "base/quoted.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "config/config_fields.h"
 #include "config/config_text.h"
@@ -438,7 +439,22 @@ std::string hint_for(std::string_view description) {
       says("parsing boolean")) {
     return "; strings are written in quotes: listen = \"127.0.0.1:8080\"";
   }
+  if (says("unescaped control characters") || says("encountered end-of-file")) {
+    return "; is a closing quote or bracket missing?";
+  }
   return {};
+}
+
+// What an override says has no line in the file.
+void place_at_overrides(std::vector<Mistake>& mistakes, const std::vector<std::string>& sets) {
+  for (const std::string& set : sets) {
+    const std::string key(trimmed(std::string_view(set).substr(0, set.find('='))));
+    for (Mistake& mistake : mistakes) {
+      const bool names = mistake.message.find("`" + key + "`") != std::string::npos;
+      if ((mistake.path != key && !names) || mistake.message.starts_with("--set ")) continue;
+      mistake = {.path = {}, .message = "--set " + key + ": " + mistake.message};
+    }
+  }
 }
 
 void read_all(Loader& loader, Config& config, const toml::table& root) {
@@ -492,6 +508,7 @@ ExaminedConfig examine(toml::parse_result parsed, const std::vector<std::string>
     });
     if (!follows) mistakes.push_back(std::move(rule));
   }
+  place_at_overrides(mistakes, sets);
   locate(mistakes, examined.lines);
   for (UpstreamConfig& upstream : examined.config.upstreams) {
     const bool fetched = !upstream.key_command.empty() || !upstream.key_file.empty();

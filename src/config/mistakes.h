@@ -19,6 +19,11 @@ struct Mistake {
   std::size_t line = 0;  // 0: not known
 };
 
+// `upstream[1].url`.
+inline std::string path_of(std::string_view section, std::size_t index, std::string_view key) {
+  return std::string(section) + "[" + std::to_string(index) + "]." + std::string(key);
+}
+
 // Where keys and tables stand in a file.
 class SourceLines {
  public:
@@ -38,6 +43,8 @@ std::vector<Mistake> find_missing_files(const Config& config);
 std::vector<Mistake> find_golden_failures(const Config& config);
 // What is allowed and is rarely meant.
 std::vector<Mistake> find_oddities(const Config& config);
+// The part of these that is about patterns without a match.
+void add_idle_patterns(const Config& config, std::vector<Mistake>& found);
 
 struct ExaminedConfig {
   Config config;

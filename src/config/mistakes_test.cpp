@@ -108,7 +108,14 @@ TEST_F(MistakesTest, say_where_what_and_how) {
       {good + "dialect = \"hermess\"\n",
        "f:7: model \"m\": unknown dialect \"hermess\", did you mean \"hermes\"?"},
       {"listen = \"nowhere\"\n", "f:1: listen \"nowhere\": expected host:port or unix:/path"},
-      {"[[tool]]\nname = \"t\"\nkind = \"htp\"\n", "f:1: "},
+      {"[[tool]]\nname = \"t\"\nkind = \"htp\"\n",
+       "f:1: tool \"t\": kind must be http, command, mcp, web_search or builtin, got \"htp\", did "
+       "you mean \"http\"?"},
+      {good + "title_model = \"nope\"\n",
+       "f:7: model \"m\": title_model: there is no [[model]] named \"nope\""},
+      {good + "dialect = \"zzzzzzzz\"\n",
+       "f:7: model \"m\": unknown dialect \"zzzzzzzz\"; `callgate dialects` lists them"},
+      {good + "id = \"open\n", "is a closing quote or bracket missing?"},
       {"maintenance = \"yes\"\n", "f:1: maintenance: expected true or false, got \"yes\""},
       {"threads = \"two\"\n", "f:1: threads: expected a whole number, 0 or more, got \"two\""},
       {"threads = -1\n", "f:1: threads: expected a whole number, 0 or more, got -1"},
@@ -126,6 +133,37 @@ TEST_F(MistakesTest, say_where_what_and_how) {
       {"[[tool]]\nname = \"t\"\nkind = \"http\"\nurl = \"http://127.0.0.1:9/\"\ndescription = "
        "\"d\"\n",
        "addresses = [\"127.0.0.0/8\"]"},
+      {"[[tool]]\nname = \"t\"\nkind = \"mcp\"\nurl = \"http://[::1]:9/mcp\"\n",
+       "f:4: warning: tool \"t\": calls to this machine are refused"},
+      {"[[hook]]\nname = \"h\"\nurl = \"https://localhost/\"\n",
+       "f:3: warning: hook \"h\": calls to this machine are refused"},
+      {"listen = \"unix:/no/such/callgate.sock\"\n",
+       "f:1: warning: /no/such: there is no such folder"},
+      {"[store]\nurl = \"sqlite:/no/such/callgate.db\"\n",
+       "f:2: warning: /no/such: there is no such folder"},
+      {"[store]\njournal = \"/no/such/journal\"\n",
+       "f:2: warning: /no/such: there is no such folder"},
+      {"[capture]\ndir = \"/no/such\"\n", "f:2: /no/such: there is no such folder"},
+      {"[[tool]]\nname = \"t\"\nkind = \"command\"\ndescription = \"d\"\ncommand = [\"sh\"]\n"
+       "folder = \"/no/such\"\n",
+       "f:6: warning: /no/such: there is no such folder"},
+      {"[[upstream]]\nname = \"a\"\nurl = \"http://h/v1\"\nkey_file = \"/no/such/key\"\n",
+       "f:4: warning: key_file: /no/such/key: No such file or directory; `callgate login a` writes "
+       "it"},
+      {"[[upstream]]\nname = \"a\"\nurl = \"http://h/v1\"\nlogin_command = [\"x\"]\n",
+       "f:4: upstream \"a\": login_command needs key_file"},
+      {good + "loop_tools = [\"find_*\"]\n",
+       "f:7: warning: model \"m\": loop_tools: \"find_*\" matches no tool"},
+      {good + "[[key]]\nname = \"k\"\nsecret = \"long-enough-1\"\ntools = [\"x\"]\n",
+       "f:10: warning: key \"k\": tools: \"x\" matches no tool"},
+      {good + "[[price]]\nmodel = \"gpt-*\"\n",
+       "f:8: warning: price: model: \"gpt-*\" matches no model"},
+      {good + "[[price]]\nmodel = \"m\"\nupstream = \"locl\"\n",
+       "f:9: warning: price: upstream: \"locl\" matches no upstream"},
+      {good + "[[hook]]\nname = \"h\"\nurl = \"https://h/\"\ntools = [\"x\"]\nmodels = [\"y\"]\n",
+       "f:10: warning: hook \"h\": tools: \"x\" matches no tool\nf:11: warning: hook \"h\": "
+       "models: "
+       "\"y\" matches no model"},
       {good + "[[key]]\nname = \"k\"\nsecret = \"x\"\n",
        "f:9: warning: key \"k\": its secret is short enough to be guessed"},
       {good + "[[key]]\nname = \"k\"\nsecret = \"long-enough-1\"\nmodels = [\"gpt-*\"]\n",
@@ -178,8 +216,22 @@ TEST_F(MistakesTest, name_files_and_tables_that_are_not_there) {
               HasSubstr("it is a folder"));
   EXPECT_THAT(mistakes("", {"model.foo.dialect=x"}),
               HasSubstr("--set model.foo.dialect: there is no [[model]] \"foo\""));
+  EXPECT_EQ(mistakes(std::string(kGood), {"limits.max_strems=5"}),
+            "--set limits.max_strems: unknown key `limits.max_strems`, did you mean "
+            "`limits.max_streams`?");
+  EXPECT_EQ(mistakes(std::string(kGood), {"threads=two"}).substr(0, 14), "--set threads:");
   EXPECT_THAT(mistakes(std::string(kGood), {"model.foo.dialect=x"}),
               HasSubstr("--set model.foo.dialect: there is no [[model]] \"foo\""));
+}
+
+TEST_F(MistakesTest, nothing_is_printed_for_a_key_that_a_file_has) {
+  const ConfigSource source{
+      .file = write("callgate.toml", std::string(kGood) + "[[upstream]]\nname = \"a\"\nurl = "
+                                                          "\"http://h/v1\"\nkey_file = \"k\"\n"),
+      .sets = {}};
+  const std::string printed = print_differences(examine_config(source).config);
+  EXPECT_THAT(printed, HasSubstr("key_file = \"k\""));
+  EXPECT_THAT(printed, Not(HasSubstr("\nkey = ")));
 }
 
 TEST_F(MistakesTest, show_no_secret) {

@@ -1,9 +1,12 @@
 #include "config/tool_config.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/glob.h"
+#include "base/quoted.h"
+#include "config/config_text.h"
 #include "json/writer.h"
 #include "tool/hook_chain.h"
 #include "tool/url_template.h"
@@ -150,7 +153,10 @@ Result<void> set_how(tool::ToolConfig& config, const ToolTable& table) {
   } else if (table.kind == "builtin") {
     config.how = tool::BuiltinToolConfig{.builtin = table.builtin, .text = table.instructions};
   } else {
-    return wrong(table, "kind must be http, command, mcp, web_search or builtin");
+    static constexpr std::array<std::string_view, 5> kKinds{"http", "command", "mcp", "web_search",
+                                                            "builtin"};
+    return wrong(table, "kind must be http, command, mcp, web_search or builtin, got " +
+                            in_quotes(table.kind) + suggestion(table.kind, kKinds));
   }
   return {};
 }

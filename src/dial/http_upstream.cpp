@@ -49,33 +49,36 @@ class HttpCall final : public UpstreamCall {
   }
 
   net::Task<Result<void>> send_with_credential(const UpstreamRequest& request) {
-    const Result<std::string> key = co_await credential_->get(loop_);
+    const Result<KeyReply> key = co_await credential_->get(loop_);
     if (!key) co_return tl::unexpected(key.error());
     Result<void> sent = co_await send_with(request, *key);
     if (!sent || exchange_->status() != 401 || cancelled_) co_return sent;
     // It may have expired before its time: once more with another, if there is one.
     credential_->refuse(*key);
-    const Result<std::string> other = co_await credential_->get(loop_);
+    const Result<KeyReply> other = co_await credential_->get(loop_);
     if (!other || *other == *key || cancelled_) co_return sent;
     exchange_.emplace(client_, target_, timeouts(config_));
     co_return co_await send_with(request, *other);
   }
 
-  // `key` takes the place of what stands for it. REQUIRES: the request outlives the wait.
-  net::Task<Result<void>> send_with(const UpstreamRequest& request, std::string_view key) {
+  // The key takes the place of what stands for it. REQUIRES: both outlive the wait.
+  net::Task<Result<void>> send_with(const UpstreamRequest& request, const KeyReply& reply) {
     net::ClientRequest http{
         .method = request.method, .path = request.path, .headers = {}, .body = request.body};
     for (const auto& [name, value] : request.headers) {
-      if (is_configured(name)) continue;
-      const std::size_t at = key.empty() ? std::string::npos : value.find(kKeyPlaceholder);
+      if (is_one_of(config_.headers, name) || is_one_of(reply.headers, name)) continue;
+      const std::size_t at = reply.empty() ? std::string::npos : value.find(kKeyPlaceholder);
       if (at == std::string::npos) {
         http.headers.add(name, value);
-      } else {
+      } else if (!reply.key.empty()) {
         std::string filled = value;
-        http.headers.add(name, filled.replace(at, kKeyPlaceholder.size(), key));
+        http.headers.add(name, filled.replace(at, kKeyPlaceholder.size(), reply.key));
       }
     }
-    for (const auto& [name, value] : config_.headers) http.headers.add(name, value);
+    for (const auto& [name, value] : config_.headers) {
+      if (!is_one_of(reply.headers, name)) http.headers.add(name, value);
+    }
+    for (const auto& [name, value] : reply.headers) http.headers.add(name, value);
     Result<void> sent = co_await exchange_->send(http);
     if (!sent) co_return tl::unexpected(named(std::move(sent.error())));
     co_return sent;
@@ -86,10 +89,11 @@ class HttpCall final : public UpstreamCall {
     return error;
   }
 
-  // The configuration's headers stand in for those of the wire format.
-  bool is_configured(std::string_view name) const {
-    return std::any_of(config_.headers.begin(), config_.headers.end(), [&](const auto& header) {
-      return net::equals_ignoring_case(header.first, name);
+  // The configuration's headers stand in for those of the wire format, and a credential's for both.
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+  static bool is_one_of(const Fields& fields, std::string_view name) {
+    return std::any_of(fields.begin(), fields.end(), [&](const auto& field) {
+      return net::equals_ignoring_case(field.first, name);
     });
   }
 

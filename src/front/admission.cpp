@@ -48,12 +48,13 @@ Error too_many_keys(std::chrono::nanoseconds wait) {
 
 }  // namespace
 
-std::optional<Objection> object_to_page(const Ask& ask) {
+std::optional<Objection> object_to_page(const Ask& ask, BodyType body) {
   const net::RequestHead& head = ask.exchange.head();
   const Arrival arrival{.secure = ask.exchange.secure(), .local = ask.exchange.peer() == "unix"};
   if (auto error = check_page(head, arrival, ask.snapshot->config)) {
     return Objection{std::move(*error), 403};
   }
+  if (body == BodyType::any) return std::nullopt;
   if (auto error = check_content_type(head)) return Objection{std::move(*error), 415};
   return std::nullopt;
 }

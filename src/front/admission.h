@@ -4,12 +4,12 @@
 #include <optional>
 
 #include "access/limits.h"
+#include "access/token_meter.h"
 #include "callgate/result.h"
 #include "net/http.h"
 #include "net/task.h"
 #include "turn/ask.h"
 #include "turn/snapshot.h"
-#include "access/token_meter.h"
 #include "turn/world.h"
 
 namespace callgate::server {
@@ -19,7 +19,11 @@ struct Objection {
   Error error;
   int status = 0;
 };
-std::optional<Objection> object_to_page(const Ask& ask);
+enum class BodyType : std::uint8_t {
+  json,  // the only one that is read
+  any,   // of a request that is relayed
+};
+std::optional<Objection> object_to_page(const Ask& ask, BodyType body = BodyType::json);
 
 // Finds the key of the request, as Access::authenticate() does, unless its address has tried too many wrong ones.
 Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,

@@ -33,11 +33,13 @@ class Guarded {
   const std::string& url() const { return url_; }
   std::string takes;  // as the header says it; empty: any
   std::vector<std::string> keys;
+  std::vector<std::string> cookies;
 
  private:
   net::Task<> answer(net::Exchange& exchange) {
     (void)co_await exchange.body();
     keys.emplace_back(exchange.head().headers.find("authorization").value_or("none"));
+    cookies.emplace_back(exchange.head().headers.find("cookie").value_or("none"));
     net::Headers headers;
     const bool good = takes.empty() || keys.back() == takes;
     headers.add("content-type", good ? "text/event-stream" : "application/json");
@@ -180,8 +182,33 @@ TEST_F(CredentialTest, reads_a_file_again_when_it_changes) {
   write("key", R"({"token": "sk-22"})");
   (void)gateway.ask(kQuestion);
   std::filesystem::remove(path("key"));
-  EXPECT_EQ(gateway.ask(kQuestion).status, 503);
+  const TestAnswer without = gateway.ask(kQuestion);
+  EXPECT_EQ(without.status, 503);
+  EXPECT_THAT(without.body, HasSubstr("`callgate login a` writes it"));
   EXPECT_THAT(server_.keys, ElementsAre("Bearer sk-1", "Bearer sk-22"));
+}
+
+TEST_F(CredentialTest, sends_the_headers_of_a_credential_before_those_of_the_configuration) {
+  write("key", R"({"token": "sk-1", "headers": {"Cookie": "a=1; b=2"}})");
+  TestGateway gateway(
+      loop_, config("key_file = \"" + path("key") + "\"\nheaders = { cookie = \"old\" }\n"));
+  EXPECT_THAT(gateway.ask(kQuestion).body, HasSubstr("Hello."));
+  write("key", R"({"headers": {"cookie": "guest=1"}})");
+  EXPECT_THAT(gateway.ask(kQuestion).body, HasSubstr("Hello."));
+  EXPECT_THAT(server_.cookies, ElementsAre("a=1; b=2", "guest=1"));
+  EXPECT_THAT(server_.keys, ElementsAre("Bearer sk-1", "none"));
+}
+
+TEST_F(CredentialTest, names_the_command_that_logs_in_when_the_upstream_refuses_a_credential) {
+  write("key", "sk-old");
+  TestGateway gateway(loop_, config("key_file = \"" + path("key") + "\"\n"));
+  server_.takes = "Bearer sk-new";
+  const TestAnswer refused = gateway.ask(kQuestion);
+  EXPECT_NE(refused.status, 200);
+  EXPECT_THAT(refused.body,
+              AllOf(HasSubstr("`callgate login a` logs in"), Not(HasSubstr("sk-old"))));
+  TestGateway configured(loop_, config("key = \"sk-old\"\n"));
+  EXPECT_THAT(configured.ask(kQuestion).body, Not(HasSubstr("callgate login")));
 }
 
 }  // namespace

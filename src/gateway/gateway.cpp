@@ -207,7 +207,7 @@ net::Task<> Gateway::answer(net::Exchange& exchange) {
   if (relayed) route = &passthrough_;
   if (!route) co_return co_await refuse(ask, route.error());
   if ((*route)->guard != Guard::open) {
-    const auto objection = object_to_page(ask);
+    const auto objection = object_to_page(ask, relayed ? BodyType::any : BodyType::json);
     if (objection) co_return co_await refuse(ask, objection->error, objection->status);
   }
   const auto admitted = admit(ask, **route);
@@ -396,7 +396,11 @@ net::Task<> Gateway::show_model(Ask& ask) {
   if (!name) co_return co_await refuse(ask, name.error());
   const auto model = ask.snapshot->choose_model(ask.key, *name);
   if (!model) co_return co_await refuse(ask, model.error());
-  const ModelEntry entry{*name, model->config->upstream.front(), ask.snapshot->loaded_at};
+  std::int64_t created = ask.snapshot->loaded_at;
+  for (const ListedModel& listed : ask.snapshot->list_models(ask.key)) {
+    if (listed.name == *name) created = listed.created;
+  }
+  const ModelEntry entry{*name, model->config->upstream.front(), created};
   co_await respond_json(ask, 200, ask.protocol->print_model(entry));
 }
 

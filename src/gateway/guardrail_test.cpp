@@ -201,6 +201,35 @@ TEST_F(GuardrailTest, says_that_an_answer_was_filtered_in_each_protocol) {
   }
 }
 
+TEST_F(GuardrailTest, judges_streams_sentence_by_sentence_in_every_protocol) {
+  const std::pair<const char*, const char*> streams[] = {
+      {"/v1/chat/completions",
+       R"({"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]})"},
+      {"/v1/messages",
+       R"({"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"hi"}]})"},
+      {"/v1/responses", R"({"model":"m","stream":true,"input":"hi"})"},
+      {"/api/chat", R"({"model":"m","messages":[{"role":"user","content":"hi"}]})"},
+      {"/v1beta/models/m:streamGenerateContent?alt=sse",
+       R"({"contents":[{"role":"user","parts":[{"text":"hi"}]}]})"},
+  };
+  TestGateway gateway(loop_, config("answer"));
+  for (const auto& [path, body] : streams) {
+    for (const bool in_loop : {false, true}) {
+      const std::size_t before = hook_.asked().size();
+      hook_.then(kAllow);
+      hook_.then(rewrite("My number is removed. "));
+      hook_.then(kAllow);
+      says({text("Hello there, fri"), text("end. My number is 12345. Go"), text("od bye to you.")});
+      const TestAnswer answer = gateway.ask(body, in_loop ? kLoop : HeaderPairs{}, path);
+      EXPECT_EQ(answer.status, 200) << path;
+      EXPECT_THAT(answer.body, AllOf(HasSubstr("Hello there, friend. "), HasSubstr("is removed. "),
+                                     HasSubstr("Good bye to you."), Not(HasSubstr("12345"))))
+          << path << in_loop;
+      EXPECT_EQ(hook_.asked().size() - before, 3u) << path << in_loop;
+    }
+  }
+}
+
 TEST_F(GuardrailTest, judges_a_whole_answer_in_one_piece) {
   TestGateway gateway(loop_, config("answer"));
   hook_.then(rewrite("Nothing."));

@@ -40,6 +40,7 @@ class LoopPathTest : public testing::Test {
   }
 
   net::Loop loop_;
+  net::Signal never_{loop_};  // outlives the servers, which may wait for it
   FakeServer server_{loop_};
   FakeServer tool_server_{loop_};
 };
@@ -285,6 +286,83 @@ TEST_F(LoopPathTest, keeps_to_the_context_that_the_model_is_known_to_have) {
   EXPECT_THAT(gateway.ask(question(false), kLoop).body, HasSubstr("Done."));
   ASSERT_EQ(server_.asked().size(), 3u);
   EXPECT_THAT(server_.asked()[2].body, HasSubstr("bytes of this result were left out"));
+}
+
+class FullContextTest : public LoopPathTest {
+ protected:
+  std::string tight(std::string_view more) const {
+    return "[[upstream]]\nname = \"a\"\nurl = \"" + server_.url() +
+           "\"\n[[model]]\nname = \"m\"\nupstream = [\"a\"]\nretries = 0\n" +
+           "estimate_usage = false\ncontext_length = 1000\n[[tool]]\nname = \"look\"\nkind = "
+           "\"http\"\nurl = \"" +
+           tool_server_.url() + "/\"\naddresses = [\"127.0.0.0/8\"]\n[loop]\n" + std::string(more);
+  }
+  // The model says so much in each round that leaving out results is not enough.
+  void play_rounds(int count) {
+    for (int i = 0; i < count; ++i) {
+      server_.then({.pieces = {text(std::string(1'200, 'w')), call(i), kCalls}});
+      tool_server_.then(kSunny);
+    }
+  }
+};
+
+const std::string kUsedByHand =
+    "data: {\"id\":\"x\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\","
+    "\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":7,\"total_tokens\":107}}"
+    "\n\n";
+
+TEST_F(FullContextTest, gets_a_summary_by_the_model_where_results_are_not_enough) {
+  TestGateway gateway(loop_, tight(""));
+  play_rounds(3);
+  const std::string used = chunk("{}", "\"stop\"") + kUsedByHand + "data: [DONE]\n\n";
+  server_.then({.pieces = {text("It was sunny twice."), used}});
+  server_.then({.pieces = {text("Done."), used}});
+  const TestAnswer answer = gateway.ask(question(false), kLoop);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr("Done."));
+  EXPECT_THAT(answer.body, Not(HasSubstr("sunny twice"))) << "the summary is not the client's";
+  ASSERT_EQ(server_.asked().size(), 5u);
+  EXPECT_THAT(server_.asked()[3].body, HasSubstr("Call: look"));
+  EXPECT_THAT(server_.asked()[3].body, HasSubstr("\"max_tokens\":225"));
+  EXPECT_THAT(server_.asked()[3].body, Not(HasSubstr("\"tools\"")));
+  EXPECT_THAT(server_.asked()[4].body, HasSubstr("It was sunny twice."));
+  EXPECT_THAT(server_.asked()[4].body, Not(HasSubstr("call_0")));
+  EXPECT_THAT(server_.asked()[4].body, HasSubstr("call_2"));
+  // What it cost counts, and the log keeps every round.
+  EXPECT_EQ(gateway.log().rows().back().outcome.usage->prompt_tokens, 200);
+  EXPECT_THAT(gateway.log().rows().back().outcome.events, HasSubstr("call_0"));
+  EXPECT_THAT(gateway.world().metrics.render(),
+              HasSubstr("callgate_loop_compactions_total{model=\"m\",done=\"summary\"} 1"));
+}
+
+TEST_F(FullContextTest, does_without_where_the_model_refuses_to_summarize) {
+  TestGateway gateway(loop_, tight(""));
+  play_rounds(3);
+  server_.then({.status = 500, .headers = {}, .pieces = {"no"}});
+  server_.then({.pieces = {text("Done."), kStop}});
+  EXPECT_THAT(gateway.ask(question(true), kLoop).body, HasSubstr("Done."));
+  ASSERT_EQ(server_.asked().size(), 5u);
+  EXPECT_THAT(server_.asked()[4].body, HasSubstr("Earlier calls, left out with their results"));
+  EXPECT_THAT(gateway.world().metrics.render(),
+              HasSubstr("callgate_loop_compactions_total{model=\"m\",done=\"no_summary\"} 1"));
+}
+
+TEST_F(FullContextTest, asks_for_no_summary_where_none_is_wanted) {
+  TestGateway gateway(loop_, tight("summary_tokens = 0\n"));
+  play_rounds(3);
+  server_.then({.pieces = {text("Done."), kStop}});
+  EXPECT_THAT(gateway.ask(question(false), kLoop).body, HasSubstr("Done."));
+  ASSERT_EQ(server_.asked().size(), 4u);
+  EXPECT_THAT(server_.asked()[3].body, HasSubstr("Earlier calls, left out with their results"));
+}
+
+// The loop's time runs out while the model writes a summary.
+TEST_F(FullContextTest, ends_in_time_while_a_summary_is_written) {
+  TestGateway gateway(loop_, tight("loop_timeout = \"2s\"\n"));
+  play_rounds(3);
+  server_.then({.pieces = {text("It was"), text(" sunny.")}, .after_first = &never_});
+  const TestAnswer answer = gateway.ask(question(false), kLoop);
+  EXPECT_THAT(answer.body, HasSubstr("\"end_reason\":\"timeout\""));
 }
 
 // The calls that are passed over cost nothing: neither rows, nor results, nor memory.

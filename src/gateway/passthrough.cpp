@@ -6,9 +6,14 @@
 #include <string>
 #include <utility>
 
+#include "access/token_meter.h"
 #include "base/quoted.h"
+#include "chat/content.h"
+#include "config/price.h"
 #include "dial/plain_call.h"
 #include "front/admission.h"
+#include "gateway/form_field.h"
+#include "gateway/relayed_usage.h"
 #include "json/member.h"
 #include "json/writer.h"
 #include "net/unix_time.h"
@@ -28,8 +33,8 @@ bool stays_below(std::string_view path) {
   return true;
 }
 
-bool is_json(const net::RequestHead& head) {
-  return head.headers.find("content-type").value_or("").starts_with("application/json");
+std::string_view content_type_of(const Ask& ask) {
+  return ask.exchange.head().headers.find("content-type").value_or("");
 }
 
 // What is relayed, and to whom.
@@ -49,13 +54,37 @@ const UpstreamConfig* first_of(const Config& config, const std::vector<std::stri
   return nullptr;
 }
 
+// Where the body names its model, and that name. No place: it names none.
+struct NamedModel {
+  std::string_view place;
+  std::string name;
+  bool in_json = false;
+};
+
+Result<NamedModel> model_in(const Ask& ask, std::string_view body) {
+  const std::string_view type = content_type_of(ask);
+  if (is_form(type)) {
+    const auto field = find_form_field(type, body, "model");
+    if (!field) return tl::unexpected(field.error());
+    if (!*field) return NamedModel{};
+    return NamedModel{.place = **field, .name = std::string(**field)};
+  }
+  if (!type.starts_with("application/json")) return NamedModel{};
+  return NamedModel{.place = json::member_json(body, "model"),
+                    .name = json::member_text(body, "model"),
+                    .in_json = true};
+}
+
 // The body with the name that the upstream has for the model.
-std::string with_model(std::string_view body, const std::string& id) {
-  const std::string_view value = json::member_json(body, "model");
-  const auto at = static_cast<std::size_t>(value.data() - body.data());
+std::string with_model(std::string_view body, const NamedModel& named, const std::string& id) {
+  const auto at = static_cast<std::size_t>(named.place.data() - body.data());
   std::string changed(body.substr(0, at));
-  json::append_string(changed, id);
-  return changed.append(body.substr(at + value.size()));
+  if (named.in_json) {
+    json::append_string(changed, id);
+  } else {
+    changed += id;
+  }
+  return changed.append(body.substr(at + named.place.size()));
 }
 
 Error no_upstream(const Relay& relay) {
@@ -73,8 +102,10 @@ Error not_configured(const Relay& relay) {
 // may use it.
 Result<Relay> choose_relay(const Ask& ask, std::string_view body) {
   const Config& config = ask.snapshot->config;
+  const auto named = model_in(ask, body);
+  if (!named) return tl::unexpected(named.error());
   Relay relay;
-  if (is_json(ask.exchange.head())) relay.model = json::member_text(body, "model");
+  relay.model = named->name;
   const bool names_model = !relay.model.empty();
   if (names_model && ask.key != nullptr && !ask.key->may_use(relay.model)) {
     return tl::unexpected(ask.snapshot->choose_model(ask.key, relay.model).error());
@@ -86,7 +117,7 @@ Result<Relay> choose_relay(const Ask& ask, std::string_view body) {
   if (known) {
     relay.label = model->config->name;
     const std::string& id = model->config->id.empty() ? model->config->name : model->config->id;
-    if (id != relay.model) relay.body = with_model(body, id);
+    if (id != relay.model) relay.body = with_model(body, *named, id);
   }
   relay.model = shortened(relay.model, kLongestModel);
   return relay;
@@ -131,12 +162,21 @@ store::RequestRecord to_record(const Ask& ask, const Relay& relay) {
   return record;
 }
 
-// The answer as it comes. False: it broke off, or the client left.
-net::Task<Result<std::uint64_t>> relay_answer(Ask& ask, UpstreamCall& call, PoolTicket& ticket,
-                                              net::Loop& loop) {
+// What became of it.
+struct Relayed {
+  int status = 0;
+  bool answered = false;  // the client has got an answer, or a part of one
+  std::uint64_t bytes = 0;
+  std::optional<Usage> usage;  // as the answer says it
+  std::optional<Error> error;
+};
+
+// The answer as it comes. Fails when it broke off, or the client left.
+net::Task<Result<void>> relay_answer(Ask& ask, UpstreamCall& call, PoolTicket& ticket,
+                                     net::Loop& loop, Relayed& done) {
   take_headers(ask.headers, call);
   ask.exchange.start(call.status(), ask.headers);
-  std::uint64_t bytes = 0;
+  RelayedUsage usage(call.header("content-type"));
   while (true) {
     const auto piece = co_await call.read(net::kNever);
     if (!piece) {
@@ -145,14 +185,16 @@ net::Task<Result<std::uint64_t>> relay_answer(Ask& ask, UpstreamCall& call, Pool
     }
     ticket.heard(loop.now());
     if (piece->bytes.empty()) break;
-    bytes += piece->bytes.size();
+    done.bytes += piece->bytes.size();
+    usage.push(piece->bytes);
+    done.usage = usage.usage();
     const std::string copy(piece->bytes);  // the view ends with the next wait
     const auto written = co_await ask.exchange.write(copy);
     if (!written) co_return tl::unexpected(written.error());
   }
   const auto ended = co_await ask.exchange.end();
   if (!ended) co_return tl::unexpected(ended.error());
-  co_return bytes;
+  co_return Result<void>();
 }
 
 Error status_error(int status) {
@@ -161,14 +203,6 @@ Error status_error(int status) {
                                          : ErrorCode::invalid_request;
   return {.code = code, .message = "it answered " + std::to_string(status), .status = status};
 }
-
-// What became of it.
-struct Relayed {
-  int status = 0;
-  bool answered = false;  // the client has got an answer, or a part of one
-  std::uint64_t bytes = 0;
-  std::optional<Error> error;
-};
 
 net::Task<Relayed> ask_upstream(Desk& desk, Ask& ask, const Relay& relay, std::string_view body,
                                 PoolTicket ticket) {
@@ -186,9 +220,8 @@ net::Task<Relayed> ask_upstream(Desk& desk, Ask& ask, const Relay& relay, std::s
   } else {
     done.answered = true;
     done.status = call->status();
-    const auto bytes = co_await relay_answer(ask, *call, ticket, desk.loop);
-    if (bytes) done.bytes = *bytes;
-    if (!bytes) done.error = bytes.error();
+    const auto relayed = co_await relay_answer(ask, *call, ticket, desk.loop, done);
+    if (!relayed) done.error = relayed.error();
   }
   ask.exchange.on_client_gone({});
   const std::uint64_t now = desk.loop.now();
@@ -197,7 +230,9 @@ net::Task<Relayed> ask_upstream(Desk& desk, Ask& ask, const Relay& relay, std::s
   } else if (done.status >= 400) {
     ticket.failed(status_error(done.status), now);
   } else {
-    ticket.succeeded(std::nullopt, now);
+    std::optional<std::int64_t> tokens;
+    if (done.usage) tokens = done.usage->total_tokens;
+    ticket.succeeded(tokens, now);
   }
   co_return done;
 }
@@ -217,9 +252,39 @@ void complete_row(Desk& desk, const Ask& ask, const Relay& relay, std::size_t re
     outcome.error_code = to_string(done.error->code);
     outcome.error_message = done.error->message;
   }
+  outcome.usage = done.usage;
+  if (done.usage) {
+    const std::string_view name = relay.label.empty() ? relay.model : relay.label;
+    const PriceConfig* const price =
+        find_price(ask.snapshot->config.prices, name, relay.upstream->name);
+    if (price != nullptr) outcome.cost = cost_of(*price, *done.usage);
+  }
   const TurnLabels labels{
       .request = ask.id, .trace = {}, .model = relay.label, .dialect = "native"};
   observe_end(desk.world, labels, std::move(outcome), {});
+}
+
+// The limits on tokens of the key, where a model is used. Its prompt is what the body has, until the answer says what it was.
+Result<std::shared_ptr<TokenMeter>> meter_for(World& world, Ask& ask, const Relay& relay,
+                                              std::string_view body) {
+  if (relay.model.empty()) return nullptr;
+  Request request;
+  const bool words = !is_form(content_type_of(ask));  // a file is not
+  if (words) request.messages.emplace_back().content = text_content(body);
+  ModelConfig model;
+  model.name = relay.label.empty() ? relay.model : relay.label;
+  model.upstream = {relay.upstream->name};
+  const TurnToAdmit turn{
+      .snapshot = ask.snapshot, .key = ask.key, .model = model, .request = request};
+  return admit_tokens(world, turn, ask.headers);
+}
+
+void count_usage(TokenMeter* meter, const Relay& relay, const std::optional<Usage>& usage) {
+  if (meter == nullptr || !usage) return;
+  TurnSummary summary;
+  summary.usage = usage;
+  meter->begin_answer(relay.upstream->name, usage->prompt_tokens);
+  meter->end_answer(summary, true);
 }
 
 }  // namespace
@@ -243,6 +308,8 @@ net::Task<> pass_through(Desk& desk, Ask& ask) {
     const Error gone = not_configured(*relay);
     co_return co_await desk.refuse(ask, gone);
   }
+  const auto meter = meter_for(world, ask, *relay, *body);
+  if (!meter) co_return co_await desk.refuse(ask, meter.error());
   PoolWalk walk({{.upstream = relay->upstream->name}}, {.retries = 0});
   const Board::Question question{.model = relay->label};
   Board::Answer place = world.pools.next(walk, question, desk.loop.now());
@@ -253,6 +320,7 @@ net::Task<> pass_through(Desk& desk, Ask& ask) {
   observe_begin(world, to_record(ask, *relay));
   const StreamGauge gauge(world);
   const Relayed done = co_await ask_upstream(desk, ask, *relay, *body, std::move(place.ticket));
+  count_usage(meter->get(), *relay, done.usage);
   complete_row(desk, ask, *relay, body->size(), done);
   if (!done.answered) co_await desk.refuse(ask, *done.error);
 }

@@ -74,6 +74,40 @@ TEST_F(PassthroughTest, relays_other_methods_and_unknown_models_as_they_are) {
   EXPECT_EQ(server_.asked()[1].body, body);
 }
 
+TEST_F(PassthroughTest, relays_files_and_forms_as_they_come) {
+  TestGateway gateway(loop_,
+                      config("passthrough = true\n",
+                             "[[key]]\nname = \"k\"\nsecret = \"k-secret\"\nmodels = [\"m\"]\n"));
+  const auto send = [&](const std::string& type, const std::string& body) {
+    return fetch(gateway, "POST", "/v1/audio/transcriptions",
+                 {{"content-type", type}, {"authorization", "Bearer k-secret"}}, body);
+  };
+  const auto form = [](const std::string& model) {
+    return "--x\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n" +
+           std::string("\0\1", 2) +
+           "\r\n--x\r\ncontent-disposition: form-data; name=\"model\"\r\n\r\n" + model +
+           "\r\n--x--\r\n";
+  };
+  server_.then(reply(200, "{}"));
+  EXPECT_EQ(send("multipart/form-data; boundary=x", form("m")).status, 200);
+  server_.then(reply(200, "{}"));
+  const std::string bytes(100'000, '\0');
+  EXPECT_EQ(send("application/octet-stream", bytes).status, 200);
+  ASSERT_EQ(server_.asked().size(), 2u);
+  EXPECT_EQ(server_.asked()[0].body, form("real-m"));
+  EXPECT_EQ(server_.asked()[1].body, bytes);
+  EXPECT_EQ(gateway.log().rows().at(0).record.model, "m");
+  EXPECT_EQ(send("multipart/form-data; boundary=x", form("other")).status, 403);
+  EXPECT_EQ(send("multipart/form-data; boundary=y", form("m")).status, 400);
+  const TestAnswer foreign = fetch(gateway, "POST", "/v1/files",
+                                   {{"content-type", "multipart/form-data; boundary=x"},
+                                    {"origin", "https://evil.example"},
+                                    {"authorization", "Bearer k-secret"}},
+                                   form("m"));
+  EXPECT_EQ(foreign.status, 403);
+  EXPECT_EQ(server_.asked().size(), 2u);
+}
+
 TEST_F(PassthroughTest, relays_errors_with_what_the_client_should_do) {
   TestGateway gateway(loop_, config());
   server_.then(reply(429, R"({"error":"slow down"})", {{"retry-after", "7"}}));
@@ -82,6 +116,51 @@ TEST_F(PassthroughTest, relays_errors_with_what_the_client_should_do) {
   EXPECT_EQ(answer.header("retry-after"), "7");
   EXPECT_EQ(answer.body, R"({"error":"slow down"})");
   EXPECT_EQ(gateway.log().rows().at(0).outcome.http_status, 429);
+}
+
+TEST_F(PassthroughTest, counts_what_the_answer_says_of_its_tokens) {
+  TestGateway gateway(
+      loop_, config("passthrough = true\n",
+                    "[[key]]\nname = \"k\"\nsecret = \"k-secret\"\ntokens_per_minute = 100\n"
+                    "[[price]]\nmodel = \"m\"\ninput = 2\n"));
+  HeaderPairs headers = kJson;
+  headers.emplace_back("authorization", "Bearer k-secret");
+  const auto embed = [&](std::string_view input) {
+    return fetch(gateway, "POST", "/v1/embeddings", headers,
+                 R"({"model":"m","input":")" + std::string(input) + "\"}");
+  };
+  server_.then(reply(200, R"({"data":[],"usage":{"prompt_tokens":90,"total_tokens":90}})"));
+  EXPECT_EQ(embed("hi").status, 200);
+  const store::RequestRow& row = gateway.log().rows().at(0);
+  ASSERT_TRUE(row.outcome.usage);
+  EXPECT_EQ(row.outcome.usage->prompt_tokens, 90);
+  EXPECT_EQ(row.outcome.cost, 180'000);
+  const TestAnswer refused = embed("hello there, and more of that");
+  EXPECT_EQ(refused.status, 429) << "90 of 100 are used";
+  EXPECT_EQ(server_.asked().size(), 1u);
+  EXPECT_EQ(embed(std::string(4'000, 'x')).status, 429) << "it could never fit";
+}
+
+TEST_F(PassthroughTest, gives_back_what_it_took_when_the_answer_counts_nothing) {
+  TestGateway gateway(
+      loop_, config("passthrough = true\n",
+                    "[[key]]\nname = \"k\"\nsecret = \"k-secret\"\ntokens_per_minute = 20\n"));
+  HeaderPairs headers = kJson;
+  headers.emplace_back("authorization", "Bearer k-secret");
+  for (int i = 0; i < 10; ++i) {
+    server_.then(reply(200, "{}"));
+    EXPECT_EQ(fetch(gateway, "POST", "/v1/moderations", headers, R"({"model":"m"})").status, 200);
+  }
+}
+
+TEST_F(PassthroughTest, relays_no_model_without_a_price_for_a_budget_in_money) {
+  TestGateway gateway(loop_,
+                      config("passthrough = true\n",
+                             "[[key]]\nname = \"k\"\nsecret = \"k-secret\"\ncost_per_day = 1\n"));
+  HeaderPairs headers = kJson;
+  headers.emplace_back("authorization", "Bearer k-secret");
+  EXPECT_EQ(fetch(gateway, "POST", "/v1/embeddings", headers, R"({"model":"m"})").status, 403);
+  EXPECT_TRUE(server_.asked().empty());
 }
 
 TEST_F(PassthroughTest, records_an_answer_that_breaks_off_as_failed) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kBytesPerToken = 3;   // few, so that enough goes at once
 constexpr std::size_t kShortResult = 400;    // not worth leaving out
+constexpr std::size_t kLeftOutBytes = 120;   // of the line in its place
 constexpr std::size_t kMostArguments = 120;  // of a call that a line names
 
 // Where the last round begins: its calls and their results stay. The size: there is none.
@@ -70,6 +71,17 @@ std::size_t fold_round(std::vector<Message>& messages, std::size_t at) {
 }
 
 }  // namespace
+
+std::int64_t spare_bytes(const std::vector<Message>& messages) {
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < last_round(messages); ++i) {
+    const std::size_t size = messages[i].content.text.size();
+    if (messages[i].role == Role::tool && size >= kShortResult) {
+      bytes += static_cast<std::int64_t>(size - kLeftOutBytes);
+    }
+  }
+  return bytes;
+}
 
 bool compact(Request& request, std::int64_t tokens) {
   std::int64_t excess = (estimate_tokens(request) - tokens) * kBytesPerToken;

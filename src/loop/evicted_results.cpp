@@ -10,12 +10,6 @@ namespace {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-std::string_view tail_of(std::string_view text, std::size_t size) {
-  std::size_t from = text.size() - std::min(size, text.size());
-  while (from < text.size() && continues_character(text[from])) ++from;
-  return text.substr(from);
-}
-
 // Cut where a line ends, if that loses less than half.
 std::string_view head_lines(std::string_view text, std::size_t size) {
   const std::string_view head = head_of(text, size);
@@ -60,6 +54,12 @@ std::optional<Page> read_page(std::string_view arguments) {
 }
 
 }  // namespace
+
+std::string_view tail_of(std::string_view text, std::size_t size) {
+  std::size_t from = text.size() - std::min(size, text.size());
+  while (from < text.size() && continues_character(text[from])) ++from;
+  return text.substr(from);
+}
 
 std::string_view head_of(std::string_view text, std::size_t size) {
   if (text.size() <= size) return text;

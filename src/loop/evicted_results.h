@@ -43,5 +43,7 @@ class EvictedResults {
 
 // At most `size` bytes from the start of `text`, cut between characters.
 std::string_view head_of(std::string_view text, std::size_t size);
+// The same from its end.
+std::string_view tail_of(std::string_view text, std::size_t size);
 
 }  // namespace callgate::loop

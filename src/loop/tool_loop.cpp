@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "chat/usage.h"
 #include "loop/history.h"
 #include "loop/parts.h"
 
@@ -156,6 +157,11 @@ void ToolLoop::inject(std::string_view text) {
   if (parts_->finished) return;
   parts_->injected.push_back(text_message(Role::user, text));
   parts_->user_messages.push_back(parts_->injected.back());
+}
+
+void ToolLoop::count(const Usage& usage, std::string_view json) {
+  add_usage(parts_->usage, usage);
+  add_usage_json(parts_->usage_json, json);
 }
 
 void ToolLoop::set_system_prompt(std::string_view text) { parts_->system_prompt = text; }

@@ -53,6 +53,7 @@ class Metrics {
   Counters<1>   turns_cut{registry_, "callgate_turns_cut_total", "Turns that a policy ended after their calls.", {"model"}};
   Counters<2>   loops{registry_, "callgate_loops_total", "Tool loops that ended, by end reason; returned: the client runs tools of its own first.", {"model", "end"}};
   Counters<1>   loop_states_lost{registry_, "callgate_loop_states_lost_total", "States of tool loops that wait for their clients and were lost: too_large, no_room, unreadable.", {"reason"}};
+  Counters<2>   loop_compactions{registry_, "callgate_loop_compactions_total", "Requests of tool loops that were made shorter to fit the model's context, by what was done: shortened, summary, no_summary (the model gave none).", {"model", "done"}};
   Gauges<0>     loops_active{registry_, "callgate_loops_active", "Tool loops that run now."};
   Counters<2>   tool_runs{registry_, "callgate_tool_runs_total", "Runs of tools by the gateway, by outcome: ok, error, cancelled.", {"tool", "outcome"}};
   Histograms<1> tool_duration{registry_, "callgate_tool_duration_seconds", "Time that runs of tools took.", {"tool"}};

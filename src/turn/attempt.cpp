@@ -168,10 +168,16 @@ net::Task<Error> read_refusal(UpstreamCall& call, const UpstreamConfig& upstream
   if (remedy_for(error) != Remedy::none) {
     error.message += where_asked(upstream, path, call.status());
   }
+  add_login_hint(error, upstream);
   if (const std::string_view after = call.header("retry-after"); !after.empty()) {
     error.retry_after = after;
   }
   co_return error;
+}
+
+void add_login_hint(Error& error, const UpstreamConfig& upstream) {
+  if (error.status != 401 || !upstream.has_login()) return;
+  error.message += "; `callgate login " + upstream.name + "` logs in";
 }
 
 PipelineOptions reading_options(const ModelConfig& model, const LimitsConfig& limits,

@@ -56,6 +56,9 @@ bool learn_text_only(World& world, const Snapshot& snapshot, const Asked& asked,
 net::Task<Error> read_refusal(UpstreamCall& call, const UpstreamConfig& upstream,
                               std::string_view path);
 
+// An upstream that refused its credential: the error says which command gives it another.
+void add_login_hint(Error& error, const UpstreamConfig& upstream);
+
 // How the answer of that model is read, without what belongs to one turn alone.
 PipelineOptions reading_options(const ModelConfig& model, const LimitsConfig& limits,
                                 UpstreamCall& call, IdMint& mint);

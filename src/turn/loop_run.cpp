@@ -45,7 +45,8 @@ LoopRun::LoopRun(const TurnHost& host, LoopWork work, const net::Headers& asked,
       round_log_(log_.record().max_answer()),
       hooks_(host.world.tools, tool_context(), id_),
       news_(host.loop),
-      held_end_(session_) {
+      held_end_(session_),
+      compaction_(model().context_length, job_.snapshot->config.loop.summary_tokens) {
   if (choice_.conversation.empty()) return;
   World& world = host_.world;
   store::MemoryName name{std::string(job_.key_name()), choice_.conversation};
@@ -177,6 +178,7 @@ net::Task<bool> LoopRun::drive() {
 void LoopRun::stop(const Error& why) {
   given_up_ = why;
   if (turn_ != nullptr) tool_loop_->fail_turn(turn_->asked.turn, why, now());
+  if (summary_ != nullptr) tool_loop_->fail_turn(summary_->waits.turn, why, now());
   if (!runs_.empty()) tool_loop_->cancel(now());
 }
 

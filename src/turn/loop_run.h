@@ -13,6 +13,7 @@
 
 #include "callgate/loop.h"
 #include "callgate/pipeline.h"
+#include "loop/compaction.h"
 #include "tool/cancel.h"
 #include "tool/tool.h"
 #include "turn/answer_session.h"
@@ -53,6 +54,7 @@ class LoopRun final : RoundListener {
 
  private:
   struct Turn;
+  struct Summary;
   struct ToolRun;
   class Outlet;
   // Rounds are one turn to the log and to traces.
@@ -79,7 +81,7 @@ class LoopRun final : RoundListener {
 
   // An event of the current round.
   void take(const Event& event);
-  void count_usage(const TurnSummary& summary);
+  void count_usage(const Request& asked, const TurnSummary& summary);
 
   net::Task<Result<std::optional<loop::State>>> recall();
   Result<loop::ToolLoop> make_loop(std::optional<loop::State> state);
@@ -90,8 +92,13 @@ class LoopRun final : RoundListener {
   void perform(loop::Action& action);
   void call_model(loop::CallModel& call);
   void start_turn(loop::CallModel call);
-  bool compact(loop::CallModel& call, std::int64_t tokens);
+  // What fits is asked, and what needs a summary gets one first.
+  void ask_model(loop::CallModel call, loop::Compaction::Step step);
   bool try_shorter(const Turn& turn);
+  void start_summary(loop::CallModel call);
+  static net::Task<> play_summary(std::shared_ptr<Summary> summary, net::Loop& event_loop);
+  void end_summary(Summary& summary, bool good);
+  void drop_summary();
   static net::Task<> play_turn(std::shared_ptr<Turn> turn, net::Loop& event_loop);
   void end_turn(const Turn& turn, Round::End end);
   // The turn's task threw.
@@ -142,9 +149,10 @@ class LoopRun final : RoundListener {
   std::optional<RunningLoops::Entry> entry_;
   std::shared_ptr<Turn> turn_;          // of the model; nullptr: none runs
   std::optional<std::uint32_t> round_;  // of the turn of the model that was asked for last
-  int shortened_ = 0;                   // turns that an upstream found too long
-  bool heard_ = false;                  // an event of it went to the loop
-  bool said_ = false;                   // and it was words
+  loop::Compaction compaction_;
+  std::shared_ptr<Summary> summary_;  // that a turn waits for; nullptr: none does
+  bool heard_ = false;                // an event of it went to the loop
+  bool said_ = false;                 // and it was words
   std::unordered_map<loop::RunId, std::shared_ptr<ToolRun>> runs_;
   std::optional<loop::Finish> finish_;
   bool returned_ = false;          // to the client, with calls of its own

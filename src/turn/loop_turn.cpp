@@ -9,7 +9,6 @@
 #include "engine/answer_notes.h"
 #include "engine/framing.h"
 #include "engine/turn_tap.h"
-#include "loop/compaction.h"
 #include "tool/host.h"
 #include "turn/observe.h"
 
@@ -45,8 +44,6 @@ std::uint64_t said_bytes(const TurnSummary& summary) {
   return engine::said_bytes(summary) + kCall * std::min(summary.calls, kMostRead);
 }
 
-constexpr int kMostShortened = 5;  // requests of a loop that an upstream finds too long
-
 Error internal_error(std::string message) {
   return {.code = ErrorCode::internal, .message = std::move(message)};
 }
@@ -68,34 +65,39 @@ void LoopRun::call_model(loop::CallModel& call) {
   next_call_ = std::move(call);
 }
 
-// What was stored before stays whole: only the model gets less.
-bool LoopRun::compact(loop::CallModel& call, std::int64_t tokens) {
-  if (!loop::compact(call.request, tokens)) return false;
-  host_.world.log.info("a tool loop left old results out to fit the model's context",
-                       {{"request", job_.request_id}, {"round", call.round}, {"tokens", tokens}});
-  return true;
-}
-
-// The upstream says that it was too long: less is sent, as often as there is something to leave out.
-bool LoopRun::try_shorter(const Turn& turn) {
-  if (!loop::is_too_long_for_model(turn.round.error()) || ++shortened_ > kMostShortened)
-    return false;
-  loop::CallModel again = turn.asked;
-  if (!compact(again, estimate_tokens(again.request) * 6 / 10)) return false;
-  drop_turn();
-  start_turn(std::move(again));
-  return true;
-}
-
 void LoopRun::start_turn(loop::CallModel call) {
-  if (const std::int64_t most = model().context_length; most > 0)
-    (void)compact(call, most * 9 / 10);
+  const loop::Compaction::Step step = compaction_.fit(call.request);
+  ask_model(std::move(call), step);
+}
+
+// What was stored before stays whole: only the model gets less.
+void LoopRun::ask_model(loop::CallModel call, loop::Compaction::Step step) {
+  if (step == loop::Compaction::Step::summarize) return start_summary(std::move(call));
+  if (step == loop::Compaction::Step::shortened) {
+    host_.world.metrics.loop_compactions.with(model().name, "shortened").add();
+    host_.world.log.info("a tool loop left out what is old to fit the model's context",
+                         {{"request", job_.request_id},
+                          {"round", call.round},
+                          {"tokens", estimate_tokens(call.request)}});
+  }
   heard_ = false;
   said_ = false;
   round_log_.begin(call.round, log_.elapsed_ms(), call.retry);
   log_.trace().begin_round(call.round, call.retry);
   turn_ = std::make_shared<Turn>(*this, std::move(call));
   host_.loop.spawn(play_turn(turn_, host_.loop));
+}
+
+// The upstream says that it was too long: less is sent, as often as there is something to leave out.
+bool LoopRun::try_shorter(const Turn& turn) {
+  if (!loop::is_too_long_for_model(turn.round.error())) return false;
+  loop::CallModel again = turn.asked;
+  if (!compaction_.refused(again.request)) return false;
+  const loop::Compaction::Step step = compaction_.fit(again.request);
+  if (step == loop::Compaction::Step::stuck) return false;
+  drop_turn();
+  ask_model(std::move(again), step);
+  return true;
 }
 
 // Whatever the round throws, the loop must hear of its end: nothing else would wake it before its timeout.
@@ -132,6 +134,7 @@ void LoopRun::end_turn(const Turn& turn, Round::End end) {
 
 void LoopRun::drop_turn() {
   next_call_.reset();
+  drop_summary();
   if (turn_ == nullptr) return;
   turn_->run = nullptr;
   turn_->round.drop();
@@ -187,16 +190,16 @@ void LoopRun::take(const Event& event) {
   round_log_.accept(event);
   if (const auto* end = std::get_if<TurnFinished>(&event)) {
     if (end->reason == FinishReason::upstream_error) return;  // end_turn() has the error
-    count_usage(turn_->round.summary());
+    count_usage(turn_->asked.request, turn_->round.summary());
   }
   tool_loop_->accept(event);
 }
 
 // Before the loop hears of the turn's end: it may be the end of the answer.
-void LoopRun::count_usage(const TurnSummary& summary) {
+void LoopRun::count_usage(const Request& asked, const TurnSummary& summary) {
   const bool estimated = !engine::is_stated(summary.usage) && job_.options.policy.estimate_usage;
   if (estimated) {
-    const std::uint64_t prompt = engine::prompt_bytes(turn_->asked.request);
+    const std::uint64_t prompt = engine::prompt_bytes(asked);
     add_usage(usage_, engine::complete_usage(prompt, summary));
   } else if (summary.usage) {
     add_usage(usage_, *summary.usage);

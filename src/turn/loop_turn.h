@@ -9,6 +9,7 @@
 #include "tool/cancel.h"
 #include "turn/loop_run.h"
 #include "turn/round.h"
+#include "turn/summary/summary_turn.h"
 
 namespace callgate::server {
 
@@ -25,6 +26,19 @@ struct LoopRun::Turn {
   const loop::CallModel asked;
   Round round;
   net::Signal go;  // the client took what was there
+};
+
+// The model summarizes what a turn leaves out.
+struct LoopRun::Summary {
+  Summary(LoopRun& owner, loop::CallModel call)
+      : run(&owner),
+        waits(std::move(call)),
+        turn(owner.host_, owner.job_, owner.log_, owner.session_, owner.compaction_.question(),
+             owner.compaction_.most_summary_bytes()) {}
+
+  LoopRun* run;           // nullptr: nobody wants it any more
+  loop::CallModel waits;  // for it
+  SummaryTurn turn;
 };
 
 // The events of a round on their way to the loop. Alive as long as the round that writes into it.

@@ -296,6 +296,7 @@ net::Task<Round::Step> Round::ask(const UpstreamConfig& upstream) {
   if (sent) status_ = call_->status();
   if (!sent) {
     error_ = sent.error();
+    add_login_hint(error_, upstream);
   } else if (status_ >= 300 || status_ < 200) {
     error_ = co_await read_refusal(wire(), upstream, encoded_->path);
   } else {
@@ -363,6 +364,7 @@ net::Task<Round::Step> Round::read(const UpstreamConfig& upstream) {
   if (reader_->cut_short() || gave_up_) wire().cancel();
   if (!reader_->error()) co_return Step::ended;
   error_ = *reader_->error();
+  add_login_hint(error_, upstream);
   co_return listener_->is_committed() ? Step::broken : Step::failed;
 }
 

@@ -125,10 +125,15 @@ class Subscriber {
     }
   }
 
+  // A room keeps its last messages only (rooms.max_messages): what is older than those of the snapshot was told before.
   #start_anew(frame) {
     this.snapshots += 1;
-    const known = this.ended;
-    this.ended = new Map();
+    const told = frame.messages.filter(({ role }) => role !== 'user');
+    const known = [...this.ended.keys()];
+    const from = told.length === 0 ? 0 : known.indexOf(told[0].id);
+    const ids = new Set(told.map(({ id }) => id));
+    const lost = from < 0 ? [] : known.slice(from).filter((stream) => !ids.has(stream));
+    for (const stream of lost) this.faults.push(`${stream} was forgotten`);
     let asked;
     for (const { role, id, content } of frame.messages) {
       if (role === 'user') asked = id;
@@ -137,7 +142,6 @@ class Subscriber {
         this.settled.add(asked);
       }
     }
-    for (const stream of known.keys()) if (!this.ended.has(stream)) this.faults.push(`${stream} was forgotten`);
     this.#texts.clear();
     if (frame.stream) {
       this.#texts.set(frame.stream.stream, frame.stream.text);

@@ -55,7 +55,7 @@ Error Credential::named(std::string_view message) const {
                      ": " + std::string(message)};
 }
 
-net::Task<Result<std::string>> Credential::get(net::Loop& loop) {
+net::Task<Result<KeyReply>> Credential::get(net::Loop& loop) {
   if (!file_.empty()) co_return from_file();
   std::optional<Place> place;
   {
@@ -66,23 +66,23 @@ net::Task<Result<std::string>> Credential::get(net::Loop& loop) {
   constexpr net::Millis kGrace{2'000};
   (void)co_await place->signal().wait(timeout_ + kGrace);
   const std::lock_guard lock(mutex_);
-  if (!known_.key.empty()) co_return known_.key;
+  if (!known_.empty()) co_return known_;
   co_return tl::unexpected(failure_.value_or(named("it takes too long")));
 }
 
-std::optional<Result<std::string>> Credential::ready(net::Loop& loop) {
+std::optional<Result<KeyReply>> Credential::ready(net::Loop& loop) {
   const std::int64_t now = net::unix_ms();
   const bool has_end = known_.expires_at.has_value();
   if (has_end && *known_.expires_at <= now) known_ = {};
-  const bool due = known_.key.empty() || (has_end && *known_.expires_at - now < kRenewMs);
+  const bool due = known_.empty() || (has_end && *known_.expires_at - now < kRenewMs);
   const bool rests = failure_ && now - failed_at_ < kRestMs;
   if (due && !running_ && !rests) {
     running_ = true;
     // Not before the mutex is free.
     loop.post([self = shared_from_this(), &loop] { loop.spawn(renew(self, loop)); });
   }
-  if (!known_.key.empty()) return Result<std::string>(known_.key);
-  if (!running_) return Result<std::string>(tl::unexpected(*failure_));
+  if (!known_.empty()) return Result<KeyReply>(known_);
+  if (!running_) return Result<KeyReply>(tl::unexpected(*failure_));
   return std::nullopt;
 }
 
@@ -133,12 +133,14 @@ net::Task<Result<KeyReply>> Credential::run(net::Loop& loop) const {
   co_return read_key_reply(printed, net::unix_ms());
 }
 
-Result<std::string> Credential::from_file() {
+Result<KeyReply> Credential::from_file() {
   const std::lock_guard lock(mutex_);
   struct stat now {};
-  if (::stat(file_.c_str(), &now) != 0) return tl::unexpected(named("cannot be read"));
+  if (::stat(file_.c_str(), &now) != 0) {
+    return tl::unexpected(named("cannot be read; `callgate login " + name_ + "` writes it"));
+  }
   const std::int64_t changed = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec;
-  if (changed == changed_at_ && now.st_size == size_ && !known_.key.empty()) return known_.key;
+  if (changed == changed_at_ && now.st_size == size_ && !known_.empty()) return known_;
   std::ifstream in(file_, std::ios::binary);
   std::string text(kMostKeyReply + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -149,12 +151,12 @@ Result<std::string> Credential::from_file() {
   known_ = std::move(*reply);
   changed_at_ = changed;
   size_ = now.st_size;
-  return known_.key;
+  return known_;
 }
 
-void Credential::refuse(std::string_view key) {
+void Credential::refuse(const KeyReply& key) {
   const std::lock_guard lock(mutex_);
-  if (known_.key == key) known_ = {};
+  if (known_ == key) known_ = {};
 }
 
 }  // namespace callgate::server

@@ -46,9 +46,9 @@ class Credential : public std::enable_shared_from_this<Credential> {
   }
 
   // On the loop's thread. Fails when there is none, or the program takes too long.
-  net::Task<Result<std::string>> get(net::Loop& loop);
+  net::Task<Result<KeyReply>> get(net::Loop& loop);
   // The upstream does not take this one: the next get() brings another, if there is one.
-  void refuse(std::string_view key);
+  void refuse(const KeyReply& key);
 
  private:
   struct Waiter {
@@ -58,9 +58,9 @@ class Credential : public std::enable_shared_from_this<Credential> {
   class Place;
   class Flight;
 
-  Result<std::string> from_file();
+  Result<KeyReply> from_file();
   // The key if it may be used now; nothing: a run must end first. Starts one when it is time.
-  std::optional<Result<std::string>> ready(net::Loop& loop);
+  std::optional<Result<KeyReply>> ready(net::Loop& loop);
   static net::Task<> renew(std::shared_ptr<Credential> self, net::Loop& loop);
   net::Task<Result<KeyReply>> run(net::Loop& loop) const;
   Error named(std::string_view message) const;
@@ -71,7 +71,7 @@ class Credential : public std::enable_shared_from_this<Credential> {
   const std::string file_;
 
   std::mutex mutex_;
-  KeyReply known_;  // no key: none is known
+  KeyReply known_;  // empty: none is known
   bool running_ = false;
   std::vector<Waiter> waiters_;
   std::optional<Error> failure_;  // of the last run

@@ -26,11 +26,35 @@ bool is_sendable(std::string_view key) {
          std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
+bool is_sendable(const std::pair<std::string, std::string>& header) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  const auto in_name = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           kMarks.find(c) != std::string_view::npos;
+  };
+  const auto in_value = [](char c) { return c >= ' ' && c < 127; };
+  const auto& [name, value] = header;
+  return !name.empty() && name.size() + value.size() <= kLongestKey &&
+         std::all_of(name.begin(), name.end(), in_name) &&
+         std::all_of(value.begin(), value.end(), in_value);
+}
+
 // Nothing: the time is out of all range, and counts as not given.
 std::optional<std::int64_t> ms_after(std::int64_t from, std::int64_t seconds) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4'000;
   if (seconds > kMost || seconds < -kMost) return std::nullopt;
   return from + seconds * 1'000;
+}
+
+void read_headers(json::Reader& in, KeyReply& reply) {
+  for (std::string_view name; in.next_member(name);) {
+    std::string header(name);
+    if (in.peek() != json::Kind::string) {
+      in.skip();
+      continue;
+    }
+    reply.headers.emplace_back(std::move(header), in.string());
+  }
 }
 
 Result<KeyReply> read_object(std::string_view text, std::int64_t now_ms) {
@@ -40,6 +64,8 @@ Result<KeyReply> read_object(std::string_view text, std::int64_t now_ms) {
     const bool is_number = in.peek() == json::Kind::number;
     if ((name == "token" || name == "access_token") && in.peek() == json::Kind::string) {
       reply.key = in.string();
+    } else if (name == "headers" && in.peek() == json::Kind::object) {
+      read_headers(in, reply);
     } else if (name == "expires_in" && is_number) {
       if (const auto seconds = in.integer()) reply.expires_at = ms_after(now_ms, *seconds);
     } else if (name == "expires_at" && is_number) {
@@ -56,11 +82,14 @@ Result<KeyReply> read_object(std::string_view text, std::int64_t now_ms) {
 
 Result<KeyReply> read_key_reply(std::string_view text, std::int64_t now_ms) {
   text = trimmed(text);
-  Result<KeyReply> reply = KeyReply{.key = std::string(text), .expires_at = std::nullopt};
+  Result<KeyReply> reply =
+      KeyReply{.key = std::string(text), .headers = {}, .expires_at = std::nullopt};
   if (text.starts_with('{')) reply = read_object(text, now_ms);
   if (!reply) return reply;
-  if (reply->key.empty()) return odd("it gave no credential");
-  if (!is_sendable(reply->key)) {
+  if (reply->empty()) return odd("it gave no credential");
+  const bool sendable = reply->key.empty() || is_sendable(reply->key);
+  if (!sendable || !std::all_of(reply->headers.begin(), reply->headers.end(),
+                                [](const auto& header) { return is_sendable(header); })) {
     return odd("its credential is too long or has bytes that a header cannot carry");
   }
   return reply;

@@ -15,6 +15,21 @@ TEST(KeyReply, reads_plain_text_and_json) {
             1'795'000'000'000);
 }
 
+TEST(KeyReply, reads_headers_that_go_with_a_key_or_stand_for_it) {
+  const auto both = read_key_reply(R"({"token":"a","headers":{"cookie":"x=1; y=2","n":1}})", 0);
+  ASSERT_TRUE(both);
+  ASSERT_EQ(both->headers.size(), 1u);
+  EXPECT_EQ(both->headers[0].second, "x=1; y=2");
+  const auto guest = read_key_reply(R"({"headers":{"cookie":"x=1"}})", 0);
+  ASSERT_TRUE(guest);
+  EXPECT_TRUE(guest->key.empty());
+  for (const char* text :
+       {R"({"headers":{}})", R"({"token":"a","headers":{"cookie":"a\r\nx: y"}})",
+        R"({"token":"a","headers":{"co okie":"a"}})", R"({"token":"a","headers":{"":"a"}})"}) {
+    EXPECT_FALSE(read_key_reply(text, 0)) << text;
+  }
+}
+
 TEST(KeyReply, takes_a_time_out_of_range_as_not_given) {
   const auto odd = read_key_reply(R"({"token":"a","expires_in":9223372036854775807})", 1);
   ASSERT_TRUE(odd);

@@ -140,7 +140,7 @@ void Board::view(const Question& question, std::uint64_t now) {
     const std::uint64_t free_at = lane.free_at(question.tokens, now);
     const bool limited = free_at > now || lane.is_full();
     views_.push_back({.out = breaker.is_open(),
-                      .due = breaker.is_due(now) && lane.tries_in_earnest(),
+                      .due = lane.may_be_tried(now) && lane.tries_in_earnest(),
                       .trouble = breaker.trouble(),
                       .free_at = free_at,
                       .limit = limited ? lane.limit_reason(now) : std::string(),
@@ -161,7 +161,7 @@ Board::Answer Board::next(PoolWalk& walk, const Question& question, std::uint64_
   Answer answer{walk.next(views_, now, chance), {}, std::nullopt};
   if (const auto* ask = std::get_if<PoolWalk::Ask>(&answer.step)) {
     const Seen& seen = seen_[ask->place];
-    const bool trial = seen.lane->breaker().is_due(now);
+    const bool trial = seen.lane->may_be_tried(now);
     answer.ticket =
         PoolTicket(*this, seen.lane,
                    seen.lane->begin(question.stream, trial, question.tokens, seen.slow_after, now));
@@ -176,7 +176,7 @@ Board::Answer Board::next(PoolWalk& walk, const Question& question, std::uint64_
 std::optional<Board::Copy> Board::copy_of(const Question& question, std::uint64_t now) {
   for (const Seen& seen : seen_) {
     Lane& lane = *seen.lane;
-    if (!lane.breaker().is_due(now) || lane.tries_in_earnest() || lane.is_full()) continue;
+    if (!lane.may_be_tried(now) || lane.tries_in_earnest() || lane.is_full()) continue;
     if (lane.free_at(question.tokens, now) > now) continue;
     Copy copy;
     copy.upstream = lane.config().name;

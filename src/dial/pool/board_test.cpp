@@ -130,6 +130,23 @@ TEST_F(BoardTest, sends_a_copy_to_one_that_fell_silent_and_nobody_waits_for_it) 
   EXPECT_EQ(ask("a b").upstream, "a");
 }
 
+// A copy that hangs does not keep another one from finding out that the upstream is well, and has nothing to say afterwards.
+TEST_F(BoardTest, sends_another_copy_when_one_hangs_and_forgets_the_former) {
+  ask("a b").ticket.failed(kSilent, now_);
+  now_ += 1'000;
+  Asked first = ask("a b");
+  ASSERT_TRUE(first.copy);
+  now_ += 4'000;
+  Asked second = ask("a b");
+  ASSERT_TRUE(second.copy);
+  second.copy->ticket.heard(now_);
+  EXPECT_EQ(news_, "-a +a");
+  second.copy->ticket.succeeded(std::nullopt, now_);
+  first.copy->ticket.failed(kSilent, now_ + 1'000);
+  EXPECT_EQ(news_, "-a +a");
+  EXPECT_EQ(ask("a b").upstream, "a");
+}
+
 TEST_F(BoardTest, lets_a_copy_of_an_upstream_that_cuts_answers_read_all) {
   for (int i = 0; i < 3; ++i) {
     Asked asked = ask("a b");

@@ -36,7 +36,7 @@ bool Breaker::failed(Trouble trouble, std::string reason, std::uint64_t now, std
   reason_ = std::move(reason);
   if (state_ == State::trying) {
     ++trials_;
-    open(now, random);
+    open(tried_at_, random);
     return false;
   }
   if (failures_ < options_.failures && !counts_for_all(trouble)) return false;
@@ -46,8 +46,16 @@ bool Breaker::failed(Trouble trouble, std::string reason, std::uint64_t now, std
   return true;
 }
 
-// Between three quarters of the pause and the whole of it.
-void Breaker::open(std::uint64_t now, std::uint64_t random) {
+void Breaker::begin_trial(std::uint64_t now) {
+  state_ = State::trying;
+  tried_at_ = now;
+  if (trouble_ == Trouble::silence) {
+    due_ = now + static_cast<std::uint64_t>(options_.longest.count());
+  }
+}
+
+// Between three quarters of the pause and the whole of it. A trial's own time is part of the pause.
+void Breaker::open(std::uint64_t from, std::uint64_t random) {
   state_ = State::open;
   Milliseconds longest = options_.longest;
   if (trouble_ == Trouble::slow) longest *= kSlowPauses;
@@ -56,7 +64,7 @@ void Breaker::open(std::uint64_t now, std::uint64_t random) {
     pause *= 2;
   }
   const auto whole = static_cast<std::uint64_t>(std::min(pause, longest).count());
-  due_ = now + whole - random % (whole / 4 + 1);
+  due_ = from + whole - random % (whole / 4 + 1);
 }
 
 }  // namespace callgate::server

@@ -31,10 +31,14 @@ class Breaker {
 
   State state() const { return state_; }
   bool is_open() const { return state_ != State::closed; }
-  // It is left out, its pause is over, and nobody tries it yet.
-  bool is_due(std::uint64_t now) const { return state_ == State::open && now >= due_; }
+  // It is left out, its pause is over, and nobody tries it yet. One that says nothing is tried beside a trial that waits for as
+  // long as a pause may be: it may be well again, and only that trial is lost.
+  bool is_due(std::uint64_t now) const {
+    const bool may = state_ == State::open || (state_ == State::trying && trouble_ == Trouble::silence);
+    return may && now >= due_;
+  }
   // Somebody tries it. What becomes of it is told by one of the three that follow. REQUIRES: is_due().
-  void begin_trial() { state_ = State::trying; }
+  void begin_trial(std::uint64_t now);
   // Nobody knows what became of the trial.
   void abandon_trial() {
     if (state_ == State::trying) state_ = State::open;
@@ -50,7 +54,7 @@ class Breaker {
   std::uint64_t was_out() const { return was_out_; }   // how long, when it last came back
 
  private:
-  void open(std::uint64_t now, std::uint64_t random);
+  void open(std::uint64_t from, std::uint64_t random);
 
   Options options_;
   State state_ = State::closed;
@@ -60,6 +64,7 @@ class Breaker {
   std::int64_t trials_ = 0;
   std::uint64_t since_ = 0;
   std::uint64_t due_ = 0;
+  std::uint64_t tried_at_ = 0;
   std::uint64_t was_out_ = 0;
 };
 

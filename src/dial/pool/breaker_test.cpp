@@ -19,7 +19,7 @@ void fail_trial(Breaker& breaker, std::uint64_t& now) {
   now = breaker.due();
   ASSERT_TRUE(breaker.is_due(now));
   ASSERT_FALSE(breaker.is_due(now - 1));
-  breaker.begin_trial();
+  breaker.begin_trial(now);
   EXPECT_FALSE(breaker.failed(breaker.trouble(), "still", now, 0));
 }
 
@@ -57,8 +57,29 @@ TEST(Breaker, is_tried_by_one_at_a_time_after_pauses_that_double_up_to_the_longe
     EXPECT_EQ(breaker.due() - now, pause);
     fail_trial(breaker, now);
   }
-  breaker.begin_trial();
+  breaker.begin_trial(now);
   EXPECT_FALSE(breaker.is_due(now + 100'000)) << "somebody tries it already";
+}
+
+TEST(Breaker, counts_the_time_of_a_trial_as_a_part_of_the_pause) {
+  Breaker breaker = make_breaker();
+  breaker.failed(Trouble::silence, "x", 0, 0);
+  breaker.begin_trial(1'000);
+  EXPECT_FALSE(breaker.failed(Trouble::silence, "still", 2'500, 0));
+  EXPECT_EQ(breaker.due(), 3'000u) << "2 s after the trial began";
+}
+
+// What was silent may be well again while a trial still waits for an answer that will never come.
+TEST(Breaker, tries_one_that_is_silent_again_beside_a_trial_that_waits) {
+  Breaker breaker = make_breaker();
+  breaker.failed(Trouble::silence, "x", 0, 0);
+  breaker.begin_trial(1'000);
+  EXPECT_FALSE(breaker.is_due(4'999));
+  EXPECT_TRUE(breaker.is_due(5'000));
+  breaker.begin_trial(5'000);
+  EXPECT_FALSE(breaker.is_due(5'001));
+  EXPECT_TRUE(breaker.succeeded(5'010));
+  EXPECT_FALSE(breaker.is_open());
 }
 
 TEST(Breaker, spreads_its_pauses_over_a_quarter) {
@@ -99,7 +120,7 @@ TEST(Breaker, closes_with_an_answer_and_begins_anew) {
   breaker.failed(Trouble::failure, "x", now, 0);
   fail_trial(breaker, now);
   now = breaker.due();
-  breaker.begin_trial();
+  breaker.begin_trial(now);
   EXPECT_TRUE(breaker.succeeded(now));
   EXPECT_EQ(breaker.was_out(), now);
   EXPECT_FALSE(breaker.is_open());
@@ -110,9 +131,9 @@ TEST(Breaker, closes_with_an_answer_and_begins_anew) {
 TEST(Breaker, may_be_tried_again_at_once_when_nobody_knows_how_a_trial_ended) {
   Breaker breaker = make_breaker(1);
   breaker.failed(Trouble::failure, "x", 0, 0);
-  breaker.begin_trial();
+  breaker.begin_trial(1'000);
   breaker.abandon_trial();
-  EXPECT_TRUE(breaker.is_due(breaker.due()));
+  EXPECT_TRUE(breaker.is_due(1'000));
 }
 
 }  // namespace

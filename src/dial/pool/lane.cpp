@@ -9,6 +9,7 @@ namespace callgate::server {
 namespace {
 
 constexpr Milliseconds kShortestPatience{2'000};
+constexpr Milliseconds kLongestPatience{16'000};  // with one that never answered
 constexpr double kPatienceFactor = 4;
 constexpr std::size_t kLongestReason = 500;
 
@@ -51,7 +52,10 @@ Lane::Attempt Lane::begin(bool stream, bool trial, std::int64_t tokens, std::uin
   if (stream) waits_.emplace(attempt.id, now);
   requests_limit_.take(1, now);
   tokens_limit_.take(tokens, now);
-  if (trial) breaker_.begin_trial();
+  if (trial) {
+    ++trials_;
+    breaker_.begin_trial(now);
+  }
   return attempt;
 }
 
@@ -78,6 +82,7 @@ Lane::News Lane::heard(Attempt& attempt, std::uint64_t now, std::uint64_t random
 }
 
 void Lane::end(Attempt& attempt) {
+  if (attempt.trial) --trials_;
   waits_.erase(attempt.id);
   --in_flight_;
   attempt.id = 0;
@@ -104,6 +109,8 @@ Lane::News Lane::failed(Attempt& attempt, const Error& error, std::uint64_t now,
   end(attempt);
   tokens_limit_.correct(attempt.tokens, 0, now);
   limit(error, now);
+  // Of several trials one has found out that the upstream is well: the others began before that.
+  if (trial && !began && !breaker_.is_open()) return News::none;
   const auto trouble = trouble_of(error, began);
   if (!trouble) {
     // It is well enough to say no.
@@ -188,7 +195,7 @@ Milliseconds Lane::trial_patience() const {
     patience =
         std::max(patience, Milliseconds(static_cast<std::int64_t>(*average * kPatienceFactor)));
   } else {
-    for (std::int64_t i = 0; i < breaker_.trials() && patience < config_.first_byte_timeout; ++i) {
+    for (std::int64_t i = 0; i < breaker_.trials() && patience < kLongestPatience; ++i) {
       patience *= 2;
     }
   }

@@ -61,6 +61,10 @@ class Lane {
   const UpstreamConfig& config() const { return config_; }
   // How long a copy of a request waits for the upstream that did not answer.
   Milliseconds trial_patience() const;
+  // It is left out, and another request or copy may find out whether it is well.
+  bool may_be_tried(std::uint64_t now) const {
+    return breaker_.is_due(now) && trials_ < kMostTrials;
+  }
   // A request finds out in earnest whether the upstream is well; else a copy of one does, and nobody waits for it.
   bool tries_in_earnest() const;
 
@@ -97,7 +101,11 @@ class Lane {
   MinuteLimit tokens_limit_;
   std::uint64_t not_before_ = 0;
   std::string asked_for_pause_;  // what it said
+  // Trials at a time, of an upstream that is silent.
+  static constexpr int kMostTrials = 4;
+
   std::int64_t in_flight_ = 0;
+  int trials_ = 0;
   std::uint64_t requests_ = 0;
   std::uint64_t failures_ = 0;
   std::uint64_t next_id_ = 0;
