@@ -74,6 +74,9 @@ T masked(T section) {
   if constexpr (requires { section.url; }) section.url = masked_url(section.url);
   if constexpr (requires { section.endpoint; }) section.endpoint = masked_url(section.endpoint);
   if constexpr (requires { section.command; }) section.command = masked_command(section.command);
+  if constexpr (requires { section.key_command; }) {
+    section.key_command = masked_command(section.key_command);
+  }
   return section;
 }
 
