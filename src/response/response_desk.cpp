@@ -205,7 +205,7 @@ net::Task<Result<ExpandedBody>> expand_body(const ResponseDesk& desk, std::strin
   if (refers || !fields.previous.empty()) {
     made.body = with_input(body, join_items(made.before, made.items));
   }
-  co_return made;
+  co_return std::move(made);
 }
 
 net::Task<> run_response(const Desk& desk, std::unique_ptr<LoopWork> work,
