@@ -53,23 +53,24 @@ test('no secret is shown anywhere', async (t) => {
   }
   const callgate = (...words) => {
     try {
-      return execFileSync(process.env.CALLGATE, words, { stdio: 'pipe', encoding: 'utf8', env: { ...process.env, CALLGATE_KEY: kAdmin } });
+      return execFileSync(process.env.CALLGATE, words, { stdio: 'pipe', encoding: 'utf8', env: { ...process.env, CALLGATE_KEY: kAdmin, CALLGATE_URL: gateway.url } });
     } catch (error) {
       return `${error.stdout}${error.stderr}`;
     }
   };
   for (const words of [['config', 'check'], ['config', 'check', '--all']]) {
-    shown.push([words.join(' '), callgate(...words, '--config', gateway.config_file)]);
+    shown.push([words.join(' '), callgate(...words, gateway.config_file)]);
   }
   shown.push(['config schema', callgate('config', 'schema')]);
   for (const [key, value] of Object.entries(wrong)) {
-    shown.push([`a wrong ${key}`, callgate('config', 'check', '--config', gateway.config_file, '--set', `upstream.plain.${key}=${value}`)]);
+    shown.push([`a wrong ${key}`, callgate('config', 'check', gateway.config_file, '--set', `upstream.plain.${key}=${value}`)]);
   }
-  for (const words of [['usage'], ['tools'], ['log', 'list']]) {
-    shown.push([words.join(' '), callgate(...words, '--config', gateway.config_file)]);
+  for (const words of [['usage'], ['tools'], ['tools', 'show', 'run'], ['log', 'search', 'hi'], ['loops']]) {
+    shown.push([words.join(' '), callgate(...words)]);
   }
   shown.push(['what it writes', gateway.stdout + gateway.stderr]);
   assert.ok(shown.length > 25);
+  assert.match(Object.fromEntries(shown)['config check'], /key_command = \["echo", "--token", "\*\*\*"\][^]*\nok/);
   const leaks = shown.flatMap(([what, text]) => [...new Set(text.match(/hunter2-[a-z-]+-0123456789/g))].map((secret) => `${what}: ${secret}`));
   assert.deepEqual(leaks, []);
 });
