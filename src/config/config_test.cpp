@@ -311,7 +311,7 @@ kind = "web_search"
 url = "https://host/search?key=hunter2"
 headers = { x-subscription-token = "hunter2" }
 [otlp]
-endpoint = "https://me:hunter2@host"
+endpoint = "https://host"
 headers = { authorization = "hunter2" }
 )",
                                    "test.toml");
