@@ -53,6 +53,7 @@ class RegexCompiler {
     enum class Kind : std::uint8_t { empty, set, sequence, choice, repeat, begin, end };
     Kind kind = Kind::empty;
     Ranges set;
+    std::optional<std::uint32_t> place;  // of the set, once it was emitted
     std::vector<std::unique_ptr<Node>> parts;
     std::uint32_t least = 0;
     std::uint32_t most = 0;
@@ -73,7 +74,7 @@ class RegexCompiler {
   }
   static Tree set_node(Ranges ranges) {
     Tree made = node(Node::Kind::set);
-    made->set = std::move(ranges);
+    made->set = joined(std::move(ranges));
     return made;
   }
 
@@ -254,6 +255,20 @@ class RegexCompiler {
     return good && code <= kLast;
   }
 
+  // The same characters in as few ranges as there can be, in their order.
+  static Ranges joined(Ranges ranges) {
+    std::sort(ranges.begin(), ranges.end());
+    Ranges all;
+    for (const auto& range : ranges) {
+      if (!all.empty() && range.first <= all.back().second + 1) {
+        all.back().second = std::max(all.back().second, range.second);
+      } else {
+        all.push_back(range);
+      }
+    }
+    return all;
+  }
+
   static Ranges opposite(Ranges ranges) {
     std::sort(ranges.begin(), ranges.end());
     Ranges other;
@@ -272,8 +287,10 @@ class RegexCompiler {
   }
   std::uint32_t here() const { return static_cast<std::uint32_t>(made_.steps_.size()); }
 
-  bool emit(const Node& node) {
-    if (made_.steps_.size() > Regex::kMaxProgram) return false;
+  // False: the program gets too large, or too much was repeated that adds nothing to it.
+  bool emit(Node& node) {
+    if (++emitted_ > 2 * Regex::kMaxProgram || made_.steps_.size() > Regex::kMaxProgram)
+      return false;
     switch (node.kind) {
       case Node::Kind::empty:
         return true;
@@ -284,12 +301,15 @@ class RegexCompiler {
         add({.kind = Kind::end});
         return true;
       case Node::Kind::set:
-        made_.sets_.push_back(node.set);
-        add({.kind = Kind::set, .set = static_cast<std::uint32_t>(made_.sets_.size() - 1)});
+        if (!node.place) {
+          node.place = static_cast<std::uint32_t>(made_.sets_.size());
+          made_.sets_.push_back(std::move(node.set));
+        }
+        add({.kind = Kind::set, .set = *node.place});
         return true;
       case Node::Kind::sequence:
         return std::all_of(node.parts.begin(), node.parts.end(),
-                           [&](const Tree& part) { return emit(*part); });
+                           [&](Tree& part) { return emit(*part); });
       case Node::Kind::choice:
         return emit_choice(node);
       case Node::Kind::repeat:
@@ -298,7 +318,7 @@ class RegexCompiler {
     return false;
   }
 
-  bool emit_choice(const Node& node) {
+  bool emit_choice(Node& node) {
     std::vector<std::uint32_t> ends;
     for (std::size_t i = 0; i < node.parts.size(); ++i) {
       const bool last = i + 1 == node.parts.size();
@@ -313,8 +333,8 @@ class RegexCompiler {
     return true;
   }
 
-  bool emit_repeat(const Node& node) {
-    const Node& part = *node.parts.front();
+  bool emit_repeat(Node& node) {
+    Node& part = *node.parts.front();
     for (std::uint32_t i = 0; i < node.least; ++i) {
       if (!emit(part)) return false;
     }
@@ -338,6 +358,7 @@ class RegexCompiler {
 
   std::u32string pattern_;
   std::size_t at_ = 0;
+  std::size_t emitted_ = 0;
   Regex made_;
 };
 
@@ -353,7 +374,7 @@ class Regex::Threads {
 
   const std::vector<std::uint32_t>& places() const { return places_; }
   bool is_done() const { return done_; }
-  std::size_t cost() const { return cost_; }
+  std::size_t take_cost() { return std::exchange(cost_, 0); }
   void clear() {
     places_.clear();
     done_ = false;
@@ -404,6 +425,19 @@ class Regex::Threads {
 };
 
 Regex::Verdict Regex::matches(std::string_view text) const {
+  std::size_t steps = kMaxSteps;
+  return matches(text, steps);
+}
+
+// Ranges are in their order, and none touches the next.
+static bool is_in_ranges(const std::vector<std::pair<char32_t, char32_t>>& ranges, char32_t c) {
+  const auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), c,
+                       [](char32_t value, const auto& range) { return value < range.first; });
+  return after != ranges.begin() && c <= std::prev(after)->second;
+}
+
+Regex::Verdict Regex::matches(std::string_view text, std::size_t& left) const {
   Threads now(steps_);
   Threads next(steps_);
   now.add(0, true, text.empty());
@@ -411,15 +445,13 @@ Regex::Verdict Regex::matches(std::string_view text) const {
     const char32_t c = next_code_point(text, at);
     next.clear();
     for (const std::uint32_t place : now.places()) {
-      const Ranges& set = sets_[steps_[place].set];
-      const bool in = std::any_of(set.begin(), set.end(), [&](const auto& range) {
-        return c >= range.first && c <= range.second;
-      });
-      if (in) next.add(place + 1, false, at == text.size());
+      if (is_in_ranges(sets_[steps_[place].set], c)) next.add(place + 1, false, at == text.size());
     }
+    const std::size_t cost = now.take_cost() + next.take_cost();
+    left -= std::min(left, cost);
     std::swap(now, next);
     if (now.places().empty() && at < text.size()) return Verdict::differs;
-    if (now.cost() + next.cost() > kMaxSteps) return Verdict::undecided;
+    if (left == 0) return Verdict::undecided;
   }
   return now.is_done() ? Verdict::matches : Verdict::differs;
 }

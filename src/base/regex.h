@@ -34,6 +34,8 @@ class Regex {
 
   // Whether the pattern is all of `text`.
   Verdict matches(std::string_view text) const;
+  // The same with at most `left` steps, and takes what it needs from them: for many texts with one bound.
+  Verdict matches(std::string_view text, std::size_t& left) const;
 
  private:
   friend class RegexCompiler;

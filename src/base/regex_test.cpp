@@ -1,7 +1,9 @@
 #include "base/regex.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
+#include <chrono>
 #include <string>
 
 namespace callgate::regex_test {
@@ -76,6 +78,41 @@ TEST(Regex, is_bounded_by_its_pattern) {
   EXPECT_FALSE(Regex::compile("((a{1000}){1000}){1000}").has_value());
   EXPECT_FALSE(Regex::compile(std::string(1000, '(')).has_value());
   EXPECT_FALSE(Regex::compile("a" + std::string(1000, '*')).has_value());
+  // Nothing, a million million times.
+  EXPECT_FALSE(Regex::compile("((((){1000}){1000}){1000}){1000}").has_value());
+}
+
+// Every second character from U+0100 on, 10,000 of them.
+std::string scattered() {
+  std::string set = "[";
+  for (unsigned c = 0x100; c < 0x100 + 20'000; c += 2) {
+    if (c < 0x800) {
+      set += {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 0x3F))};
+    } else {
+      set += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)),
+              static_cast<char>(0x80 | (c & 0x3F))};
+    }
+  }
+  return set + "]";
+}
+
+TEST(Regex, keeps_a_class_once_however_often_it_is_repeated) {
+  const std::size_t before = ::mallinfo2().uordblks + ::mallinfo2().hblkhd;
+  const auto regex = Regex::compile("(" + scattered() + "{1000}){9}");
+  ASSERT_TRUE(regex.has_value());
+  const std::size_t after = ::mallinfo2().uordblks + ::mallinfo2().hblkhd;
+  EXPECT_LT(after, before + (16u << 20));
+}
+
+TEST(Regex, finds_a_character_in_a_large_class_quickly) {
+  const auto regex = Regex::compile(scattered() + "*");
+  ASSERT_TRUE(regex.has_value());
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += "\u4d00";  // near the end of the class
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(regex->matches(text), Verdict::matches);
+  EXPECT_EQ(regex->matches(text + "x"), Verdict::differs);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
 }
 
 // A backtracking engine needs 2^30 steps for this.

@@ -300,6 +300,19 @@ url = "https://host/ask?token=hunter2"
 name = "child"
 wire = "codex_proto"
 command = ["codex", "-c", "key=hunter2"]
+env = { TOKEN = "hunter2" }
+[[upstream]]
+name = "vault"
+url = "https://host/v1"
+key_command = ["vault", "--token", "hunter2", "-phunter2"]
+[[tool]]
+name = "search"
+kind = "web_search"
+url = "https://host/search?key=hunter2"
+headers = { x-subscription-token = "hunter2" }
+[otlp]
+endpoint = "https://host"
+headers = { authorization = "hunter2" }
 )",
                                    "test.toml");
   ASSERT_TRUE(config) << config.error().message;

@@ -25,6 +25,7 @@ std::vector<std::string> secrets_of(const Config& config) {
   for (const UpstreamConfig& upstream : config.upstreams) {
     if (!upstream.key.empty()) secrets.push_back(upstream.key.reveal());
     add_values(upstream.headers);
+    add_values(upstream.env);
     add_url(upstream.url);
   }
   add_values(config.otlp.headers);

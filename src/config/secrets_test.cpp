@@ -14,10 +14,11 @@ TEST(Secrets, collects_every_configured_secret) {
   UpstreamConfig upstream;
   upstream.key = Secret("upstream-secret");
   upstream.headers = {{"x-team", "blue"}, {"x-gate", "Bearer header-secret"}};
+  upstream.env = {{"API_KEY", "child-secret"}};
   config.otlp.headers = {{"authorization", "otlp-secret"}};
   config.upstreams.push_back(upstream);
-  EXPECT_THAT(secrets_of(config),
-              ElementsAre("key-secret", "upstream-secret", "header-secret", "otlp-secret"));
+  EXPECT_THAT(secrets_of(config), ElementsAre("key-secret", "upstream-secret", "header-secret",
+                                              "child-secret", "otlp-secret"));
 }
 
 TEST(Secrets, leaves_out_keys_that_are_not_set) {

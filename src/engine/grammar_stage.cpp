@@ -19,8 +19,7 @@ GrammarStage::GrammarStage(const Request& request, std::size_t max_input, Gramma
     : max_input_(max_input), counts_(counts) {
   for (const ToolAlias& alias : request.client.aliases) {
     if (!has_grammar(alias)) continue;
-    Grammar& grammar = grammars_[alias.function];
-    if (alias.pattern) grammar.regex = Regex::compile(*alias.pattern);
+    grammars_[alias.function].pattern = alias.pattern;
   }
 }
 
@@ -40,14 +39,15 @@ void GrammarStage::push(const Event& event, EventSink& next) {
 
 // A call that was cut is reported as such.
 void GrammarStage::finish(CallOutcome outcome) {
-  const Grammar& grammar = *std::exchange(current_, nullptr);
+  Grammar& grammar = *std::exchange(current_, nullptr);
   if (outcome == CallOutcome::truncated) return;
   freeform_.finish(input_);
+  if (grammar.pattern && !grammar.regex) grammar.regex = Regex::compile(*grammar.pattern);
   if (!grammar.regex || input_.size() > max_input_) {
     ++counts_.unchecked;
     return;
   }
-  switch (grammar.regex->matches(input_)) {
+  switch (grammar.regex->matches(input_, steps_)) {
     case Regex::Verdict::matches:
       return;
     case Regex::Verdict::differs:

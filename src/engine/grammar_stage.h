@@ -27,7 +27,7 @@ class GrammarStage final : public Stage {
   // Whether any tool of the request has a grammar.
   static bool is_needed(const Request& request);
 
-  // An input of more than `max_input` bytes is not checked.
+  // An input of more than `max_input` bytes is not checked, nor are those that come after too much work.
   GrammarStage(const Request& request, std::size_t max_input, GrammarCounts counts);
 
   void push(const Event& event, EventSink& next) override;
@@ -36,12 +36,14 @@ class GrammarStage final : public Stage {
   void finish(CallOutcome outcome);
 
   struct Grammar {
-    std::optional<Regex> regex;  // nothing: a grammar that callgate cannot check
+    std::optional<std::string> pattern;  // nothing: a grammar that callgate cannot check
+    std::optional<Regex> regex;          // once it is needed
   };
   std::unordered_map<std::string, Grammar> grammars_;  // by function
   const std::size_t max_input_;
   const GrammarCounts counts_;
-  const Grammar* current_ = nullptr;  // of the open call
+  std::size_t steps_ = Regex::kMaxSteps;  // that all checks together may still take
+  Grammar* current_ = nullptr;            // of the open call
   client::FreeformInput freeform_;
   std::string input_;
 };

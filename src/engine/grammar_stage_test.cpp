@@ -51,6 +51,20 @@ TEST_F(Grammar, counts_inputs_that_do_not_match) {
   EXPECT_EQ(unchecked_, 0u);
 }
 
+TEST_F(Grammar, does_so_much_work_for_all_calls_together) {
+  request_.client.aliases[0].pattern = "(?:a?){1000}a{1000}";
+  GrammarStage stage(request_, 1000, {broken_, unchecked_});
+  const std::string arguments = R"({"input":")" + std::string(200, 'a') + "\"}";
+  for (CallIndex i = 0; i < 200; ++i) {  // up to a million steps each
+    stage.push(CallStarted{.call = i, .name = "date"}, sink_);
+    stage.push(ArgumentsDelta{i, arguments}, sink_);
+    stage.push(CallFinished{i, CallOutcome::complete}, sink_);
+  }
+  EXPECT_EQ(broken_ + unchecked_, 200u);
+  EXPECT_GE(broken_, 3u);
+  EXPECT_GE(unchecked_, 150u);
+}
+
 TEST_F(Grammar, counts_what_it_cannot_check) {
   call("patch", R"({"input":"*** Begin Patch"})");
   EXPECT_EQ(unchecked_, 1u);

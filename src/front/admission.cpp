@@ -93,7 +93,17 @@ static net::Task<Result<std::string_view>> read_body_of(World& world, Ask& ask, 
 }
 
 net::Task<Result<std::string_view>> read_body(World& world, Ask& ask) {
-  return read_body_of(world, ask, false);
+  auto body = co_await read_body_of(world, ask, false);
+  if (body && !reserve_for(world, ask, body->size())) {
+    Error scarce = out_of_memory();
+    co_return tl::unexpected(std::move(scarce));
+  }
+  co_return body;
+}
+
+bool reserve_for(World& world, Ask& ask, std::size_t body) {
+  ask.memory = Reservation(&world.memory, MemoryUse::need);
+  return ask.memory.grow_to(2 * body);
 }
 
 net::Task<Result<std::string_view>> read_turn_body(World& world, Ask& ask) {

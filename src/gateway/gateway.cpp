@@ -382,6 +382,9 @@ net::Task<> Gateway::count_tokens(Ask& ask) {
   if (!request) co_return co_await refuse(ask, request.error());
   const auto model = ask.snapshot->choose_model(ask.key, request->model);
   if (!model) co_return co_await refuse(ask, model.error());
+  const TurnSlots slots(world_, ask.key, ask.address);
+  const std::optional<Error> busy = slots.refusal();
+  if (busy) co_return co_await refuse(ask, *busy);
   const TurnHost host = desk_.turn_host();
   std::optional<std::int64_t> tokens = co_await ask_count(host, *ask.snapshot, *model, *request);
   if (!tokens) {

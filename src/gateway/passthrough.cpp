@@ -123,13 +123,13 @@ Result<Relay> choose_relay(const Ask& ask, std::string_view body) {
   return relay;
 }
 
-UpstreamRequest to_request(const Ask& ask, const Relay& relay, std::string_view body) {
+UpstreamRequest to_request(const Ask& ask, Relay& relay, std::string_view body) {
   const net::RequestHead& head = ask.exchange.head();
   // Ollama has these endpoints beside its own.
   const bool whole = relay.upstream->wire == "ollama";
   std::string path(whole ? head.path : head.path.substr(kBase.size()));
   if (!head.query.empty()) path.append("?").append(head.query);
-  std::string sent = relay.body.empty() ? std::string(body) : relay.body;
+  std::string sent = relay.body.empty() ? std::string(body) : std::move(relay.body);
   UpstreamRequest request =
       plain_request(*relay.upstream, head.method, std::move(path), std::move(sent));
   for (const std::string_view name : {"content-type", "accept"}) {
@@ -204,7 +204,7 @@ Error status_error(int status) {
   return {.code = code, .message = "it answered " + std::to_string(status), .status = status};
 }
 
-net::Task<Relayed> ask_upstream(Desk& desk, Ask& ask, const Relay& relay, std::string_view body,
+net::Task<Relayed> ask_upstream(Desk& desk, Ask& ask, Relay& relay, std::string_view body,
                                 PoolTicket ticket) {
   const std::shared_ptr<UpstreamTarget> target = desk.targets.find(relay.upstream->name);
   const UpstreamRequest request = to_request(ask, relay, body);
@@ -302,7 +302,11 @@ net::Task<> pass_through(Desk& desk, Ask& ask) {
   const TurnSlots slots(world, ask.key, ask.address);
   const std::optional<Error> busy = slots.refusal();
   if (busy) co_return co_await desk.refuse(ask, *busy);
-  const auto relay = choose_relay(ask, *body);
+  if (!reserve_for(world, ask, body->size())) {
+    const Error scarce = out_of_memory();
+    co_return co_await desk.refuse(ask, scarce);
+  }
+  auto relay = choose_relay(ask, *body);
   if (!relay) co_return co_await desk.refuse(ask, relay.error());
   if (desk.targets.find(relay->upstream->name) == nullptr) {
     const Error gone = not_configured(*relay);

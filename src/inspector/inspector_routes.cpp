@@ -77,6 +77,9 @@ net::Task<> answer_beside(Desk& desk, Ask& ask, QueryPool::Work work) {
   if (desk.world.queries != nullptr) {
     answer = co_await desk.world.queries->run(desk.loop, std::move(work));
   }
+  if (answer && !reserve_for(desk.world, ask, answer->size())) {
+    answer = tl::unexpected(out_of_memory());
+  }
   if (!answer) co_return co_await desk.refuse(ask, answer.error());
   ask.headers.add("cache-control", "no-store");
   co_await respond_json(ask, 200, *answer);

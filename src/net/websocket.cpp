@@ -31,7 +31,10 @@ std::optional<HandshakeFault> check_handshake(const RequestHead& head) {
 }
 
 WebSocket::WebSocket(Exchange& exchange, Options options)
-    : exchange_(exchange), options_(options), flushed_(exchange.loop()) {}
+    : exchange_(exchange),
+      options_(options),
+      memory_(options.memory, MemoryUse::need),
+      flushed_(exchange.loop()) {}
 
 Task<Result<void>> WebSocket::accept(Headers headers) {
   const Headers& asked = exchange_.head().headers;
@@ -50,17 +53,33 @@ Task<Result<void>> WebSocket::accept(Headers headers) {
 
 Task<Result<std::optional<WebSocket::Message>>> WebSocket::read(Millis timeout) {
   while (received_.empty()) {
-    if (reader_->closed() || reader_->fault()) {
+    if (is_over()) {
       answer_close();
       (void)co_await flush();
       co_return over();
     }
-    auto bytes = co_await exchange_.read(timeout);
+    const std::optional<Millis> wait = patience(timeout);
+    if (!wait) {
+      refuse(kClosePolicy, "a message arrives too slowly");
+      continue;
+    }
+    auto bytes = co_await exchange_.read(*wait);
     if (!bytes) co_return tl::unexpected(bytes.error());
-    if (!*bytes) co_return std::nullopt;
+    if (!*bytes) {
+      if (*wait == timeout) co_return std::nullopt;
+      continue;
+    }
     if ((*bytes)->empty()) co_return over();
     heard_at_ = exchange_.loop().now();
     reader_->push(**bytes, [this](const WebSocketMessage& message) { receive(message); });
+    if (!reader_->in_message()) {
+      began_at_ = 0;
+    } else if (began_at_ == 0) {
+      began_at_ = heard_at_;
+    }
+    if (!reserve()) {
+      refuse(kCloseTryAgainLater, "the gateway has no memory for this message now");
+    }
     if (!queued_.empty()) {
       auto sent = co_await flush();
       if (!sent) co_return tl::unexpected(sent.error());
@@ -68,7 +87,36 @@ Task<Result<std::optional<WebSocket::Message>>> WebSocket::read(Millis timeout) 
   }
   Message message = std::move(received_.front());
   received_.pop_front();
+  received_bytes_ -= message.payload.size();
+  (void)reserve();
   co_return std::optional<Message>(std::move(message));
+}
+
+// A little is part of what a connection costs: who sends it should not be closed because of others.
+bool WebSocket::reserve() {
+  constexpr std::size_t kLittle = 16 << 10;
+  const std::size_t held = received_bytes_ + reader_->unfinished() + backlog();
+  return memory_.fit(held > kLittle ? held : 0);
+}
+
+// What has come is let go at once.
+void WebSocket::refuse(std::uint16_t code, std::string_view reason) {
+  refused_ = WebSocketFault{code, reason};
+  reader_.emplace(options_.limits, deflated_);
+  received_.clear();
+  received_bytes_ = 0;
+  (void)reserve();
+}
+
+std::optional<Millis> WebSocket::patience(Millis timeout) const {
+  if (began_at_ == 0 || options_.min_message_rate == 0) return timeout;
+  const std::uint64_t earned = reader_->unfinished() * 1000 / options_.min_message_rate;
+  const auto first = static_cast<std::uint64_t>(options_.message_timeout.count());
+  const std::uint64_t limit = began_at_ + first + earned;
+  const std::uint64_t now = exchange_.loop().now();
+  if (now >= limit) return std::nullopt;
+  const Millis left(limit - now);
+  return timeout == kNever ? left : std::min(timeout, left);
 }
 
 void WebSocket::receive(const WebSocketMessage& message) {
@@ -76,6 +124,8 @@ void WebSocket::receive(const WebSocketMessage& message) {
     case Opcode::text:
     case Opcode::binary:
       received_.push_back({message.opcode, std::string(message.payload)});
+      received_bytes_ += message.payload.size();
+      began_at_ = 0;
       return;
     case Opcode::ping:
       if (!closing_) append_frame(queued_, Opcode::pong, message.payload);
@@ -92,8 +142,9 @@ void WebSocket::receive(const WebSocketMessage& message) {
 // What came before the client's close is answered first.
 void WebSocket::answer_close() {
   if (std::exchange(closing_, true)) return;
-  if (reader_->fault()) {
-    append_close_frame(queued_, reader_->fault()->code, reader_->fault()->reason);
+  const std::optional<WebSocketFault>& fault = refused_ ? refused_ : reader_->fault();
+  if (fault) {
+    append_close_frame(queued_, fault->code, fault->reason);
   } else if (close_code_ == 0) {
     append_frame(queued_, Opcode::close, {});
   } else {
@@ -138,7 +189,7 @@ Task<> WebSocket::leave() {
   constexpr Millis kSilence{50};
   const std::uint64_t limit =
       exchange_.loop().now() + static_cast<std::uint64_t>(options_.close_timeout.count());
-  while (reader_->fault() && exchange_.loop().now() < limit) {
+  while ((reader_->fault() || refused_) && exchange_.loop().now() < limit) {
     auto bytes = co_await exchange_.read(kSilence);
     if (!bytes || !*bytes || (*bytes)->empty()) break;
   }

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/memory_budget.h"
 #include "callgate/result.h"
 #include "net/server.h"
 #include "net/websocket_codec.h"
@@ -31,6 +32,11 @@ class WebSocket {
     WebSocketLimits limits;
     bool deflate = true;  // where the client offers it
     Millis close_timeout{2'000};
+    // What messages are reserved from, and what waits to be sent; nullptr: nothing limits all of them.
+    MemoryBudget* memory = nullptr;
+    // A message that has begun must go on: as long as `message_timeout`, and then at so many bytes a second; 0: any.
+    Millis message_timeout{30'000};
+    std::uint64_t min_message_rate = 0;
   };
   // REQUIRES: the exchange outlives the socket, and check_handshake() found nothing.
   WebSocket(Exchange& exchange, Options options);
@@ -44,7 +50,8 @@ class WebSocket {
     Opcode opcode = Opcode::text;  // text or binary
     std::string payload;
   };
-  // The next message; nothing when `timeout` comes first. Fails when the connection is over.
+  // The next message; nothing when `timeout` comes first. Fails when the connection is over: also where there is no memory for
+  // the message, or it comes too slowly.
   Task<Result<std::optional<Message>>> read(Millis timeout);
 
   // Puts a message behind those that wait to be sent.
@@ -71,12 +78,23 @@ class WebSocket {
  private:
   void receive(const WebSocketMessage& message);
   void answer_close();
+  // Reserves what is held. False: there is no memory for it.
+  bool reserve();
+  void refuse(std::uint16_t code, std::string_view reason);
+  // How long the next bytes may take, at most `timeout`; nothing: a message that has begun has taken too long.
+  std::optional<Millis> patience(Millis timeout) const;
+  bool is_over() const { return reader_->closed() || reader_->fault() || refused_; }
 
   Exchange& exchange_;
   Options options_;
   std::optional<WebSocketReader> reader_;
   bool deflated_ = false;
   std::deque<Message> received_;
+  std::size_t received_bytes_ = 0;
+  std::uint64_t began_at_ = 0;  // the message that has begun; 0: none has
+  std::optional<WebSocketFault>
+      refused_;  // why the connection ends, where the client wrote nothing wrong
+  Reservation memory_;
   std::string queued_;
   std::string sending_;
   bool flushing_ = false;

@@ -63,6 +63,9 @@ class WebSocketReader {
   void push(std::string_view bytes, OnMessage on_message);
   const std::optional<WebSocketFault>& fault() const { return fault_; }
   bool closed() const { return closed_; }
+  // Bytes of a message that has begun and not ended.
+  std::size_t unfinished() const { return message_.size(); }
+  bool in_message() const { return message_opcode_.has_value() || in_payload_ || head_bytes_ > 0; }
 
  private:
   struct Inflater;

@@ -200,5 +200,60 @@ TEST(WebSocket, queues_nothing_after_its_close_frame) {
             "\x81\x01"
             "a\x88\x06\x03\xF5slow");
 }
+// The beginning of a text message of `size` bytes: what follows it is its content.
+std::string begun(std::uint16_t size) {
+  std::string head{'\x81', '\xFE', static_cast<char>(size >> 8), static_cast<char>(size & 0xFF)};
+  return head.append("\0\0\0\0", 4);
+}
+
+TEST(WebSocket, takes_no_more_than_there_is_memory_for) {
+  MemoryBudget budget(32 << 10);
+  ServerThread server([&budget](Exchange& exchange) -> Task<> {
+    WebSocket socket(exchange, {.memory = &budget});
+    auto accepted = co_await socket.accept({});
+    if (!accepted) co_return;
+    auto message = co_await socket.read(Millis(5000));
+    EXPECT_FALSE(message);
+    EXPECT_EQ(budget.used(), 0u);
+    co_await socket.leave();
+  });
+  const std::string bytes = std::string(kOpening) + begun(65'000) + std::string(65'000, 'x');
+  const std::string answer = Client(server).exchange(bytes);
+  EXPECT_THAT(answer, HasSubstr("\x03\xF5"
+                                "the gateway has no memory"));
+}
+
+TEST(WebSocket, reserves_what_has_come_of_a_message) {
+  MemoryBudget budget(1 << 20);
+  std::promise<std::uint64_t> held;
+  ServerThread server([&](Exchange& exchange) -> Task<> {
+    WebSocket socket(exchange, {.memory = &budget});
+    auto accepted = co_await socket.accept({});
+    if (!accepted) co_return;
+    auto message = co_await socket.read(Millis(1000));
+    EXPECT_TRUE(message && !*message) << "half a message is none";
+    held.set_value(budget.used());
+  });
+  RawSocket socket = RawSocket::connect(server.port());
+  socket.send(std::string(kOpening) + begun(60'000) + std::string(50'000, 'x'));
+  EXPECT_GE(held.get_future().get(), 50'000u);
+}
+
+TEST(WebSocket, closes_when_a_message_drips) {
+  ServerThread server([](Exchange& exchange) -> Task<> {
+    WebSocket socket(exchange, {.message_timeout = Millis(200), .min_message_rate = 1000});
+    auto accepted = co_await socket.accept({});
+    if (!accepted) co_return;
+    auto message = co_await socket.read(kNever);
+    EXPECT_FALSE(message);
+    co_await socket.leave();
+  });
+  RawSocket socket = RawSocket::connect(server.port());
+  socket.send(std::string(kOpening) + begun(1000) + "x");
+  const std::string answer = socket.receive_all();
+  EXPECT_THAT(answer, HasSubstr("\x03\xF0"
+                                "a message arrives too slowly"));
+}
+
 }  // namespace
 }  // namespace callgate::net::websocket_test

@@ -95,14 +95,20 @@ class BackgroundAudience final : public Audience {
   const std::string& object() const { return object_; }
   // The body of an error that came instead of an answer; empty: none.
   const std::string& error() const { return error_; }
+  // There was no memory for what it said: that ended it.
+  bool is_scarce() const { return scarce_; }
 
  private:
   void take(std::string_view bytes) {
     started_ = true;
     if (bytes.empty()) return;
-    running_->append(bytes);
     bytes_ += bytes.size();
-    if (bytes_ > kMaxBackgroundBytes) running_->cancel();
+    if (bytes_ > kMaxBackgroundBytes) {
+      running_->cancel();
+    } else if (!running_->append(bytes)) {
+      scarce_ = true;
+      running_->cancel();
+    }
     std::string object = final_response(bytes);
     if (!object.empty()) object_ = std::move(object);
   }
@@ -111,6 +117,7 @@ class BackgroundAudience final : public Audience {
   net::Headers headers_;
   bool started_ = false;
   std::size_t bytes_ = 0;
+  bool scarce_ = false;
   std::string object_;
   std::string error_;
 };

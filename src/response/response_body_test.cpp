@@ -67,6 +67,15 @@ TEST(ResponseEvents, finds_frames_by_their_number) {
   EXPECT_EQ(frames_after(kStream, 99), "");
 }
 
+TEST(ResponseEvents, goes_on_counting_where_it_stopped) {
+  std::int64_t left = 4;  // of the three in each
+  EXPECT_EQ(skip_frames(kStream, left), "");
+  EXPECT_EQ(left, 1);
+  EXPECT_TRUE(skip_frames(kStream, left).starts_with("event: response.x\n"));
+  EXPECT_EQ(left, 0);
+  EXPECT_EQ(skip_frames(kStream, left), kStream);
+}
+
 TEST(ResponseEvents, knows_the_end_of_a_response) {
   EXPECT_EQ(final_response(kStream), R"({"id":"r"})");
   EXPECT_EQ(final_response("event: response.x\ndata: {}\n\n"), "");
@@ -77,7 +86,8 @@ TEST(ResponseEvents, knows_the_end_of_a_response) {
 }
 
 TEST(ResponseMemory, forgets_the_oldest) {
-  ResponseMemory memory;
+  MemoryBudget budget;
+  ResponseMemory memory(budget);
   for (std::size_t i = 0; i <= ResponseMemory::kMaxResponses; ++i) {
     memory.add("r" + std::to_string(i), "x");
   }
@@ -87,6 +97,19 @@ TEST(ResponseMemory, forgets_the_oldest) {
   EXPECT_EQ(memory.find("r1"), nullptr);
   memory.add("r2", "y");
   EXPECT_EQ(*memory.find("r2"), "y");
+}
+
+TEST(ResponseMemory, forgets_what_there_is_no_memory_for) {
+  MemoryBudget budget(160 << 10);  // of which copies may have 100 KiB
+  ResponseMemory memory(budget);
+  memory.add("r1", std::string(60 << 10, 'x'));
+  EXPECT_GE(budget.used(), 60u << 10);
+  memory.add("r2", std::string(60 << 10, 'x'));
+  EXPECT_EQ(memory.find("r1"), nullptr);
+  EXPECT_NE(memory.find("r2"), nullptr);
+  memory.add("r3", std::string(200 << 10, 'x'));
+  EXPECT_EQ(memory.find("r3"), nullptr);
+  EXPECT_EQ(budget.used(), 0u);
 }
 
 TEST(ResponseBody, an_abandoned_response_keeps_all_but_its_status_and_error) {

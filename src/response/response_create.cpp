@@ -1,8 +1,11 @@
 #include "response/response_create.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "chat/token_estimate.h"
+#include "client/openai_responses/openai_responses.h"
 #include "engine/answer_notes.h"
 #include "front/admission.h"
 #include "json/member.h"
@@ -47,7 +50,7 @@ struct BackgroundTurn {
   net::Headers asked;
   std::shared_ptr<RunningResponse> running;
   std::string previous;
-  std::string items;
+  ExpandedBody said;
 };
 
 net::Task<> run_background(const Desk& desk, BackgroundTurn turn) {
@@ -61,12 +64,15 @@ net::Task<> run_background(const Desk& desk, BackgroundTurn turn) {
   BackgroundAudience audience(turn.running);
   co_await run_response(desk, std::move(turn.work), turn.asked, audience);
   std::string object = audience.object();
-  if (object.empty()) {
+  if (audience.is_scarce()) {
+    const std::string error = client::kOpenaiResponses.error_body(out_of_memory());
+    object = bare_response(shape, "failed", reason_of(error));
+  } else if (object.empty()) {
     object = turn.running->is_cancelled() || audience.error().empty()
                  ? cancelled
                  : bare_response(shape, "failed", reason_of(audience.error()));
   }
-  store::StoredResponse stored = to_stored(desk, object, turn.previous, turn.items);
+  store::StoredResponse stored = to_stored(desk, object, turn.previous, turn.said.items);
   stored.events = turn.running->events();
   const store::ResponseName name = turn.running->name();
   co_await save_response(desk, name, std::move(stored));
@@ -76,14 +82,15 @@ net::Task<> run_background(const Desk& desk, BackgroundTurn turn) {
 
 net::Task<> begin_background(const ResponseDesk& desk, Ask& ask, std::unique_ptr<LoopWork> work,
                              const ResponseFields& fields, std::unique_ptr<TurnSlots> slots,
-                             std::string items) {
+                             ExpandedBody said) {
   const std::string queued = bare_response(work->job, "queued", "");
   const std::string object = bare_response(work->job, "in_progress", "");
   const store::ResponseName name{key_name_of(ask), work->job.answer_id};
-  auto running = std::make_shared<RunningResponse>(desk.desk.loop, name, object);
+  auto running =
+      std::make_shared<RunningResponse>(desk.desk.loop, desk.desk.world.memory, name, object);
   work->job.request.stream = true;  // what it says is kept as a stream
   work->job.keepalive = false;
-  store::StoredResponse stored = to_stored(desk.desk, object, fields.previous, items);
+  store::StoredResponse stored = to_stored(desk.desk, object, fields.previous, said.items);
   co_await save_response(desk.desk, name, std::move(stored));
   desk.desk.world.background.add(running);
   BackgroundTurn turn{.snapshot = ask.snapshot,
@@ -92,7 +99,7 @@ net::Task<> begin_background(const ResponseDesk& desk, Ask& ask, std::unique_ptr
                       .asked = ask.exchange.head().headers,
                       .running = running,
                       .previous = fields.previous,
-                      .items = std::move(items)};
+                      .said = std::move(said)};
   desk.desk.loop.spawn(run_background(desk.desk, std::move(turn)));
   if (fields.stream) co_return co_await follow_response(ask, running, -1);
   co_await respond_json(ask, 200, queued);
@@ -112,7 +119,8 @@ net::Task<> create_response(const ResponseDesk& desk, Ask& ask) {
   auto work = desk.read_turn(ask, expanded->body);
   if (!work) co_return co_await desk.desk.refuse(ask, work.error());
   (*work)->job.answer_id = desk.desk.mint.mint(kIdPrefix, kIdLength);
-  std::string items = std::move(expanded->items);
+  ExpandedBody said = std::move(*expanded);
+  said.forget_body();
   if (fields.background) {
     if (!fields.store) {
       const Error error{.code = ErrorCode::invalid_request,
@@ -121,17 +129,16 @@ net::Task<> create_response(const ResponseDesk& desk, Ask& ask) {
       co_return co_await desk.desk.refuse(ask, error);
     }
     co_return co_await begin_background(desk, ask, std::move(*work), fields, std::move(slots),
-                                        std::move(items));
+                                        std::move(said));
   }
   const std::string previous = fields.previous;
   const store::ResponseName name{key_name_of(ask), (*work)->job.answer_id};
   const bool stores = fields.store;
   ask.exchange.drop_body();
-  expanded->body = {};
   const StreamGauge gauge(desk.desk.world);
   ConnectionAudience connection(ask.exchange, std::move(ask.headers));
   SavingAudience saving(connection, [&](std::string object) {
-    return save_response(desk.desk, name, to_stored(desk.desk, object, previous, items));
+    return save_response(desk.desk, name, to_stored(desk.desk, object, previous, said.items));
   });
   Audience& audience = stores ? static_cast<Audience&>(saving) : connection;
   co_await run_response(desk.desk, std::move(*work), ask.exchange.head().headers, audience);
@@ -150,20 +157,10 @@ net::Task<> follow_response(Ask& ask, const std::shared_ptr<RunningResponse>& ru
   add_event_stream_headers(ask.headers, ask.protocol->stream_type);
   ask.exchange.start(200, ask.headers);
   std::size_t at = 0;
-  bool skipping = after >= 0;
+  std::int64_t known = std::min(after, std::numeric_limits<std::int64_t>::max() - 1) + 1;
   for (;;) {
     const RunningResponse::News news = running->read(at);
-    std::string_view frames = news.frames;
-    if (skipping) {
-      frames = frames_after(frames, after);
-      // Not there yet: the same frames are counted again when more have come.
-      if (frames.empty() && !news.over) {
-        (void)co_await follower->signal.wait();
-        if (ask.exchange.client_gone()) break;
-        continue;
-      }
-      skipping = false;
-    }
+    const std::string_view frames = skip_frames(news.frames, known);
     at += news.frames.size();
     if (news.over) {
       (void)co_await ask.exchange.end(frames);
@@ -173,6 +170,7 @@ net::Task<> follow_response(Ask& ask, const std::shared_ptr<RunningResponse>& ru
       const auto written = co_await ask.exchange.write(frames);
       if (!written) break;
     }
+    if (!news.frames.empty()) continue;  // there may be more
     (void)co_await follower->signal.wait();
     if (ask.exchange.client_gone()) break;
   }
@@ -233,6 +231,9 @@ net::Task<> count_input_tokens(const ResponseDesk& desk, Ask& ask) {
   if (!request) co_return co_await desk.desk.refuse(ask, request.error());
   const auto model = ask.snapshot->choose_model(ask.key, request->model);
   if (!model) co_return co_await desk.desk.refuse(ask, model.error());
+  const TurnSlots slots(desk.desk.world, ask.key, ask.address);
+  const std::optional<Error> busy = slots.refusal();
+  if (busy) co_return co_await desk.desk.refuse(ask, *busy);
   const TurnHost host = desk.desk.turn_host();
   std::optional<std::int64_t> tokens = co_await ask_count(host, *ask.snapshot, *model, *request);
   if (!tokens) {

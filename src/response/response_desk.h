@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/memory_budget.h"
 #include "callgate/result.h"
 #include "front/admission.h"
 #include "front/desk.h"
@@ -39,9 +40,17 @@ struct ExpandedBody {
   std::string body;    // what the protocol decodes
   std::string before;  // items of the responses before it
   std::string items;   // its own
+  Reservation memory;  // what these hold
+
+  // Once it is decoded.
+  void forget_body() {
+    std::string().swap(body);
+    memory.resize(before.size() + items.size());
+  }
 };
 // Puts in front of the input what it goes on from, and other items in place of references to them. Fails with
-// previous_response_not_found, or names the item that is not there.
+// previous_response_not_found, or names the item that is not there; also where all of it is longer than a body may be, or there is
+// no memory for it.
 net::Task<Result<ExpandedBody>> expand_body(const ResponseDesk& desk, std::string key_name,
                                             std::string_view body, const ResponseFields& fields,
                                             const Remembered& remembered);

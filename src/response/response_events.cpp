@@ -1,6 +1,7 @@
 #include "response/response_events.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "json/member.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::string_view kEvent = "event: ";
 constexpr std::string_view kDataLine = "data: ";
+constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
@@ -43,10 +45,14 @@ std::string final_response(std::string_view bytes) {
 }
 
 std::string_view frames_after(std::string_view bytes, std::int64_t after) {
-  std::int64_t number = -1;
+  std::int64_t left = after < 0 ? 0 : after == kLast ? kLast : after + 1;
+  return skip_frames(bytes, left);
+}
+
+std::string_view skip_frames(std::string_view bytes, std::int64_t& left) {
   std::size_t at = 0;
-  while (number < after && at < bytes.size()) {
-    if (bytes.substr(at).starts_with(kEvent)) ++number;
+  while (left > 0 && at < bytes.size()) {
+    if (bytes.substr(at).starts_with(kEvent)) --left;
     const std::size_t end = bytes.find("\n\n", at);
     at = end == std::string_view::npos ? bytes.size() : end + 2;
   }

@@ -91,6 +91,10 @@ net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
     co_return co_await desk.desk.refuse(ask, error);
   }
   const store::StoredResponse& response = **loaded;
+  if (!reserve_for(desk.desk.world, ask, response.bytes())) {
+    const Error scarce = out_of_memory();
+    co_return co_await desk.desk.refuse(ask, scarce);
+  }
   if (!options->stream) co_return co_await respond_json(ask, 200, response.body);
   const bool background = json::given_member(response.body, "background") == "true";
   const bool elsewhere = is_running(response.status);
@@ -228,6 +232,10 @@ net::Task<> list_input_items(const ResponseDesk& desk, Ask& ask) {
   if (!*loaded) {
     const Error error = response_not_found(name.id);
     co_return co_await desk.desk.refuse(ask, error);
+  }
+  if (!reserve_for(desk.desk.world, ask, (*loaded)->bytes())) {
+    const Error scarce = out_of_memory();
+    co_return co_await desk.desk.refuse(ask, scarce);
   }
   const auto items = print_items((*loaded)->input, *options);
   if (!items) co_return co_await desk.desk.refuse(ask, items.error());

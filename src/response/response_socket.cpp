@@ -71,11 +71,13 @@ class ResponseSocket {
         loop_(desk.desk.loop),
         ask_(ask),
         key_name_(key_name_of(ask)),
-        socket_(ask.exchange, options_of(ask)),
+        socket_(ask.exchange, options_of(desk.desk.world, ask)),
         max_waiting_(ask.snapshot->config.limits.max_body.count),
+        waiting_memory_(&desk.desk.world.memory, MemoryUse::need),
         wake_(loop_),
         drained_(loop_),
-        written_(loop_) {}
+        written_(loop_),
+        memory_(desk.desk.world.memory) {}
 
   net::Task<> run() {
     net::Headers headers;
@@ -132,10 +134,14 @@ class ResponseSocket {
     std::unique_ptr<net::Companion> task;
   };
 
-  static net::WebSocket::Options options_of(const Ask& ask) {
+  static net::WebSocket::Options options_of(World& world, const Ask& ask) {
+    const LimitsConfig& limits = ask.snapshot->config.limits;
     net::WebSocket::Options options;
-    options.limits.frame = ask.snapshot->config.limits.max_body.count;
-    options.limits.message = ask.snapshot->config.limits.max_body.count;
+    options.limits.frame = limits.max_body.count;
+    options.limits.message = limits.max_body.count;
+    options.memory = &world.memory;
+    options.message_timeout = limits.body_timeout;
+    options.min_message_rate = limits.min_body_rate.count;
     return options;
   }
 
@@ -216,6 +222,9 @@ class ResponseSocket {
                         .upstream_code = "websocket_stream_limit_reached"};
       return send_error(error, 429, fields.stream_id);
     }
+    if (!waiting_memory_.fit(waiting_bytes_ + message.payload.size())) {
+      return send_error(out_of_memory(), 503, fields.stream_id);
+    }
     waiting_bytes_ += message.payload.size();
     lane->waiting.push_back(std::move(message.payload));
     if (lane->runs) return;
@@ -240,18 +249,21 @@ class ResponseSocket {
 
   net::Task<> play(Lane& lane) {
     while (!lane.waiting.empty() && !gone_) {
-      const std::string body = std::move(lane.waiting.front());
+      std::string body = std::move(lane.waiting.front());
       lane.waiting.pop_front();
       waiting_bytes_ -= body.size();
-      co_await answer(lane, body);
+      (void)waiting_memory_.fit(waiting_bytes_);
+      co_await answer(lane, std::move(body));
       (void)co_await wait_for_room();
     }
     lane.runs = false;
   }
 
-  net::Task<> answer(const Lane& lane, const std::string& body) {
-    const ResponseFields fields = read_response_fields(body);
+  net::Task<> answer(const Lane& lane, std::string body) {
+    ResponseFields fields = read_response_fields(body);
     auto work = co_await prepare(body, fields);
+    fields.input = {};
+    std::string().swap(body);  // the turn may last
     if (!work) {
       if (!fields.previous.empty()) memory_.forget(fields.previous);
       observe_refusal(desk_.desk.world, ask_, client::status_of(work.error()), work.error());
@@ -262,7 +274,7 @@ class ResponseSocket {
       warm_up(lane, (*work)->work->job, **work);
       co_return;
     }
-    const TurnSlots slots(desk_.desk.world, (*work)->work->job.key);
+    const TurnSlots slots(desk_.desk.world, (*work)->work->job.key, (*work)->address);
     if (const std::optional<Error> busy = slots.refusal(); busy) {
       send_error(*busy, 429, lane.id);
       co_return;
@@ -272,13 +284,18 @@ class ResponseSocket {
 
   struct Prepared {
     std::unique_ptr<LoopWork> work;
-    std::string before;
-    std::string items;
+    KeyRef address;
+    ExpandedBody said;
   };
 
   net::Task<Result<std::unique_ptr<Prepared>>> prepare(const std::string& body,
                                                        const ResponseFields& fields) {
     const Remembered remembered = [this](std::string_view id) { return memory_.find(id); };
+    Reservation held(&desk_.desk.world.memory, MemoryUse::need);
+    if (!held.grow_to(body.size())) {
+      Error scarce = out_of_memory();
+      co_return tl::unexpected(std::move(scarce));
+    }
     auto expanded = co_await expand_body(desk_, key_name_, body, fields, remembered);
     if (!expanded) co_return tl::unexpected(expanded.error());
     Ask asked{.exchange = ask_.exchange,
@@ -301,8 +318,9 @@ class ResponseSocket {
     job.answer_id = desk_.desk.mint.mint("resp_", 29);
     auto prepared = std::make_unique<Prepared>();
     prepared->work = std::move(*work);
-    prepared->before = std::move(expanded->before);
-    prepared->items = std::move(expanded->items);
+    prepared->address = asked.address;
+    prepared->said = std::move(*expanded);
+    prepared->said.forget_body();
     co_return std::move(prepared);
   }
 
@@ -320,21 +338,21 @@ class ResponseSocket {
       event.close();
       send(frame);
     }
-    memory_.add(job.answer_id, join_items(prepared.before, prepared.items));
+    memory_.add(job.answer_id, join_items(prepared.said.before, prepared.said.items));
   }
 
   net::Task<> answer_with(const Lane& lane, std::unique_ptr<Prepared> prepared,
                           const ResponseFields& fields) {
     const StreamGauge gauge(desk_.desk.world);
     const std::string id = prepared->work->job.answer_id;
-    const std::string said = join_items(prepared->before, prepared->items);
+    const std::string said = join_items(prepared->said.before, prepared->said.items);
     SocketAudience audience(*this, lane.id);
     SavingAudience saving(audience, [&](std::string object) {
       // Before its end leaves: the client may go on at once.
       if (json::member_text(object, "status") != "failed") {
         memory_.add(id, join_items(said, input_items(json::given_member(object, "output"))));
       }
-      return keep(fields, id, std::move(object), prepared->items);
+      return keep(fields, id, std::move(object), prepared->said.items);
     });
     co_await run_response(desk_.desk, std::move(prepared->work), ask_.exchange.head().headers,
                           saving);
@@ -358,6 +376,7 @@ class ResponseSocket {
   net::WebSocket socket_;
   const std::size_t max_waiting_;
   std::size_t waiting_bytes_ = 0;  // of bodies that no lane has begun with
+  Reservation waiting_memory_;
   net::Signal wake_;
   net::Signal drained_;
   net::Signal written_;

@@ -16,10 +16,13 @@ constexpr std::size_t kWriteBytes = std::size_t{64} << 10;  // taken from the ro
 constexpr std::uint64_t kReady = 10'000;  // milliseconds until a room has an owner
 constexpr net::Millis kFarewell{2'000};   // for a client to say goodbye, too
 
-net::WebSocket::Options socket_options(const RoomsConfig& limits) {
+net::WebSocket::Options socket_options(World& world, const Config& config) {
   net::WebSocket::Options options;
-  options.limits.frame = limits.max_frame.count;
-  options.limits.message = limits.max_message.count;
+  options.limits.frame = config.rooms.max_frame.count;
+  options.limits.message = config.rooms.max_message.count;
+  options.memory = &world.memory;
+  options.message_timeout = config.limits.body_timeout;
+  options.min_message_rate = config.limits.min_body_rate.count;
   return options;
 }
 
@@ -33,7 +36,7 @@ RoomSocket::RoomSocket(const Desk& desk, Rooms& rooms, Ask& ask, RoomJoin join)
       join_(std::move(join)),
       limits_(ask.snapshot->config.rooms),
       key_name_(ask.key == nullptr ? "" : ask.key->config.name),
-      socket_(ask.exchange, socket_options(limits_)),
+      socket_(ask.exchange, socket_options(desk.world, ask.snapshot->config)),
       subscriber_(std::make_shared<RoomSubscriber>(host_.loop)),
       wake_(host_.loop),
       written_(host_.loop) {

@@ -30,17 +30,31 @@ Attempt<std::optional<StoredResponse>> ResponseTable::load(const ResponseName& n
                         .events = row.text(6)};
 }
 
-Attempt<std::vector<ResponseLink>> ResponseTable::chain(const ResponseName& name) {
+Attempt<Rows> ResponseTable::ask_chain(const ResponseName& name, std::string_view what,
+                                       std::string_view order) {
   const std::array values = {Value(std::string_view(name.key_name)),
                              Value(std::string_view(name.id)), Value(kMaxChain)};
-  const Attempt<Rows> rows = database_.query(
+  const std::string text =
       sql("WITH RECURSIVE chain (id, previous, depth) AS (SELECT id, previous, 0 FROM response "
           "WHERE key_name = $1 AND id = $2 AND expires_at > {now} UNION ALL SELECT r.id, "
           "r.previous, c.depth + 1 FROM response r JOIN chain c ON r.id = c.previous WHERE "
-          "r.key_name = $1 AND r.expires_at > {now} AND c.depth < CAST($3 AS bigint)) SELECT "
-          "r.input, r.output, r.status, r.previous FROM chain c JOIN response r ON r.id = c.id "
-          "WHERE r.key_name = $1 ORDER BY c.depth DESC"),
-      values);
+          "r.key_name = $1 AND r.expires_at > {now} AND c.depth < CAST($3 AS bigint)) SELECT ")
+          .append(what)
+          .append(" FROM chain c JOIN response r ON r.id = c.id WHERE r.key_name = $1")
+          .append(order);
+  return database_.query(text, values);
+}
+
+Attempt<std::int64_t> ResponseTable::chain_bytes(const ResponseName& name) {
+  const Attempt<Rows> rows =
+      ask_chain(name, "CAST(COALESCE(SUM(length(r.input) + length(r.output)), 0) AS bigint)", "");
+  if (!rows) return tl::unexpected(rows.error());
+  return (*rows)[0].integer(0);
+}
+
+Attempt<std::vector<ResponseLink>> ResponseTable::chain(const ResponseName& name) {
+  const Attempt<Rows> rows =
+      ask_chain(name, "r.input, r.output, r.status, r.previous", " ORDER BY c.depth DESC");
   if (!rows) return tl::unexpected(rows.error());
   std::vector<ResponseLink> links;
   for (std::size_t i = 0; i < rows->size(); ++i) {

@@ -54,6 +54,8 @@ class ResponseTable {
   Attempt<std::optional<StoredResponse>> load(const ResponseName& name);
   // The response and those before it, the oldest first. Empty: it is not there.
   Attempt<std::vector<ResponseLink>> chain(const ResponseName& name);
+  // What all of them said, in bytes.
+  Attempt<std::int64_t> chain_bytes(const ResponseName& name);
   // Replaces what is there, unless that belongs to another node or was given up: then false. Safe to repeat.
   Attempt<bool> save(const ResponseName& name, const StoredResponse& response,
                      std::chrono::milliseconds keep);
@@ -69,6 +71,8 @@ class ResponseTable {
  private:
   // With the engine's clock for {now}.
   std::string sql(std::string_view text) const;
+  // `what` of all responses r of a chain c.
+  Attempt<Rows> ask_chain(const ResponseName& name, std::string_view what, std::string_view order);
 
   Database& database_;
   std::string_view now_;

@@ -94,6 +94,12 @@ TEST_P(ResponseContract, follows_a_chain_from_its_oldest_link) {
   EXPECT_EQ(links[0].input, response("one").input);
   EXPECT_EQ(links[0].previous, "");
   EXPECT_EQ(links[2].output, response("three").output);
+  std::int64_t bytes = 0;
+  for (const ResponseLink& link : links) {
+    bytes += static_cast<std::int64_t>(link.input.size() + link.output.size());
+  }
+  EXPECT_EQ(table_.chain_bytes({"ann", "r3"}).value(), bytes);
+  EXPECT_EQ(table_.chain_bytes({"bob", "r3"}).value(), 0);
   EXPECT_TRUE(table_.chain({"bob", "r3"}).value().empty());
   ASSERT_TRUE(table_.erase({"ann", "r1"}).value());
   const auto cut = table_.chain({"ann", "r3"}).value();

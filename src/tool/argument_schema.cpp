@@ -42,7 +42,10 @@ class PatternConstraint : public valijson::constraints::PolyConstraint {
                 valijson::ValidationResults* results) const override {
     std::string text;
     if (!regex_ || !target.isString() || !target.getString(text)) return true;
-    if (text.size() <= kMostMatchedBytes && is_match(text)) return true;
+    const bool fits = text.size() <= kMostMatchedBytes;
+    // A look costs as much as some tens of steps.
+    if (fits) dynamic_cast<const NodeAdapter&>(target).spend(text.size() * pattern_.size() / 64);
+    if (fits && is_match(text)) return true;
     if (results != nullptr) results->pushError(context, "expected text that matches " + pattern_);
     return false;
   }

@@ -82,6 +82,16 @@ TEST(ArgumentSchema, understands_newer_keywords) {
   EXPECT_NE(fault(schema, R"({"t":[1,2]})"), "");
 }
 
+TEST(ArgumentSchema, bounds_what_patterns_cost_together) {
+  std::string list;
+  for (int i = 0; i < 2'000; ++i) list += (i == 0 ? "\"" : ",\"") + std::string(4'000, 'a') + "\"";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_NE(fault(R"({"properties":{"a":{"items":{"pattern":"^(a|b|aa|ab|ba|bb|aab|bba)*c?$"}}}})",
+                  "{\"a\":[" + list + "]}"),
+            "");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+}
+
 TEST(ArgumentSchema, checks_patterns_and_multiples) {
   const char* schema =
       R"({"properties":{"id":{"pattern":"^ORD-[0-9]{1,5}$"},"pattern":{"type":"string"},

@@ -46,7 +46,7 @@ bool accepts(const McpHttpRequest& request, std::string_view type) {
 McpReply unsupported(const McpMessage& message, std::string_view wanted) {
   std::string data = R"({"supported":)";
   data.append(kSupported).append(R"(,"requested":)");
-  json::append_string(data, wanted);
+  json::append_string(data, shortened(wanted));
   data.push_back('}');
   return refuse(400, message.id, kMcpUnsupportedVersion, "Unsupported protocol version", data);
 }

@@ -26,6 +26,12 @@ struct SchemaBudgetSpent : std::runtime_error {
   SchemaBudgetSpent() : std::runtime_error("too much work") {}
 };
 
+inline void spend(SchemaBudget* budget, std::size_t looks) {
+  if (budget == nullptr) return;
+  if (looks > budget->looks) throw SchemaBudgetSpent();
+  budget->looks -= looks;
+}
+
 class NodeAdapter;
 
 // Where a value is, and whom it is charged to (nobody when empty).
@@ -99,11 +105,7 @@ class NodeObject {
     const auto& members = place_.node->members;
     auto at = members.begin();
     while (at != members.end() && at->first != name) ++at;
-    if (place_.budget != nullptr) {
-      const auto looked = static_cast<std::size_t>(at - members.begin());
-      if (looked > place_.budget->looks) throw SchemaBudgetSpent();
-      place_.budget->looks -= looked;
-    }
+    spend(place_.budget, static_cast<std::size_t>(at - members.begin()));
     return {at, place_.budget};
   }
   std::size_t size() const { return place_.node->members.size(); }
@@ -175,7 +177,7 @@ class NodeValue {
 
  private:
   json::Kind look() const {
-    if (place_.budget != nullptr && place_.budget->looks-- == 0) throw SchemaBudgetSpent();
+    spend(place_.budget, 1);
     return place_.node->kind;
   }
   NodePlace place_;
@@ -185,8 +187,14 @@ class NodeAdapter : public valijson::adapters::BasicAdapter<NodeAdapter, NodeArr
                                                             NodeObject, NodeValue> {
  public:
   NodeAdapter() = default;
-  explicit NodeAdapter(NodePlace place) : BasicAdapter(NodeValue(place)) {}
+  explicit NodeAdapter(NodePlace place) : BasicAdapter(NodeValue(place)), budget_(place.budget) {}
   explicit NodeAdapter(const SchemaNode& node) : NodeAdapter(NodePlace{&node, nullptr}) {}
+
+  // For work that takes longer than a look.
+  void spend(std::size_t looks) const { tool::spend(budget_, looks); }
+
+ private:
+  SchemaBudget* budget_ = nullptr;
 };
 
 template <class Position, class Value>

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/memory_budget.h"
 #include "client/protocol.h"
 #include "net/server.h"
 #include "recorder/capture.h"
@@ -23,6 +24,7 @@ struct Ask {
   net::Headers headers;  // of the answer, whatever it will be
   std::uint64_t started_ms = 0;
   std::unique_ptr<Capture> capture;  // nullptr: it is not captured
+  Reservation memory;                // what becomes of its body; a turn has its own
 };
 
 }  // namespace callgate::server

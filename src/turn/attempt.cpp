@@ -84,11 +84,14 @@ class Watch final : public Stage {
 
 }  // namespace
 
+// A longer one would be kept for every request in the log, and is no name.
+constexpr std::size_t kLongestSession = 1024;
+
 std::string_view session_of(const net::Headers& headers) {
   for (const std::string_view name : {"x-callgate-session", "x-session-id", "x-session-affinity",
                                       "x-claude-code-session-id", "session-id"}) {
     const std::string_view session = headers.find(name).value_or("");
-    if (!session.empty()) return session;
+    if (!session.empty() && session.size() <= kLongestSession) return session;
   }
   return {};
 }

@@ -4,6 +4,21 @@
 #include <utility>
 
 namespace callgate::server {
+namespace {
+
+// Each follower has a copy of what it gets, and may take it slowly.
+constexpr std::size_t kPiece = std::size_t{256} << 10;
+
+// Where a piece that begins at `from` ends: behind the last frame that fits, or the first if that is longer.
+std::size_t piece_end(std::string_view events, std::size_t from) {
+  constexpr std::string_view kFrameEnd = "\n\n";
+  if (events.size() - from <= kPiece) return events.size();
+  std::size_t end = events.substr(from, kPiece).rfind(kFrameEnd);
+  if (end == std::string_view::npos) end = events.substr(from).find(kFrameEnd);
+  return end == std::string_view::npos ? events.size() : from + end + kFrameEnd.size();
+}
+
+}  // namespace
 
 void RunningResponse::wake_followers() {
   for (const std::shared_ptr<Follower>& follower : followers_) {
@@ -11,10 +26,12 @@ void RunningResponse::wake_followers() {
   }
 }
 
-void RunningResponse::append(std::string_view frames) {
+bool RunningResponse::append(std::string_view frames) {
   const std::lock_guard lock(mutex_);
+  if (!memory_.grow_to(2 * (events_.size() + frames.size()))) return false;
   events_.append(frames);
   wake_followers();
+  return true;
 }
 
 void RunningResponse::finish(std::string object) {
@@ -57,7 +74,9 @@ std::string RunningResponse::events() const {
 
 RunningResponse::News RunningResponse::read(std::size_t from) const {
   const std::lock_guard lock(mutex_);
-  return {.frames = events_.substr(std::min(from, events_.size())), .over = over_};
+  from = std::min(from, events_.size());
+  const std::size_t end = piece_end(events_, from);
+  return {.frames = events_.substr(from, end - from), .over = over_ && end == events_.size()};
 }
 
 void RunningResponse::follow(const std::shared_ptr<Follower>& follower) {

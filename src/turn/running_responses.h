@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "net/loop.h"
 #include "store/response_table.h"
 
@@ -18,14 +19,18 @@ namespace callgate::server {
 
 class RunningResponse : public std::enable_shared_from_this<RunningResponse> {
  public:
-  // `object`: the response object as its client first got it. REQUIRES: the loop outlives the response.
-  RunningResponse(net::Loop& loop, store::ResponseName name, std::string object)
-      : loop_(loop), name_(std::move(name)), object_(std::move(object)) {}
+  // `object`: the response object as its client first got it. REQUIRES: the loop and the budget outlive the response.
+  RunningResponse(net::Loop& loop, MemoryBudget& budget, store::ResponseName name,
+                  std::string object)
+      : loop_(loop),
+        name_(std::move(name)),
+        object_(std::move(object)),
+        memory_(&budget, MemoryUse::need) {}
 
   const store::ResponseName& name() const { return name_; }
 
-  // Its event loop only.
-  void append(std::string_view frames);
+  // Its event loop only. False: there is no memory for more.
+  bool append(std::string_view frames);
   // It is over; `object` is what became of it.
   void finish(std::string object);
   void on_cancel(std::function<void()> callback) { on_cancel_ = std::move(callback); }
@@ -40,7 +45,7 @@ class RunningResponse : public std::enable_shared_from_this<RunningResponse> {
     std::string frames;
     bool over = false;
   };
-  // What came after the first `from` bytes.
+  // What came after the first `from` bytes, whole frames: of much that came the beginning, `over` only with the end.
   News read(std::size_t from) const;
 
   // Somebody who waits for news on a loop of his own.
@@ -61,6 +66,7 @@ class RunningResponse : public std::enable_shared_from_this<RunningResponse> {
   mutable std::mutex mutex_;
   std::string object_;
   std::string events_;
+  Reservation memory_;  // of the events, and of what they grow by
   bool over_ = false;
   bool cancelled_ = false;
   std::vector<std::shared_ptr<Follower>> followers_;

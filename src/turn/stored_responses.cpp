@@ -40,15 +40,18 @@ std::optional<store::StoredResponse> UnstoredResponses::load(const store::Respon
   return kept->response;
 }
 
-std::vector<store::ResponseLink> UnstoredResponses::chain(const store::ResponseName& name,
-                                                          std::int64_t now) {
+std::optional<std::vector<store::ResponseLink>> UnstoredResponses::chain(
+    const store::ResponseName& name, std::uint64_t most, std::int64_t now) {
   const std::lock_guard lock(mutex_);
   std::vector<store::ResponseLink> links;
+  std::uint64_t bytes = 0;
   store::ResponseName next = name;
   while (!next.id.empty() && links.size() <= static_cast<std::size_t>(store::kMaxChain)) {
     const Kept* kept = find(next, now);
     if (kept == nullptr) break;
     const store::StoredResponse& response = kept->response;
+    bytes += response.input.size() + response.output.size();
+    if (bytes > most) return std::nullopt;
     links.push_back({response.input, response.output, response.status, response.previous});
     next.id = response.previous;
   }
@@ -95,26 +98,33 @@ net::Task<Result<std::optional<store::StoredResponse>>> StoredResponses::load(
   co_return loaded;
 }
 
-net::Task<Result<std::vector<store::ResponseLink>>> StoredResponses::chain(
-    net::Loop& loop, store::ResponseName name) {
-  if (store_ == nullptr) co_return unstored_.chain(name, net::unix_ms());
+net::Task<Result<std::optional<std::vector<store::ResponseLink>>>> StoredResponses::chain(
+    net::Loop& loop, store::ResponseName name, std::uint64_t most) {
+  if (store_ == nullptr) co_return unstored_.chain(name, most, net::unix_ms());
   const std::string key = queue_name(name);
-  const auto query = [name](store::Sessions::Tables& tables) {
-    return tables.responses.chain(name);
+  using Chain = std::optional<std::vector<store::ResponseLink>>;
+  const auto query = [name, most](store::Sessions::Tables& tables) -> store::Attempt<Chain> {
+    const auto bytes = tables.responses.chain_bytes(name);
+    if (!bytes) return tl::unexpected(bytes.error());
+    if (static_cast<std::uint64_t>(*bytes) > most) return Chain();
+    auto links = tables.responses.chain(name);
+    if (!links) return tl::unexpected(links.error());
+    return Chain(std::move(*links));
   };
   auto links = co_await store_->ask(loop, key, query);
   co_return links;
 }
 
 net::Task<Result<bool>> StoredResponses::save(net::Loop& loop, store::ResponseName name,
-                                              store::StoredResponse response) {
+                                              store::StoredResponse response,
+                                              std::shared_ptr<const void> held) {
   const ResponseLimits limit = limits();
   if (store_ == nullptr) {
     unstored_.save(name, response, limit, net::unix_ms());
     co_return true;
   }
   const std::string key = queue_name(name);
-  const auto query = [name, response = std::move(response),
+  const auto query = [name, response = std::move(response), held = std::move(held),
                       ttl = limit.ttl](store::Sessions::Tables& tables) {
     return tables.responses.save(name, response, ttl);
   };

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -29,7 +30,8 @@ class UnstoredResponses {
  public:
   // `now` in Unix milliseconds.
   std::optional<store::StoredResponse> load(const store::ResponseName& name, std::int64_t now);
-  std::vector<store::ResponseLink> chain(const store::ResponseName& name, std::int64_t now);
+  std::optional<std::vector<store::ResponseLink>> chain(const store::ResponseName& name,
+                                                        std::uint64_t most, std::int64_t now);
   void save(const store::ResponseName& name, const store::StoredResponse& response,
             const ResponseLimits& limits, std::int64_t now);
   bool erase(const store::ResponseName& name);
@@ -62,11 +64,13 @@ class StoredResponses {
   // What is asked of one response is done in the order in which it was asked. Fails when the store does.
   net::Task<Result<std::optional<store::StoredResponse>>> load(net::Loop& loop,
                                                                store::ResponseName name);
-  // The response and those before it, the oldest first; empty: it is not there.
-  net::Task<Result<std::vector<store::ResponseLink>>> chain(net::Loop& loop,
-                                                            store::ResponseName name);
+  // The response and those before it, the oldest first; empty: it is not there. Nothing: together they have more than `most` bytes.
+  net::Task<Result<std::optional<std::vector<store::ResponseLink>>>> chain(net::Loop& loop,
+                                                                           store::ResponseName name,
+                                                                           std::uint64_t most);
+  // `held` goes when the response is written, which may be long after whoever asked has stopped waiting.
   net::Task<Result<bool>> save(net::Loop& loop, store::ResponseName name,
-                               store::StoredResponse response);
+                               store::StoredResponse response, std::shared_ptr<const void> held);
   // One whose gateway died ends as `failed`, with `object`. False: it goes on or is over. REQUIRES: it does not run in this process.
   net::Task<Result<bool>> give_up(net::Loop& loop, store::ResponseName name, std::string object);
   // False when there is none.

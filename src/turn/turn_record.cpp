@@ -9,7 +9,8 @@
 namespace callgate::server {
 namespace {
 
-constexpr std::size_t kMostCalls = 1000;  // rows of one turn
+constexpr std::size_t kMostCalls = 1000;   // rows of one turn
+constexpr std::size_t kLongestName = 512;  // bytes of a call's name or id
 constexpr std::size_t kMostQuestion = store::kLongestText / 2;
 
 std::string last_question(const Request& request) {
@@ -73,6 +74,8 @@ void TurnRecord::ended(KeptTurn kept) {
 
 // A loop gives a call another id where the model's own was taken: then it is the first one of that name without a result.
 void TurnRecord::call_result(std::string_view id, std::string_view name, store::CallResult result) {
+  id = cut_to(id, kLongestName);
+  name = cut_to(name, kLongestName);
   const auto find = [&](auto same) {
     return std::find_if(calls_.begin(), calls_.end(), [&](const Call& call) {
       return !call.row.result && call.row.name == name && same(call);
@@ -124,8 +127,8 @@ void TurnRecord::call_started(const CallStart& start) {
   if (calls_.size() < kMostCalls) {
     calls_.push_back({.choice = start.choice,
                       .call = start.call,
-                      .row = {.id = std::string(start.id),
-                              .name = std::string(start.name),
+                      .row = {.id = std::string(cut_to(start.id, kLongestName)),
+                              .name = std::string(cut_to(start.name, kLongestName)),
                               .outcome = CallOutcome::truncated}});
   }
   if (next_ != nullptr) next_->call_started(start);

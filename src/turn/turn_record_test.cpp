@@ -70,6 +70,20 @@ TEST(TurnRecord, forgets_the_calls_of_an_attempt_that_was_thrown_away) {
   EXPECT_EQ(outcome.finish_reason, FinishReason::tool_calls);
 }
 
+TEST(TurnRecord, keeps_no_more_than_the_beginning_of_long_names) {
+  TurnRecord record(kMask, 0);
+  const std::string name(100'000, 'f');
+  const std::string id(100'000, 'c');
+  record.turn_started("r1");
+  record.call_started({.call = 0, .name = name, .id = id});
+  record.call_result(id, name, {.text = "done"});
+  store::RequestOutcome outcome;
+  record.complete(outcome);
+  ASSERT_EQ(outcome.call_rows.size(), 1u);
+  EXPECT_LT(outcome.call_rows[0].name.size() + outcome.call_rows[0].id.size(), 2'000u);
+  EXPECT_TRUE(outcome.call_rows[0].result.has_value());
+}
+
 TEST(TurnRecord, keeps_results_of_its_own_runs_bounded_and_masked) {
   for (const bool content : {true, false}) {
     TurnRecord record(kMask, content ? 100 : 0);

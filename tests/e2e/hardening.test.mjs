@@ -116,6 +116,30 @@ describe('a store that is taken away', () => {
     });
   }
 
+  test('is explained to admins only', async (t) => {
+    const mock = await start_mock(t, kAnswer);
+    const file = join(make_folder(t), 'log.db');
+    const key = [
+      { name: 'root', secret: 'sk-root-0123456789abcdef', admin: true },
+      { name: 'ann', secret: 'sk-ann-0123456789abcdef' },
+    ];
+    const store = { url: `sqlite:${file}`, journal: '', when_down: 'closed' };
+    const gateway = await start_gateway(t, one_upstream(mock.v1, { key, store }));
+    const ready = async (name) => {
+      const headers = name ? { authorization: `Bearer sk-${name}-0123456789abcdef` } : {};
+      return fetch_text(`${gateway.url}/readyz`, { headers });
+    };
+    await eventually('the file is there', () => existsSync(file));
+    kLosses.deleted(file);
+    await eventually('it is noticed', async () => (await ready()).status === 503);
+    assert.match((await ready('root')).json().store_problem, /log\.db/);
+    for (const who of [undefined, 'ann', 'nobody']) {
+      const { status, text } = await ready(who);
+      assert.equal(status, 503);
+      assert.doesNotMatch(text, /log\.db|store_problem|notice/, `${who}`);
+    }
+  });
+
   test('is for its owner alone', async (t) => {
     const { file } = await start(t);
     for (const part of ['', '-wal', '-shm', '-runs']) assert.equal(statSync(file + part).mode & 0o777, 0o600, part);

@@ -21,6 +21,7 @@
 #include "client/protocol.h"
 #include "dialect/render/render.h"
 #include "engine/prepare_request.h"
+#include "odd_cases.h"
 #include "script/demo_model.h"
 #include "script/reply/reply_encoder.h"
 #include "session/conversation_identity.h"
@@ -149,11 +150,10 @@ std::string stream_of(std::string_view wire, std::size_t n, bool calls) {
   return std::move(tape).finish({}, true).bytes;
 }
 
-Work answer(std::string_view wire, const Protocol& protocol, std::size_t n, bool calls,
-            bool stream) {
-  auto request = std::make_shared<Request>(with_tools(calls ? n : 1));
-  request->stream = stream;
-  auto bytes = std::make_shared<std::string>(stream_of(wire, n, calls));
+Work read_stream(std::string_view wire, const Protocol& protocol, Request asked,
+                 std::string stream) {
+  auto request = std::make_shared<Request>(std::move(asked));
+  auto bytes = std::make_shared<std::string>(std::move(stream));
   PipelineOptions options;
   options.wire = wire;
   options.protocol = protocol.name;
@@ -171,6 +171,23 @@ Work answer(std::string_view wire, const Protocol& protocol, std::size_t n, bool
     pipeline->finish(out);
     sink += out.size() + pipeline->kept().events.size();
   };
+}
+
+Work answer(std::string_view wire, const Protocol& protocol, std::size_t n, bool calls,
+            bool stream) {
+  Request request = with_tools(calls ? n : 1);
+  request.stream = stream;
+  return read_stream(wire, protocol, std::move(request), stream_of(wire, n, calls));
+}
+
+// `text` n times, with the number for each `@`, and `between` them.
+std::string times(std::size_t n, std::string_view text, std::string_view between = "") {
+  std::string out;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i > 0) out += between;
+    for (const char c : text) out += c == '@' ? std::to_string(i) : std::string(1, c);
+  }
+  return out;
 }
 
 // One frame with n members of a choice that nobody knows.
@@ -349,10 +366,44 @@ void add_answers(Cases& cases) {
   for (const Protocol* protocol : client::all().subspan(1)) add("openai_chat", *protocol);
 }
 
+void add_odd_answers(Cases& cases) {
+  for (const OddAnswer& odd : kOddAnswers) {
+    for (const Protocol* protocol : client::all()) {
+      for (const bool stream : {true, false}) {
+        std::string name = "answer " + std::string(odd.wire) + " > " + std::string(protocol->name) +
+                           " " + std::string(odd.name) + (stream ? "" : " whole");
+        cases.emplace_back(std::move(name), [=, &odd](std::size_t n) {
+          Request request = question();
+          request.stream = stream;
+          return read_stream(odd.wire, *protocol, std::move(request),
+                             std::string(odd.begin) + times(n, odd.each) + std::string(odd.end));
+        });
+      }
+    }
+  }
+}
+
+void add_odd_bodies(Cases& cases) {
+  for (const OddBody& odd : kOddBodies) {
+    const Protocol* protocol = client::find(odd.protocol);
+    std::string name = "body " + std::string(odd.protocol) + " " + std::string(odd.name);
+    cases.emplace_back(std::move(name), [=, &odd](std::size_t n) -> Work {
+      std::string body = std::string(odd.begin) + times(n, odd.each, ",") + std::string(odd.end);
+      return [protocol, body = std::move(body), path = path_of(*protocol)] {
+        const auto request = protocol->decode({.body = body, .path = path});
+        if (!request) return (void)std::printf("%s\n", request.error().message.c_str());
+        for (const WireFormat* wire : upstream::all()) sink += body_for(*wire, *request).size();
+      };
+    });
+  }
+}
+
 Cases all_cases() {
   Cases cases;
   add_requests(cases);
   add_answers(cases);
+  add_odd_answers(cases);
+  add_odd_bodies(cases);
   for (const Dialect* dialect : dialect::all()) {
     if (dialect::writes_calls_as_text(dialect->name)) {
       cases.emplace_back("dialect " + std::string(dialect->name) + " calls",

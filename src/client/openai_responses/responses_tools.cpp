@@ -31,10 +31,14 @@ std::string flat_name(std::string_view space, std::string_view name) {
   return flat;
 }
 
-// Lark grammars are shown to the model alone; so are patterns that Regex does not know.
-void take_grammar(std::string_view format, ToolAlias& alias) {
+// To find out whether a pattern is one costs up to a millisecond: of so many tools of a request it is.
+constexpr std::size_t kMostPatterns = 32;
+
+// Lark grammars are shown to the model alone; so are patterns that Regex does not know, and those behind kMostPatterns others.
+void take_grammar(std::string_view format, std::size_t& patterns, ToolAlias& alias) {
   alias.has_grammar = json::member_text(format, "type") == "grammar";
   if (!alias.has_grammar || json::member_text(format, "syntax") != "regex") return;
+  if (++patterns > kMostPatterns) return;
   std::string pattern = json::member_text(format, "definition");
   if (Regex::compile(pattern)) alias.pattern = std::move(pattern);
 }
@@ -153,7 +157,7 @@ bool ResponsesTools::read_custom(std::string_view json, const FieldPath& path,
   if (!format.empty() && !read_format(format, path)) return false;
   ToolSpec tool{.description = json::member_text(json, "description")};
   describe_freeform(json, tool);
-  take_grammar(format, alias);
+  take_grammar(format, patterns_, alias);
   add(std::move(tool), std::move(alias));
   return true;
 }

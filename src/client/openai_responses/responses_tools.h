@@ -58,6 +58,7 @@ class ResponsesTools : public FieldReader {
 
   Request& request_;
   std::size_t count_ = 0;
+  std::size_t patterns_ = 0;
   std::unordered_map<std::string, std::string> functions_;  // namespace and name -> function
   std::unordered_map<std::string, std::size_t> used_;       // names of functions
 };
