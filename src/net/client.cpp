@@ -283,6 +283,7 @@ Task<Result<void>> ClientExchange::State::connect_to(const Address& address, std
 }
 
 Task<Result<void>> ClientExchange::State::start_tls() {
+  const Pool::Handshake under_way(pool);
   Stream& stream = connection->stream;
   const Result<const TlsContext*> context = pool.tls();
   if (!context) co_return broken(context.error().message);
@@ -343,6 +344,8 @@ Task<Result<void>> ClientExchange::State::read_head() {
   if (!parser->has_head()) {
     co_return broken(parser->fault());
   }
+  // Its answer may last for minutes, in which others connect.
+  if (target.tls && !reused) pool.keep_ticket(target, connection->stream.ticket());
   find_codings();
   if (parser->state() == ResponseParser::State::complete) release();
   co_return Result<void>();
