@@ -19,7 +19,7 @@ struct Objection {
   Error error;
   int status = 0;
 };
-std::optional<Objection> object_to_page(const Ask& ask);
+std::unique_ptr<Objection> object_to_page(const Ask& ask);
 
 // Finds the key of the request, as Access::authenticate() does, unless its address has tried too many wrong ones.
 Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
@@ -67,8 +67,8 @@ class TurnSlots {
  public:
   // `key` is nullptr on an open gateway, `address` where addresses have no limits.
   TurnSlots(World& world, KeyRef key, KeyRef address = nullptr);
-  // Why the turn is refused; nothing if it has its places.
-  std::optional<Error> refusal() const;
+  // Why the turn is refused; nullptr if it has its places.
+  std::unique_ptr<Error> refusal() const;
 
  private:
   const KeyRef key_;  // goes after its places

@@ -270,7 +270,7 @@ net::Task<> Gateway::answer_turn(Ask& ask) {
   const auto body = co_await read_turn_body(world_, ask);
   if (!body) co_return co_await refuse(ask, body.error());
   const TurnSlots slots(world_, ask.key, ask.address);
-  const std::optional<Error> busy = slots.refusal();
+  const auto busy = slots.refusal();
   if (busy) co_return co_await refuse(ask, *busy);
   auto work = read_turn(ask, *body);
   if (!work) co_return co_await refuse(ask, work.error());

@@ -104,7 +104,7 @@ net::Task<> create_response(const ResponseDesk& desk, Ask& ask) {
   const auto body = co_await read_turn_body(desk.desk.world, ask);
   if (!body) co_return co_await desk.desk.refuse(ask, body.error());
   auto slots = std::make_unique<TurnSlots>(desk.desk.world, ask.key, ask.address);
-  const std::optional<Error> busy = slots->refusal();
+  const auto busy = slots->refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
   const ResponseFields fields = read_fields(ask, *body);
   auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
@@ -183,7 +183,7 @@ net::Task<> compact_response(const ResponseDesk& desk, Ask& ask) {
   const auto body = co_await read_turn_body(desk.desk.world, ask);
   if (!body) co_return co_await desk.desk.refuse(ask, body.error());
   const TurnSlots slots(desk.desk.world, ask.key, ask.address);
-  const std::optional<Error> busy = slots.refusal();
+  const auto busy = slots.refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
   const ResponseFields fields = read_fields(ask, *body);
   auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});

@@ -20,8 +20,8 @@ std::string fill_pointers() {
   void* const library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return ::dlerror();
   std::string missing;
-#define CALLGATE_FILL_POINTER(name)                                    \
-  name = reinterpret_cast<decltype(name)>(::dlsym(library, #name));    \
+#define CALLGATE_FILL_POINTER(name)                                 \
+  name = reinterpret_cast<decltype(name)>(::dlsym(library, #name)); \
   if (name == nullptr) missing = std::string(kLibrary) + " lacks " #name;
   CALLGATE_LIBPQ(CALLGATE_FILL_POINTER)
 #undef CALLGATE_FILL_POINTER

@@ -6,39 +6,39 @@
 
 #include "store/fault.h"
 
-#define CALLGATE_LIBPQ(USE)                                                                        \
-  USE(PQclear)                                                                                     \
-  USE(PQcmdTuples)                                                                                 \
-  USE(PQconnectPoll)                                                                               \
-  USE(PQconnectStartParams)                                                                        \
-  USE(PQconsumeInput)                                                                              \
-  USE(PQenterPipelineMode)                                                                         \
-  USE(PQerrorMessage)                                                                              \
-  USE(PQexitPipelineMode)                                                                          \
-  USE(PQfinish)                                                                                    \
-  USE(PQflush)                                                                                     \
-  USE(PQfreemem)                                                                                   \
-  USE(PQftype)                                                                                     \
-  USE(PQgetResult)                                                                                 \
-  USE(PQgetisnull)                                                                                 \
-  USE(PQgetlength)                                                                                 \
-  USE(PQgetvalue)                                                                                  \
-  USE(PQisBusy)                                                                                    \
-  USE(PQlibVersion)                                                                                \
-  USE(PQnfields)                                                                                   \
-  USE(PQnotifies)                                                                                  \
-  USE(PQntuples)                                                                                   \
-  USE(PQpipelineSync)                                                                              \
-  USE(PQresultErrorField)                                                                          \
-  USE(PQresultErrorMessage)                                                                        \
-  USE(PQresultStatus)                                                                              \
-  USE(PQsendPrepare)                                                                               \
-  USE(PQsendQuery)                                                                                 \
-  USE(PQsendQueryParams)                                                                           \
-  USE(PQsendQueryPrepared)                                                                         \
-  USE(PQsetNoticeProcessor)                                                                        \
-  USE(PQsetnonblocking)                                                                            \
-  USE(PQsocket)                                                                                    \
+#define CALLGATE_LIBPQ(USE) \
+  USE(PQclear)              \
+  USE(PQcmdTuples)          \
+  USE(PQconnectPoll)        \
+  USE(PQconnectStartParams) \
+  USE(PQconsumeInput)       \
+  USE(PQenterPipelineMode)  \
+  USE(PQerrorMessage)       \
+  USE(PQexitPipelineMode)   \
+  USE(PQfinish)             \
+  USE(PQflush)              \
+  USE(PQfreemem)            \
+  USE(PQftype)              \
+  USE(PQgetResult)          \
+  USE(PQgetisnull)          \
+  USE(PQgetlength)          \
+  USE(PQgetvalue)           \
+  USE(PQisBusy)             \
+  USE(PQlibVersion)         \
+  USE(PQnfields)            \
+  USE(PQnotifies)           \
+  USE(PQntuples)            \
+  USE(PQpipelineSync)       \
+  USE(PQresultErrorField)   \
+  USE(PQresultErrorMessage) \
+  USE(PQresultStatus)       \
+  USE(PQsendPrepare)        \
+  USE(PQsendQuery)          \
+  USE(PQsendQueryParams)    \
+  USE(PQsendQueryPrepared)  \
+  USE(PQsetNoticeProcessor) \
+  USE(PQsetnonblocking)     \
+  USE(PQsocket)             \
   USE(PQstatus)
 
 // Weak: nullptr where the library is not inside.
