@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "store/libpq.h"
+#include "store/postgresql/libpq.h"
 
 namespace callgate::store {
 namespace {

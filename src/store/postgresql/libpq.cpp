@@ -1,4 +1,4 @@
-#include "store/libpq.h"
+#include "store/postgresql/libpq.h"
 
 #include <dlfcn.h>
 
