@@ -28,4 +28,5 @@ add_executable(callgate_portable EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/src/cli/
 set_target_properties(callgate_portable PROPERTIES OUTPUT_NAME callgate RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/portable)
 target_include_directories(callgate_portable PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(callgate_portable PRIVATE ${libraries} Threads::Threads m)
-target_link_options(callgate_portable PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--as-needed)
+target_link_options(callgate_portable PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--as-needed
+  -Wl,-u,PQconnectStartParams)  # libpq is referred to weakly: it has to be asked for

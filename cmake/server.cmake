@@ -33,8 +33,10 @@ callgate_module(net USES compress LIBS llhttp OpenSSL::SSL OpenSSL::Crypto ZLIB:
   PCH callgate_pch_io)
 callgate_module(tool USES chat net PCH callgate_pch_io)
 callgate_module(telemetry USES engine net LIBS Threads::Threads PCH callgate_pch_io)
-callgate_module(store USES compress engine net LIBS SQLite::SQLite3 PostgreSQL::PostgreSQL Threads::Threads
+callgate_module(store USES compress engine net LIBS SQLite::SQLite3 Threads::Threads ${CMAKE_DL_LIBS}
   PCH callgate_pch_io TOGETHER *postgresql*)
+# Not linked: it is loaded when a store needs it (ADR 81).
+target_include_directories(callgate_store SYSTEM PRIVATE ${PostgreSQL_INCLUDE_DIRS})
 include(cmake/migrations.cmake)
 callgate_module(config USES capture loop store tool PCH callgate_pch_io)
 callgate_module(session USES store PCH callgate_pch_io)

@@ -43,19 +43,20 @@ const Protocol* find(std::string_view name) {
   return nullptr;
 }
 
+// An endpoint that names a header goes before one that does not.
 const Protocol& for_request(const ClientRequest& request) {
-  const auto find = [&](bool by_header) -> const Protocol* {
-    for (const Protocol* protocol : kAll) {
-      for (const Endpoint& endpoint : protocol->endpoints) {
-        if (endpoint.header.empty() == by_header) continue;
-        if (!path_matches(endpoint.path, request.path)) continue;
-        if (!by_header || !request.find_header(endpoint.header).empty()) return protocol;
+  const Protocol* found = nullptr;
+  for (const Protocol* protocol : kAll) {
+    for (const Endpoint& endpoint : protocol->endpoints) {
+      if (found != nullptr && endpoint.header.empty()) continue;
+      if (!path_matches(endpoint.path, request.path)) continue;
+      if (endpoint.header.empty()) {
+        found = protocol;
+      } else if (!request.find_header(endpoint.header).empty()) {
+        return *protocol;
       }
     }
-    return nullptr;
-  };
-  if (const Protocol* asked = find(true)) return *asked;
-  const Protocol* found = find(false);
+  }
   return found == nullptr ? for_unknown(request) : *found;
 }
 

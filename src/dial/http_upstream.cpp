@@ -11,13 +11,14 @@ namespace {
 class HttpCall final : public UpstreamCall {
  public:
   HttpCall(net::Loop& loop, net::HttpClient& client, const net::Target& target,
-           const UpstreamConfig& config, Credential* credential)
+           const UpstreamConfig& config, std::string_view label, Credential* credential)
       : loop_(loop),
         client_(client),
         target_(target),
         config_(config),
+        label_(label),
         credential_(credential),
-        exchange_(std::in_place, client, target, timeouts(config)) {}
+        exchange_(std::in_place, client, target, timeouts(config), label) {}
 
   net::Task<Result<void>> send(const Request&, const UpstreamRequest& request) override {
     return credential_ == nullptr ? send_with(request, {}) : send_with_credential(request);
@@ -28,12 +29,7 @@ class HttpCall final : public UpstreamCall {
     return exchange_->headers().find(name).value_or(std::string_view());
   }
   net::Headers headers() const override { return exchange_->headers(); }
-  net::Task<Result<Piece>> read(net::Millis patience) override {
-    auto bytes = co_await exchange_->read(patience);
-    if (!bytes) co_return tl::unexpected(named(std::move(bytes.error())));
-    if (!*bytes) co_return Piece{.bytes = {}, .waiting = true};
-    co_return Piece{.bytes = **bytes};
-  }
+  net::Task<Result<Piece>> read(net::Millis patience) override { return exchange_->read(patience); }
   void cancel() override {
     cancelled_ = true;
     exchange_->cancel();
@@ -57,7 +53,7 @@ class HttpCall final : public UpstreamCall {
     credential_->refuse(*key);
     const Result<KeyReply> other = co_await credential_->get(loop_);
     if (!other || *other == *key || cancelled_) co_return sent;
-    exchange_.emplace(client_, target_, timeouts(config_));
+    exchange_.emplace(client_, target_, timeouts(config_), label_);
     co_return co_await send_with(request, *other);
   }
 
@@ -79,14 +75,7 @@ class HttpCall final : public UpstreamCall {
       if (!is_one_of(reply.headers, name)) http.headers.add(name, value);
     }
     for (const auto& [name, value] : reply.headers) http.headers.add(name, value);
-    Result<void> sent = co_await exchange_->send(http);
-    if (!sent) co_return tl::unexpected(named(std::move(sent.error())));
-    co_return sent;
-  }
-
-  Error named(Error error) const {
-    error.message = "upstream \"" + config_.name + "\": " + error.message;
-    return error;
+    co_return co_await exchange_->send(http);
   }
 
   // The configuration's headers stand in for those of the wire format, and a credential's for both.
@@ -101,6 +90,7 @@ class HttpCall final : public UpstreamCall {
   net::HttpClient& client_;
   const net::Target& target_;
   const UpstreamConfig& config_;
+  const std::string_view label_;  // of errors
   Credential* const credential_;  // nullptr: the request has its key
   std::optional<net::ClientExchange> exchange_;
   bool cancelled_ = false;
@@ -112,6 +102,7 @@ class HttpTarget final : public UpstreamTarget {
              std::shared_ptr<Credential> credential)
       : loop_(loop),
         config_(config),
+        label_("upstream \"" + config.name + "\": "),
         target_(std::move(target)),
         credential_(std::move(credential)),
         client_(loop, {.idle_per_target = static_cast<std::size_t>(config.max_idle_connections),
@@ -120,12 +111,13 @@ class HttpTarget final : public UpstreamTarget {
                        .insecure = !config.tls_verify}) {}
 
   std::unique_ptr<UpstreamCall> call(const ModelConfig&) override {
-    return std::make_unique<HttpCall>(loop_, client_, target_, config_, credential_.get());
+    return std::make_unique<HttpCall>(loop_, client_, target_, config_, label_, credential_.get());
   }
 
  private:
   net::Loop& loop_;
   const UpstreamConfig config_;
+  const std::string label_;
   const net::Target target_;
   const std::shared_ptr<Credential> credential_;
   net::HttpClient client_;

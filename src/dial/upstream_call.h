@@ -55,10 +55,7 @@ class UpstreamCall {
   // All of them.
   virtual net::Headers headers() const = 0;
 
-  struct Piece {
-    std::string_view bytes;  // valid until the caller next waits; empty at the end
-    bool waiting = false;    // `patience` ran out, nothing is wrong, nothing was read
-  };
+  using Piece = net::Piece;
   // The next bytes of the answer. kNever as patience waits for them, up to the upstream's own timeouts.
   virtual net::Task<Result<Piece>> read(net::Millis patience) = 0;
 

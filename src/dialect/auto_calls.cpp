@@ -98,7 +98,7 @@ void AutoParser::take_sign(const Sign& sign, std::string_view text) {
 void AutoParser::begin_turn(const Sign& sign) {
   dialect_ = sign.dialect;
   relay_.begin(dialect_, position(), ExplainRelay::Mode::pass);
-  turn_.emplace(make(dialect_, Channel::text), inner_options(), turn_calls());
+  turn_ = std::make_unique<TurnGate>(make(dialect_, Channel::text), inner_options(), turn_calls());
   out_.begin_stretch(Channel::text, Lead::turn);
   state_ = State::turn;
   turn_->push(look_, channel_, *sink_);

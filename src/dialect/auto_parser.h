@@ -101,7 +101,7 @@ class AutoParser final : public AuditedParser {
   Output out_;
   CallBlock block_;
   ExplainRelay relay_;
-  std::optional<TurnGate> turn_;
+  std::unique_ptr<TurnGate> turn_;
   State state_ = State::prose;
   Channel channel_ = Channel::text;      // of the upstream
   bool channel_changed_ = false;         // since the prose before

@@ -48,15 +48,17 @@ Error too_many_keys(std::chrono::nanoseconds wait) {
 
 }  // namespace
 
-std::optional<Objection> object_to_page(const Ask& ask, BodyType body) {
+std::unique_ptr<Objection> object_to_page(const Ask& ask, BodyType body) {
   const net::RequestHead& head = ask.exchange.head();
   const Arrival arrival{.secure = ask.exchange.secure(), .local = ask.exchange.peer() == "unix"};
   if (auto error = check_page(head, arrival, ask.snapshot->config)) {
-    return Objection{std::move(*error), 403};
+    return std::make_unique<Objection>(std::move(*error), 403);
   }
-  if (body == BodyType::any) return std::nullopt;
-  if (auto error = check_content_type(head)) return Objection{std::move(*error), 415};
-  return std::nullopt;
+  if (body == BodyType::any) return nullptr;
+  if (auto error = check_content_type(head)) {
+    return std::make_unique<Objection>(std::move(*error), 415);
+  }
+  return nullptr;
 }
 
 Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
@@ -239,16 +241,17 @@ TurnSlots::TurnSlots(World& world, KeyRef key, KeyRef address)
   if (world.limits != nullptr && key_->streams.full()) world.limits->want_more();
 }
 
-std::optional<Error> TurnSlots::refusal() const {
+std::unique_ptr<Error> TurnSlots::refusal() const {
   const bool from_address = !address_slot_ || *address_slot_;
-  if (slot_ && from_address && (!key_slot_ || *key_slot_)) return std::nullopt;
+  if (slot_ && from_address && (!key_slot_ || *key_slot_)) return nullptr;
   const std::string_view whose = !slot_          ? "the gateway"
                                  : !from_address ? "the address of this client"
                                                  : "this key";
-  return Error{.code = ErrorCode::rate_limited,
-               .message = std::string(whose) + " has too many requests running",
-               .upstream_code = "too_many_streams",
-               .retry_after = "1"};
+  return std::make_unique<Error>(
+      Error{.code = ErrorCode::rate_limited,
+            .message = std::string(whose) + " has too many requests running",
+            .upstream_code = "too_many_streams",
+            .retry_after = "1"});
 }
 
 }  // namespace callgate::server

@@ -23,7 +23,7 @@ enum class BodyType : std::uint8_t {
   json,  // the only one that is read
   any,   // of a request that is relayed
 };
-std::optional<Objection> object_to_page(const Ask& ask, BodyType body = BodyType::json);
+std::unique_ptr<Objection> object_to_page(const Ask& ask, BodyType body = BodyType::json);
 
 // Finds the key of the request, as Access::authenticate() does, unless its address has tried too many wrong ones.
 Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
@@ -73,8 +73,8 @@ class TurnSlots {
  public:
   // `key` is nullptr on an open gateway, `address` where addresses have no limits.
   TurnSlots(World& world, KeyRef key, KeyRef address = nullptr);
-  // Why the turn is refused; nothing if it has its places.
-  std::optional<Error> refusal() const;
+  // Why the turn is refused; nullptr if it has its places.
+  std::unique_ptr<Error> refusal() const;
 
  private:
   const KeyRef key_;  // goes after its places

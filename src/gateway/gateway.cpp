@@ -270,7 +270,7 @@ net::Task<> Gateway::answer_turn(Ask& ask) {
   const auto body = co_await read_turn_body(world_, ask);
   if (!body) co_return co_await refuse(ask, body.error());
   const TurnSlots slots(world_, ask.key, ask.address);
-  const std::optional<Error> busy = slots.refusal();
+  const auto busy = slots.refusal();
   if (busy) co_return co_await refuse(ask, *busy);
   auto work = read_turn(ask, *body);
   if (!work) co_return co_await refuse(ask, work.error());
@@ -383,7 +383,7 @@ net::Task<> Gateway::count_tokens(Ask& ask) {
   const auto model = ask.snapshot->choose_model(ask.key, request->model);
   if (!model) co_return co_await refuse(ask, model.error());
   const TurnSlots slots(world_, ask.key, ask.address);
-  const std::optional<Error> busy = slots.refusal();
+  const auto busy = slots.refusal();
   if (busy) co_return co_await refuse(ask, *busy);
   const TurnHost host = desk_.turn_host();
   std::optional<std::int64_t> tokens = co_await ask_count(host, *ask.snapshot, *model, *request);

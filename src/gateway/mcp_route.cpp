@@ -159,7 +159,7 @@ net::Task<> answer_mcp(Desk& desk, Ask& ask) {
   }
   if (const auto* run = std::get_if<tool::McpRun>(&action)) {
     const TurnSlots slots(desk.world, ask.key, ask.address);
-    const std::optional<Error> busy = slots.refusal();
+    const auto busy = slots.refusal();
     if (busy) co_return co_await desk.refuse(ask, *busy);
     if (!run->progress_token.empty()) {
       co_return co_await stream_tool(desk, ask, server, *run, *catalogue);

@@ -300,7 +300,7 @@ net::Task<> pass_through(Desk& desk, Ask& ask) {
   const auto body = co_await read_turn_body(world, ask);
   if (!body) co_return co_await desk.refuse(ask, body.error());
   const TurnSlots slots(world, ask.key, ask.address);
-  const std::optional<Error> busy = slots.refusal();
+  const auto busy = slots.refusal();
   if (busy) co_return co_await desk.refuse(ask, *busy);
   if (!reserve_for(world, ask, body->size())) {
     const Error scarce = out_of_memory();

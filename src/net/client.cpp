@@ -77,14 +77,20 @@ std::string request_head(const Target& target, const ClientRequest& request) {
 }  // namespace
 
 struct ClientExchange::State {
-  State(HttpClient& owner, const Target& to, Timeouts times)
-      : loop(owner.loop_), pool(*owner.pool_), target(to), timeouts(times), wake(loop) {}
+  State(HttpClient& owner, const Target& to, Timeouts times, std::string_view name)
+      : loop(owner.loop_),
+        pool(*owner.pool_),
+        target(to),
+        timeouts(times),
+        label(name),
+        wake(loop) {}
   ~State() { pool.leave_line(wake); }
 
   Loop& loop;
   Pool& pool;
   Target target;
   Timeouts timeouts;
+  std::string_view label;
   Signal wake;  // ends the wait for the resolver
   std::uint64_t total_limit = 0;
   std::uint64_t idle_limit = 0;  // when a read that waits gives up; 0: none waits
@@ -109,9 +115,9 @@ struct ClientExchange::State {
   Task<Result<void>> write(std::string_view head, std::string_view body);
   Task<Result<void>> read_head();
   // The body as it was sent.
-  Task<Result<std::optional<std::string_view>>> read(Millis patience);
+  Task<Result<Piece>> read(Millis patience);
   // The body without its content codings.
-  Task<Result<std::optional<std::string_view>>> read_decoded(Millis patience);
+  Task<Result<Piece>> read_decoded(Millis patience);
   void find_codings();
   bool is_encoded() const { return decoder || unreadable; }
 
@@ -123,6 +129,8 @@ struct ClientExchange::State {
   bool is_fine(Ready ready) const;
   tl::unexpected<Error> fault(Ready ready, std::string_view phase) const;
   tl::unexpected<Error> broken(std::string_view what) const;
+  // What errors begin with.
+  std::string where() const { return std::string(label) + to_text(target); }
   void release();
 };
 
@@ -139,8 +147,8 @@ Millis ClientExchange::State::within(Millis phase) const {
 }
 
 tl::unexpected<Error> ClientExchange::State::broken(std::string_view what) const {
-  if (cancelled) return fail(ErrorCode::unavailable, to_text(target) + ": cancelled");
-  return fail(ErrorCode::upstream_failed, to_text(target) + ": " + std::string(what));
+  if (cancelled) return fail(ErrorCode::unavailable, where() + ": cancelled");
+  return fail(ErrorCode::upstream_failed, where() + ": " + std::string(what));
 }
 
 bool ClientExchange::State::is_fine(Ready ready) const {
@@ -150,11 +158,11 @@ bool ClientExchange::State::is_fine(Ready ready) const {
 // The one place where a wait that ended badly becomes an Error.
 tl::unexpected<Error> ClientExchange::State::fault(Ready ready, std::string_view phase) const {
   if (!cancelled && is_over(total_limit)) {
-    return fail(ErrorCode::timed_out, to_text(target) + ": the whole request took longer than " +
+    return fail(ErrorCode::timed_out, where() + ": the whole request took longer than " +
                                           std::to_string(timeouts.total.count()) + " ms");
   }
   if (ready == Ready::timed_out) {
-    return fail(ErrorCode::timed_out, to_text(target) + ": timed out (" + std::string(phase) + ")");
+    return fail(ErrorCode::timed_out, where() + ": timed out (" + std::string(phase) + ")");
   }
   return broken("connection closed (" + std::string(phase) + ")");
 }
@@ -235,14 +243,17 @@ Task<Result<void>> ClientExchange::State::connect() {
   } else {
     auto found = co_await pool.resolver().resolve(target.host, target.port, phase, wake);
     if (cancelled) co_return broken("cancelled");
-    if (!found) co_return tl::unexpected(found.error());
+    if (!found) {
+      found.error().message.insert(0, label);
+      co_return tl::unexpected(found.error());
+    }
     addresses = std::move(*found);
   }
   Result<void> result = broken("no address");
   const auto& may_connect = pool.options().may_connect;
   for (const Address& address : addresses) {
     if (may_connect && !may_connect(address)) {
-      result = fail(ErrorCode::forbidden, to_text(target) + ": " + to_text(address) +
+      result = fail(ErrorCode::forbidden, where() + ": " + to_text(address) +
                                               " is an address that may not be connected to");
       continue;
     }
@@ -272,6 +283,7 @@ Task<Result<void>> ClientExchange::State::connect_to(const Address& address, std
 }
 
 Task<Result<void>> ClientExchange::State::start_tls() {
+  const Pool::Handshake under_way(pool);
   Stream& stream = connection->stream;
   const Result<const TlsContext*> context = pool.tls();
   if (!context) co_return broken(context.error().message);
@@ -332,6 +344,8 @@ Task<Result<void>> ClientExchange::State::read_head() {
   if (!parser->has_head()) {
     co_return broken(parser->fault());
   }
+  // Its answer may last for minutes, in which others connect.
+  if (target.tls && !reused) pool.keep_ticket(target, connection->stream.ticket());
   find_codings();
   if (parser->state() == ResponseParser::State::complete) release();
   co_return Result<void>();
@@ -352,7 +366,7 @@ void ClientExchange::State::find_codings() {
   }
 }
 
-Task<Result<std::optional<std::string_view>>> ClientExchange::State::read_decoded(Millis patience) {
+Task<Result<Piece>> ClientExchange::State::read_decoded(Millis patience) {
   const std::uint64_t limit = patience == kNever ? 0 : loop.now() + patience.count();
   Result<void> fine;
   while (true) {
@@ -366,7 +380,7 @@ Task<Result<std::optional<std::string_view>>> ClientExchange::State::read_decode
       if (piece && !piece->empty()) {
         decoded_at_once += piece->size();
         barren_limit = 0;
-        co_return *piece;
+        co_return Piece{*piece};
       }
     }
     if (!fine) break;
@@ -380,36 +394,36 @@ Task<Result<std::optional<std::string_view>>> ClientExchange::State::read_decode
     const std::uint64_t until = limit == 0 || barren_limit == 0 ? std::max(limit, barren_limit)
                                                                 : std::min(limit, barren_limit);
     const auto sent = co_await read(left(until));
-    if (sent && !*sent && barren_limit != 0 && loop.now() >= barren_limit) continue;
-    if (!sent || !*sent) co_return sent;
-    decoded_all = (*sent)->empty();
+    if (sent && sent->waiting && barren_limit != 0 && loop.now() >= barren_limit) continue;
+    if (!sent || sent->waiting) co_return sent;
+    decoded_all = sent->bytes.empty();
     if (decoded_all && decoder) fine = decoder->finish();
     if (decoded_all && fine) co_return sent;
     if (unreadable) fine = tl::unexpected(*unreadable);
     if (!fine) break;
-    decoder->push(**sent);
+    decoder->push(sent->bytes);
     decoded_at_once = 0;
   }
   connection.reset();
   unreadable = std::make_unique<Error>(fine.error());
   decoder.reset();
   Error error = fine.error();
-  error.message = to_text(target) + ": " + error.message;
+  error.message = where() + ": " + error.message;
   co_return tl::unexpected(std::move(error));
 }
 
-Task<Result<std::optional<std::string_view>>> ClientExchange::State::read(Millis patience) {
+Task<Result<Piece>> ClientExchange::State::read(Millis patience) {
   if (!early.empty()) {
     const std::span<char> buffer = loop.read_buffer();
     const std::size_t size = early.copy(buffer.data(), buffer.size());
     std::string().swap(early);
-    co_return std::string_view(buffer.data(), size);
+    co_return Piece{{buffer.data(), size}};
   }
   while (true) {
     switch (parser->state()) {
       case ResponseParser::State::complete:
         release();
-        co_return std::string_view();
+        co_return Piece{};
       case ResponseParser::State::failed:
         connection.reset();
         co_return broken(parser->fault());
@@ -426,7 +440,7 @@ Task<Result<std::optional<std::string_view>>> ClientExchange::State::read(Millis
       const std::string_view body = parser->push(loop.read_buffer().first(got.bytes));
       if (!body.empty()) {
         if (parser->state() == ResponseParser::State::complete) release();
-        co_return body;
+        co_return Piece{body};
       }
     } else if (got.status == IoStatus::end) {
       parser->finish();
@@ -443,7 +457,7 @@ Task<Result<std::optional<std::string_view>>> ClientExchange::State::read(Millis
       const Millis limit = within(idle);
       const bool impatient = patience != kNever && (limit == kNever || patience < limit);
       const Ready ready = co_await stream.wait(got.status, impatient ? patience : limit);
-      if (ready == Ready::timed_out && impatient) co_return std::nullopt;
+      if (ready == Ready::timed_out && impatient) co_return Piece{{}, true};
       if (!is_fine(ready)) {
         connection.reset();
         co_return fault(ready, "reading the response");
@@ -461,14 +475,18 @@ std::size_t HttpClient::idle() const { return pool_->idle(); }
 
 void HttpClient::close_idle() { pool_->close_idle(); }
 
-ClientExchange::ClientExchange(HttpClient& client, const Target& target, Timeouts timeouts)
-    : state_(std::make_unique<State>(client, target, timeouts)) {}
+ClientExchange::ClientExchange(HttpClient& client, const Target& target, Timeouts timeouts,
+                               std::string_view label)
+    : state_(std::make_unique<State>(client, target, timeouts, label)) {}
 
 ClientExchange::~ClientExchange() = default;
 
 Task<Result<void>> ClientExchange::send(const ClientRequest& request) {
   CALLGATE_CHECK(!state_->parser);
-  if (auto fine = check_request(request); !fine) co_return fine;
+  if (auto fine = check_request(request); !fine) {
+    fine.error().message.insert(0, state_->label);
+    co_return fine;
+  }
   const std::string head = request_head(state_->target, request);
   co_return co_await state_->send(head, request);
 }
@@ -480,10 +498,10 @@ bool ClientExchange::reused() const { return state_->reused; }
 Task<Result<std::string_view>> ClientExchange::read() {
   auto bytes = co_await read(kNever);
   if (!bytes) co_return tl::unexpected(std::move(bytes.error()));
-  co_return **bytes;
+  co_return bytes->bytes;
 }
 
-Task<Result<std::optional<std::string_view>>> ClientExchange::read(Millis patience) {
+Task<Result<Piece>> ClientExchange::read(Millis patience) {
   return state_->is_encoded() ? state_->read_decoded(patience) : state_->read(patience);
 }
 

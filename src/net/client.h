@@ -55,6 +55,12 @@ struct ClientRequest {
   std::string_view body;
 };
 
+// Of a response's body.
+struct Piece {
+  std::string_view bytes;  // valid until the caller next waits for anything; empty at the end
+  bool waiting = false;    // no byte came in time: nothing is wrong, and nothing was read
+};
+
 class Pool;
 
 class HttpClient {
@@ -79,7 +85,9 @@ class HttpClient {
 // response was read to its end, and closes it otherwise.
 class ClientExchange {
  public:
-  ClientExchange(HttpClient& client, const Target& target, Timeouts timeouts = {});
+  // Errors begin with `label`, then name the target. REQUIRES: the label outlives the exchange.
+  ClientExchange(HttpClient& client, const Target& target, Timeouts timeouts = {},
+                 std::string_view label = {});
   ~ClientExchange();
   ClientExchange(const ClientExchange&) = delete;
   ClientExchange& operator=(const ClientExchange&) = delete;
@@ -98,9 +106,9 @@ class ClientExchange {
   // The next body bytes, without chunk framing and content codings; empty at the end. A body that is truncated, or
   // encoded in a way that cannot be undone, is an Error. The view is valid until the caller next waits for anything.
   Task<Result<std::string_view>> read();
-  // The same, but gives nothing when no byte came within `patience`; reading may go on. The upstream's idle timeout
-  // runs through such pauses.
-  Task<Result<std::optional<std::string_view>>> read(Millis patience);
+  // The same, but says so when no byte came within `patience`; reading may go on. The upstream's idle timeout runs through
+  // such pauses.
+  Task<Result<Piece>> read(Millis patience);
   // True when the whole response was read.
   bool ended() const;
   // The rest of the body, at most `limit` bytes; more is an Error.

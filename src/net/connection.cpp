@@ -356,7 +356,11 @@ Task<Result<void>> Connection::flush(Gather out) {
   while (!gone_) {
     const IoStatus status = stream_.write(out);
     if (status == IoStatus::done) {
-      out_.clear();
+      if (phase_ == Phase::streaming) {
+        std::string().swap(out_);  // a stream has one head
+      } else {
+        out_.clear();
+      }
       if (stream_.must_yield()) co_await loop().sleep(Millis(0));
       co_return Result<void>();
     }

@@ -80,6 +80,24 @@ TEST(Http, sends_only_tokens_and_values_without_control_bytes) {
   }
 }
 
+// Blocks of bytes are looked at together: no place in them may be left out.
+TEST(Http, looks_at_every_byte_of_texts_of_every_length) {
+  for (std::size_t size = 1; size <= 40; ++size) {
+    const std::string good(size, 'a');
+    for (std::size_t at = 0; at < size; ++at) {
+      for (int c = 0; c < 256; ++c) {
+        std::string text = good;
+        text[at] = static_cast<char>(c);
+        const auto single = std::string(1, static_cast<char>(c));
+        ASSERT_EQ(is_sendable({text, ""}), is_sendable({single, ""}))
+            << size << " " << at << " " << c;
+        ASSERT_EQ(is_sendable({"a", text}), is_sendable({"a", single}))
+            << size << " " << at << " " << c;
+      }
+    }
+  }
+}
+
 TEST(Http, names_statuses) {
   EXPECT_EQ(reason_phrase(200), "OK");
   EXPECT_EQ(reason_phrase(431), "Request Header Fields Too Large");

@@ -16,8 +16,8 @@ constexpr bool kRecycle = true;
 // Frames by size class, last in first out. A cache in front of the allocator, one per thread.
 class FramePool {
  public:
-  static constexpr std::size_t kStep = 128;
-  static constexpr std::size_t kClasses = 32;
+  static constexpr std::size_t kStep = 64;
+  static constexpr std::size_t kClasses = 64;
   static constexpr std::size_t kDepth = 64;
 
   ~FramePool() {

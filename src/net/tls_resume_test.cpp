@@ -90,6 +90,34 @@ TEST(Tls, resumes_the_session_with_an_upstream) {
   EXPECT_THAT(resumed, ElementsAre(false, true, false));
 }
 
+// A session takes half of the memory and of the time when it goes on from another; streams begin while others run.
+TEST(Tls, resumes_the_session_of_an_answer_that_has_not_ended) {
+  Authority authority;
+  const TlsFiles files = authority.issue("endless", "DNS:localhost");
+  const TlsContext context = std::move(*make_server_tls(files.certificate, files.key));
+  std::vector<bool> resumed;
+  const auto script = [&](RawSocket& socket) {
+    RawTls session(context, socket);
+    if (!session.accepted()) return;
+    session.read_request();
+    resumed.push_back(session.resumed());
+    session.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nthe beginning");
+    session.flush();
+    socket.receive();
+  };
+  RawUpstream upstream({script, script});
+  Loop loop;
+  HttpClient client(loop, {.ca_file = authority.ca_file()});
+  const auto begin = [](HttpClient& on, Target target) -> Task<> {
+    ClientExchange exchange(on, target);
+    const ClientRequest request{.method = "GET", .path = "/"};
+    EXPECT_TRUE(co_await exchange.send(request));
+  };
+  run_to_end(loop, begin(client, over_tls(upstream)));
+  run_to_end(loop, begin(client, over_tls(upstream)));
+  EXPECT_THAT(resumed, ElementsAre(false, true));
+}
+
 // They are in OpenSSL's buffer, where no event tells of them.
 TEST(Tls, does_not_take_records_after_an_answer_for_the_next_one) {
   Authority authority;

@@ -111,7 +111,7 @@ net::Task<> create_response(const ResponseDesk& desk, Ask& ask) {
   const auto body = co_await read_turn_body(desk.desk.world, ask);
   if (!body) co_return co_await desk.desk.refuse(ask, body.error());
   auto slots = std::make_unique<TurnSlots>(desk.desk.world, ask.key, ask.address);
-  const std::optional<Error> busy = slots->refusal();
+  const auto busy = slots->refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
   const ResponseFields fields = read_fields(ask, *body);
   auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
@@ -181,7 +181,7 @@ net::Task<> compact_response(const ResponseDesk& desk, Ask& ask) {
   const auto body = co_await read_turn_body(desk.desk.world, ask);
   if (!body) co_return co_await desk.desk.refuse(ask, body.error());
   const TurnSlots slots(desk.desk.world, ask.key, ask.address);
-  const std::optional<Error> busy = slots.refusal();
+  const auto busy = slots.refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
   const ResponseFields fields = read_fields(ask, *body);
   auto expanded = co_await expand_body(desk, key_name_of(ask), *body, fields, {});
@@ -232,7 +232,7 @@ net::Task<> count_input_tokens(const ResponseDesk& desk, Ask& ask) {
   const auto model = ask.snapshot->choose_model(ask.key, request->model);
   if (!model) co_return co_await desk.desk.refuse(ask, model.error());
   const TurnSlots slots(desk.desk.world, ask.key, ask.address);
-  const std::optional<Error> busy = slots.refusal();
+  const auto busy = slots.refusal();
   if (busy) co_return co_await desk.desk.refuse(ask, *busy);
   const TurnHost host = desk.desk.turn_host();
   std::optional<std::int64_t> tokens = co_await ask_count(host, *ask.snapshot, *model, *request);

@@ -275,7 +275,7 @@ class ResponseSocket {
       co_return;
     }
     const TurnSlots slots(desk_.desk.world, (*work)->work->job.key, (*work)->address);
-    if (const std::optional<Error> busy = slots.refusal(); busy) {
+    if (const auto busy = slots.refusal()) {
       send_error(*busy, 429, lane.id);
       co_return;
     }

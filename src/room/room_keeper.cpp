@@ -129,10 +129,10 @@ class Keeper {
     bool sound = true;
     LineDecoder lines(kLongestLine);
     while (sound && !room_->retired()) {
-      const auto bytes = co_await exchange.read(kLook);
-      if (!bytes || (*bytes && (*bytes)->empty())) break;
-      if (!*bytes) continue;
-      lines.push(**bytes, [&](const SseFrame& line) {
+      const auto piece = co_await exchange.read(kLook);
+      if (piece && piece->waiting) continue;
+      if (!piece || piece->bytes.empty()) break;
+      lines.push(piece->bytes, [&](const SseFrame& line) {
         heard = true;
         sound = sound && room_->follow(line.data);
       });

@@ -78,9 +78,10 @@ RoomTurn::RoomTurn(const TurnHost& host, Room& room, RoomAsk ask)
 
 net::Task<> RoomTurn::run() {
   const TurnSlots slots(host_.world, key_);
-  std::optional<Error> refused = slots.refusal();
+  auto refused = slots.refusal();
   if (host_.world.draining.load(std::memory_order_relaxed)) {
-    refused = Error{.code = ErrorCode::unavailable, .message = "the gateway is shutting down"};
+    refused = std::make_unique<Error>(
+        Error{.code = ErrorCode::unavailable, .message = "the gateway is shutting down"});
   }
   if (refused) {
     begin_loop();

@@ -1,12 +1,13 @@
 #include "store/postgres.h"
 
-#include <libpq-fe.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+
+#include "store/postgresql/libpq.h"
 
 namespace callgate::store {
 namespace {
@@ -141,6 +142,7 @@ class Parameters {
 }  // namespace
 
 LibraryVersion libpq_version() {
+  if (!load_libpq()) return {"libpq", "not installed"};
   const int version = PQlibVersion();  // 150020 is 15.20
   return {"libpq", std::to_string(version / 10000) + "." + std::to_string(version % 10000)};
 }
@@ -165,6 +167,7 @@ void PostgresDatabase::Clear::operator()(pg_result* result) const { PQclear(resu
 
 Attempt<std::unique_ptr<PostgresDatabase>> PostgresDatabase::open(const std::string& url,
                                                                   const DatabaseOptions& options) {
+  if (const Attempt<void> loaded = load_libpq(); !loaded) return tl::unexpected(loaded.error());
   const char* const names[] = {"dbname", "fallback_application_name", "client_encoding", nullptr};
   const char* const values[] = {url.c_str(), "callgate", "UTF8", nullptr};
   PGconn* raw = PQconnectStartParams(names, values, 1);

@@ -63,16 +63,18 @@ AnswerSession::AnswerSession(const TurnHost& host, TurnJob& job, TurnLog& log, A
   if (hooks == nullptr ||
       !(hooks->has_hooks(HookMoment::prompt) || hooks->has_hooks(HookMoment::answer)))
     return;
-  judge_.emplace(hooks, host.loop, host.world.log,
-                 tool::ToolContext{.request_id = job.request_id,
-                                   .key_name = std::string(job.key_name()),
-                                   .model = job.config().name,
-                                   .session = job.session});
+  judge_ = std::make_unique<WordJudge>(hooks, host.loop, host.world.log,
+                                       tool::ToolContext{.request_id = job.request_id,
+                                                         .key_name = std::string(job.key_name()),
+                                                         .model = job.config().name,
+                                                         .session = job.session});
 }
 
-net::Task<std::optional<Error>> AnswerSession::judge_prompt() {
-  if (!judge_) co_return std::nullopt;
-  co_return co_await judge_->judge_prompt(job_.request);
+net::Task<Result<void>> AnswerSession::judge_prompt() {
+  if (!judge_) co_return Result<void>();
+  std::optional<Error> denied = co_await judge_->judge_prompt(job_.request);
+  if (denied) co_return tl::unexpected(std::move(*denied));
+  co_return Result<void>();
 }
 
 net::Task<> AnswerSession::judge() {
@@ -256,6 +258,11 @@ net::Task<bool> AnswerSession::send() {
   const std::string_view bytes = take_out();
   const auto written = co_await audience_.write(bytes);
   last_write_ = host_.loop.now();
+  // One buffer for both: a stream waits most of its time.
+  if (out_.capacity() <= sending_.capacity() && out_.empty()) {
+    sending_.clear();
+    out_ = std::exchange(sending_, {});
+  }
   co_return written.has_value();
 }
 
@@ -436,13 +443,14 @@ net::Task<> run_turn(TurnHost host, std::unique_ptr<LoopWork> work, const net::H
     session.leave();
     round.cancel();
   });
-  std::optional<Error> denied;
-  if (session.has_judge()) denied = co_await session.judge_prompt();
+  Result<void> allowed;
+  if (session.has_judge()) allowed = co_await session.judge_prompt();
   Round::End end = Round::End::failed;
-  if (!denied) end = co_await round.run();
-  if (denied && audience.is_gone()) end = Round::End::gone;
+  if (allowed) end = co_await round.run();
+  if (!allowed && audience.is_gone()) end = Round::End::gone;
   audience.on_gone({});
-  co_await session.end(end, denied ? *denied : round.error());
+  const Error& error = allowed ? round.error() : std::as_const(allowed).error();
+  co_await session.end(end, error);
 }
 
 }  // namespace callgate::server

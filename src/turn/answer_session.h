@@ -38,8 +38,8 @@ class AnswerSession final : public loop::ClientSink,
   AnswerSession& operator=(const AnswerSession&) = delete;
 
   // What hooks say of the prompt, before anything else: they may rewrite it. An error: it is denied.
-  net::Task<std::optional<Error>> judge_prompt();
-  bool has_judge() const { return judge_.has_value(); }
+  net::Task<Result<void>> judge_prompt();
+  bool has_judge() const { return judge_ != nullptr; }
   // Hooks judge what of a loop's answer still waits for the end of its sentence.
   net::Task<> judge_rest();
   // A hook ended the answer.
@@ -128,7 +128,7 @@ class AnswerSession final : public loop::ClientSink,
   const Wants wants_;
   const bool stream_;
   std::shared_ptr<Encoded> encoded_;         // nullptr: there is nothing to encode yet
-  std::optional<WordJudge> judge_;           // nothing: there are no hooks that judge words
+  std::unique_ptr<WordJudge> judge_;         // nullptr: there are no hooks that judge words
   std::shared_ptr<GuardedOutlet> outlet_;    // of a plain turn that is judged
   std::unique_ptr<AnswerGuard> loop_guard_;  // of a loop that is judged
   AnswerGuard* guard_ = nullptr;             // one of these; nullptr: the answer is not judged

@@ -24,11 +24,11 @@ class ConnectionAudience final : public Audience {
   net::Headers& headers() override { return headers_; }
 
   net::Task<Result<void>> write(std::string_view bytes) override {
-    if (!exchange_.started()) exchange_.start(200, headers_);
+    start();
     return exchange_.write(bytes);
   }
   net::Task<Result<void>> end(std::string_view bytes) override {
-    if (!exchange_.started()) exchange_.start(200, headers_);
+    start();
     return exchange_.end(bytes);
   }
   net::Task<Result<void>> respond(int status, std::string_view body) override {
@@ -36,6 +36,12 @@ class ConnectionAudience final : public Audience {
   }
 
  private:
+  void start() {
+    if (exchange_.started()) return;
+    exchange_.start(200, headers_);
+    headers_ = {};
+  }
+
   net::Exchange& exchange_;
   net::Headers headers_;
 };

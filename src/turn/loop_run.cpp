@@ -75,8 +75,8 @@ net::Task<> LoopRun::run() {
 
 net::Task<bool> LoopRun::play() {
   if (session_.has_judge()) {
-    if (const auto denied = co_await session_.judge_prompt()) {
-      error_ = *denied;
+    if (const auto allowed = co_await session_.judge_prompt(); !allowed) {
+      error_ = allowed.error();
       co_return !audience_.is_gone();
     }
   }

@@ -256,8 +256,9 @@ bool Round::prepare(const UpstreamConfig& upstream) {
     error_ = encoded.error();
     return false;
   }
-  prepared_ = std::move(encoded->prepared);
-  encoded_ = std::move(encoded->request);
+  prepared_.reset();
+  if (encoded->prepared) prepared_ = std::make_unique<Request>(std::move(*encoded->prepared));
+  encoded_ = std::make_unique<UpstreamRequest>(std::move(encoded->request));
   log_.facts().dropped = std::move(encoded->dropped);
   return true;
 }
@@ -314,7 +315,8 @@ PipelineOptions Round::reading_options(const UpstreamConfig& upstream) {
                                        model_.name, text_.has_value());
   options.policy = policy_;
   if (ExplainLog::is_wanted(host_.world)) {
-    options.explain = &explain_.emplace(host_.world, log_.labels());
+    explain_ = std::make_unique<ExplainLog>(host_.world, log_.labels());
+    options.explain = explain_.get();
   }
   if (capture_ == nullptr) return options;
   options.wire = wire_of(upstream).name;

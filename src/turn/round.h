@@ -151,13 +151,13 @@ class Round {
 
   // Of one attempt.
   std::optional<engine::TextTools> text_;
-  std::optional<Request> prepared_;
-  std::optional<UpstreamRequest> encoded_;
+  std::unique_ptr<Request> prepared_;  // nullptr: what was asked goes as it is
+  std::unique_ptr<UpstreamRequest> encoded_;
   PoolTicket ticket_;
   std::shared_ptr<UpstreamTarget> target_;
   std::unique_ptr<UpstreamCall> call_;  // goes before its target
   std::optional<CapturedCall> captured_;
-  std::optional<ExplainLog> explain_;
+  std::unique_ptr<ExplainLog> explain_;
   std::shared_ptr<engine::TurnOutlet> outlet_;
   std::unique_ptr<engine::CallHold> hold_;
   std::unique_ptr<engine::TurnReader> reader_;

@@ -37,13 +37,13 @@ bool logs_content(const Config& config, const KeyConfig* key, const ModelConfig&
 void TurnRecord::begin(store::RequestRecord& record, std::string body, const Request& request) {
   mask_.apply(record.session);
   if (!keeps_content()) return;
-  question_ = last_question(request);
+  content_->question = last_question(request);
   record.received = std::move(body);
   mask_.apply(record.received);
 }
 
 void TurnRecord::sent(std::string body) {
-  if (keeps_content()) sent_ = std::move(body);
+  if (content_) content_->sent = std::move(body);
 }
 
 TurnObserver* TurnRecord::observer(TurnObserver* next) {
@@ -52,24 +52,21 @@ TurnObserver* TurnRecord::observer(TurnObserver* next) {
 }
 
 void TurnRecord::responded(std::string_view body) {
-  if (keeps_content()) response_ = body;
+  if (content_) content_->response = body;
 }
 
-void TurnRecord::forget_content() {
-  max_answer_ = 0;
-  question_ = sent_ = response_ = {};
-  kept_ = {};
-}
+void TurnRecord::forget_content() { content_.reset(); }
 
 void TurnRecord::ended(KeptTurn kept) {
-  if (!kept.response.empty()) response_ = std::move(kept.response);
-  if (kept.too_long) response_.clear();
   if (kept.reason == FinishReason::tool_calls) {
     for (Call& call : calls_) {
       if (call.open && call.choice == 0) call.row.outcome = CallOutcome::complete;
     }
   }
-  kept_ = std::move(kept);
+  if (!content_) return;
+  if (!kept.response.empty()) content_->response = std::move(kept.response);
+  if (kept.too_long) content_->response.clear();
+  content_->kept = std::move(kept);
 }
 
 // A loop gives a call another id where the model's own was taken: then it is the first one of that name without a result.
@@ -100,14 +97,15 @@ std::string TurnRecord::beginning_of(std::string_view result) const {
 void TurnRecord::complete(store::RequestOutcome& outcome) {
   for (Call& call : calls_) outcome.call_rows.push_back(std::move(call.row));
   mask_.apply(outcome.error_message);
-  if (!keeps_content()) return;
-  if (!outcome.finish_reason) outcome.finish_reason = kept_.reason;
-  outcome.sent = std::move(sent_);
-  outcome.response = std::move(response_);
-  outcome.events = std::move(rounds_.empty() ? kept_.events : rounds_);
-  outcome.search = std::move(question_);
-  if (!outcome.search.empty() && !kept_.search.empty()) outcome.search.push_back('\n');
-  outcome.search.append(cut_to(kept_.search, store::kLongestText - outcome.search.size()));
+  if (!content_) return;
+  KeptTurn& kept = content_->kept;
+  if (!outcome.finish_reason) outcome.finish_reason = kept.reason;
+  outcome.sent = std::move(content_->sent);
+  outcome.response = std::move(content_->response);
+  outcome.events = std::move(content_->rounds.empty() ? kept.events : content_->rounds);
+  outcome.search = std::move(content_->question);
+  if (!outcome.search.empty() && !kept.search.empty()) outcome.search.push_back('\n');
+  outcome.search.append(cut_to(kept.search, store::kLongestText - outcome.search.size()));
   for (std::string* text : {&outcome.sent, &outcome.response, &outcome.events, &outcome.search}) {
     mask_.apply(*text);
   }
@@ -116,7 +114,7 @@ void TurnRecord::complete(store::RequestOutcome& outcome) {
 void TurnRecord::turn_started(std::string_view response_id) {
   calls_.clear();
   open_.clear();
-  kept_ = {};
+  if (content_) content_->kept = {};
   if (next_ != nullptr) next_->turn_started(response_id);
 }
 

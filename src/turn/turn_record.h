@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,11 +24,13 @@ class TurnRecord final : public TurnObserver {
  public:
   // `max_answer`: bytes of an answer that are kept; 0: no content is. REQUIRES: `mask` outlives the record.
   TurnRecord(const SecretMask& mask, std::size_t max_answer)
-      : mask_(mask), max_answer_(max_answer) {}
+      : mask_(mask),
+        max_answer_(max_answer),
+        content_(max_answer > 0 ? std::make_unique<Content>() : nullptr) {}
 
-  bool keeps_content() const { return max_answer_ > 0; }
+  bool keeps_content() const { return content_ != nullptr; }
   // For PipelineOptions::keep.
-  std::size_t max_answer() const { return max_answer_; }
+  std::size_t max_answer() const { return keeps_content() ? max_answer_ : 0; }
 
   // `body` as received; the request says what a search may look for.
   void begin(store::RequestRecord& record, std::string body, const Request& request);
@@ -45,7 +48,9 @@ class TurnRecord final : public TurnObserver {
   std::string beginning_of(std::string_view result) const;
   void ended(KeptTurn kept);
   // The events of all rounds, which take the place of those that the client got.
-  void rounds(std::string events) { rounds_ = std::move(events); }
+  void rounds(std::string events) {
+    if (content_) content_->rounds = std::move(events);
+  }
   void complete(store::RequestOutcome& outcome);
 
   void turn_started(std::string_view response_id) override;
@@ -62,15 +67,19 @@ class TurnRecord final : public TurnObserver {
   static constexpr std::size_t kNone = std::size_t(-1);
 
   const SecretMask& mask_;
-  std::size_t max_answer_;
+  const std::size_t max_answer_;
   TurnObserver* next_ = nullptr;
   std::vector<Call> calls_;
   std::vector<std::size_t> open_;  // by choice: the row of its open call, or kNone
-  std::string question_;           // what the user said last
-  std::string sent_;
-  std::string response_;
-  KeptTurn kept_;
-  std::string rounds_;
+  // What is said, where it is kept.
+  struct Content {
+    std::string question;  // what the user said last
+    std::string sent;
+    std::string response;
+    KeptTurn kept;
+    std::string rounds;
+  };
+  std::unique_ptr<Content> content_;  // nullptr: none is kept
 };
 
 // As much of `text` as fits into so many bytes, whole UTF-8 sequences.

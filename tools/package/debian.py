@@ -91,7 +91,7 @@ def build_server(build, stage, pages):
     write(tree / "etc/callgate/callgate.toml", (ROOT / "packaging/callgate.toml").read_text(encoding="utf-8"))
     write(tree / "lib/systemd/system/callgate.service", (ROOT / "packaging/deb/callgate.service").read_text(encoding="utf-8"))
     build_deb(tree, "callgate", "streaming tool-call gateway for language models",
-              {"Depends": depends_of(tree, binary) + ", adduser, ca-certificates", "Suggests": "postgresql"},
+              {"Depends": depends_of(tree, binary) + ", libpq5 (>= 14), adduser, ca-certificates", "Suggests": "postgresql"},
               scripts=("postinst", "prerm", "postrm"), conffiles=("/etc/callgate/callgate.toml",))
 
 

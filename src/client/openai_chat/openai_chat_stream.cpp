@@ -109,8 +109,8 @@ class ChoiceStream final : public EventSink {
   bool legacy_;
   bool began_ = false;
   bool finished_ = false;
-  std::string head_;       // the envelope's, with `{"index":0,"delta":`
-  std::string text_head_;  // ...and `{"content":"`
+  std::string text_head_;      // the envelope's, with `{"index":0,"delta":`, and `{"content":"`
+  std::size_t head_size_ = 0;  // of it without the latter
   int head_version_ = 0;
   // `,"logprobs":{...}` and other fields of the choice, which wait for the next delta; with their names.
   std::string beside_;
@@ -238,15 +238,17 @@ void ChoiceStream::update_heads() {
   const Envelope& envelope = stream_.envelope();
   if (head_version_ == envelope.version()) return;
   head_version_ = envelope.version();
-  head_.assign(envelope.head()).append("{\"index\":");
-  json::append_integer(head_, index_);
-  head_.append(",\"delta\":");
-  text_head_.assign(head_).append("{\"content\":\"");
+  text_head_.reserve(envelope.head().size() + 48);
+  text_head_.assign(envelope.head()).append("{\"index\":");
+  json::append_integer(text_head_, index_);
+  text_head_.append(",\"delta\":");
+  head_size_ = text_head_.size();
+  text_head_.append("{\"content\":\"");
 }
 
 void ChoiceStream::write_head(std::string& out) {
   update_heads();
-  out.append(head_);
+  out.append(text_head_, 0, head_size_);
 }
 
 void ChoiceStream::write_beside(std::string& out) {

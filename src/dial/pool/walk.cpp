@@ -190,7 +190,7 @@ void PoolWalk::failed(const Failure& failure, std::uint64_t now) {
   stopped_ = remedy == Remedy::none;
   Record& record = records_[current_];
   record.hopeless = remedy != Remedy::later;
-  record.error = failure.error;
+  record.error = std::make_unique<Error>(failure.error);
   if (const auto wait = named_pause(failure.error)) {
     record.not_before = now + static_cast<std::uint64_t>(wait->count());
   }

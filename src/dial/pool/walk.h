@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -94,7 +95,7 @@ class PoolWalk {
     bool asked = false;
     bool hopeless = false;         // no try can help there
     std::uint64_t not_before = 0;  // of the clock; 0: any time
-    std::optional<Error> error;    // of the last try
+    std::unique_ptr<Error> error;  // of the last try; nullptr: there was none
   };
 
   std::optional<std::size_t> best_ready(std::span<const PlaceView> views, std::uint64_t now,
