@@ -28,7 +28,7 @@ struct SchemaBudgetSpent : std::runtime_error {
 
 class NodeAdapter;
 
-// Where a value is, and whom it is charged to (nobody when empty).
+// Where a value is, and what it is charged to (nothing if empty).
 struct NodePlace {
   const SchemaNode* node = nullptr;
   SchemaBudget* budget = nullptr;

@@ -92,7 +92,7 @@ class LoopRun final : RoundListener {
   void start_turn(loop::CallModel call);
   bool compact(loop::CallModel& call, std::int64_t tokens);
   bool try_shorter(const Turn& turn);
-  static net::Task<> play_turn(std::shared_ptr<Turn> turn, net::Loop& event_loop);
+  static net::Task<> play_turn(std::shared_ptr<Turn> turn);
   void end_turn(const Turn& turn, Round::End end);
   // The turn's task threw.
   void lose_turn(const Turn& turn);

@@ -31,9 +31,9 @@ class Breaker {
 
   State state() const { return state_; }
   bool is_open() const { return state_ != State::closed; }
-  // It is left out, its pause is over, and nobody tries it yet.
+  // It is left out, its pause is over, and no request tries it yet.
   bool is_due(std::uint64_t now) const { return state_ == State::open && now >= due_; }
-  // Somebody tries it. What becomes of it is told by one of the three that follow. REQUIRES: is_due().
+  // A request tries it. One of the next three calls reports the outcome. REQUIRES: is_due().
   void begin_trial() { state_ = State::trying; }
   // Nobody knows what became of the trial.
   void abandon_trial() {

@@ -61,7 +61,7 @@ class Lane {
   const UpstreamConfig& config() const { return config_; }
   // How long a copy of a request waits for the upstream that did not answer.
   Milliseconds trial_patience() const;
-  // A request finds out in earnest whether the upstream is well; else a copy of one does, and nobody waits for it.
+  // A real request finds out whether the upstream is well; otherwise a copy of one does, and nothing waits for it.
   bool tries_in_earnest() const;
 
   std::uint64_t free_at(std::int64_t tokens, std::uint64_t now);
@@ -78,12 +78,12 @@ class Lane {
   struct Waiting {
     bool stream = false;
     std::int64_t tokens = 0;
-    std::function<void()> wake;     // for whoever lets it in to call
+    std::function<void()> wake;     // called by the request that makes room
     std::optional<Attempt> room{};  // once it was let in
   };
   void join_line(std::shared_ptr<Waiting> waiting) { line_.push_back(std::move(waiting)); }
   void leave_line(const Waiting& waiting);
-  // Lets the first in line in, if there is room. nullptr: nobody.
+  // Admits the first in line if there is room; nullptr if not.
   std::shared_ptr<Waiting> admit_next(std::uint64_t now);
 
  private:
