@@ -200,6 +200,10 @@ TEST(Config, applies_overrides_by_path_and_by_name) {
   EXPECT_EQ(config->models.at(0).dialect, "native");
   EXPECT_EQ(config->upstreams.at(0).key.reveal(), "k");
   EXPECT_EQ(error_of(kGood, {"nonsense"}), "--set nonsense: expected key=value");
+  for (const std::string list : {"tool", "hook", "key", "price", "dialect"}) {
+    EXPECT_EQ(error_of(kGood, {list + ".x.name=y"}),
+              "--set " + list + ".x.name: there is no [[" + list + "]] \"x\"");
+  }
 }
 
 TEST(Config, tells_where_other_gateways_reach_this_one_only_where_listen_says_so) {
