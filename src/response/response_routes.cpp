@@ -58,7 +58,7 @@ Result<ShowOptions> read_show_options(std::string_view query) {
   return options;
 }
 
-// The end of a response that failed with its stream lost, or before it had one: who follows it learns of the failure in the place
+// The end of a response that failed with its stream lost, or before it had one: its followers get the failure in the place
 // of the next event.
 std::string lost_end(const store::StoredResponse& response, std::int64_t after) {
   if (response.status != "failed") return {};
@@ -66,6 +66,14 @@ std::string lost_end(const store::StoredResponse& response, std::int64_t after) 
 data: {"type":"response.failed","sequence_number":)";
   json::append_integer(frame, after + 1);
   return frame.append(",\"response\":").append(response.body).append("}\n\n");
+}
+
+net::Task<Result<store::StoredResponse>> find_stored(const ResponseDesk& desk,
+                                                     const store::ResponseName& name) {
+  auto loaded = co_await load_response(desk.desk, name);
+  if (!loaded) co_return tl::unexpected(loaded.error());
+  if (!*loaded) co_return tl::unexpected(response_not_found(name.id));
+  co_return std::move(**loaded);
 }
 
 net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
@@ -79,13 +87,9 @@ net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
     }
     co_return co_await respond_json(ask, 200, running->object());
   }
-  const auto loaded = co_await load_response(desk.desk, name);
-  if (!loaded) co_return co_await desk.desk.refuse(ask, loaded.error());
-  if (!*loaded) {
-    const Error error = response_not_found(name.id);
-    co_return co_await desk.desk.refuse(ask, error);
-  }
-  const store::StoredResponse& response = **loaded;
+  const auto found = co_await find_stored(desk, name);
+  if (!found) co_return co_await desk.desk.refuse(ask, found.error());
+  const store::StoredResponse& response = *found;
   if (!options->stream) co_return co_await respond_json(ask, 200, response.body);
   const bool background = json::given_member(response.body, "background") == "true";
   const bool elsewhere = is_running(response.status);
@@ -139,13 +143,9 @@ net::Task<> cancel_response(const ResponseDesk& desk, Ask& ask) {
     co_await end_running(desk, running);
     co_return co_await respond_json(ask, 200, running->object());
   }
-  const auto loaded = co_await load_response(desk.desk, name);
-  if (!loaded) co_return co_await desk.desk.refuse(ask, loaded.error());
-  if (!*loaded) {
-    const Error error = response_not_found(name.id);
-    co_return co_await desk.desk.refuse(ask, error);
-  }
-  const store::StoredResponse& response = **loaded;
+  const auto found = co_await find_stored(desk, name);
+  if (!found) co_return co_await desk.desk.refuse(ask, found.error());
+  const store::StoredResponse& response = *found;
   if (response.status == "cancelled") co_return co_await respond_json(ask, 200, response.body);
   const bool elsewhere = is_running(response.status);
   const Error error{.code = elsewhere ? ErrorCode::conflict : ErrorCode::invalid_request,
@@ -212,13 +212,9 @@ net::Task<> list_input_items(const ResponseDesk& desk, Ask& ask) {
   const auto options = read_list_options(ask.exchange.head().query);
   if (!options) co_return co_await desk.desk.refuse(ask, options.error());
   const store::ResponseName name = name_in(ask, "/input_items");
-  const auto loaded = co_await load_response(desk.desk, name);
-  if (!loaded) co_return co_await desk.desk.refuse(ask, loaded.error());
-  if (!*loaded) {
-    const Error error = response_not_found(name.id);
-    co_return co_await desk.desk.refuse(ask, error);
-  }
-  co_await respond_json(ask, 200, print_items((*loaded)->input, *options));
+  const auto found = co_await find_stored(desk, name);
+  if (!found) co_return co_await desk.desk.refuse(ask, found.error());
+  co_await respond_json(ask, 200, print_items(found->input, *options));
 }
 
 }  // namespace
