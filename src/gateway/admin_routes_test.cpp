@@ -261,7 +261,7 @@ TEST_F(ConversationRoutesTest, shows_and_deletes_what_a_key_has) {
   EXPECT_THAT(foreign.body, HasSubstr(R"("param":"key")"));
   const TestAnswer unknown = fetch(gateway, "DELETE", "/v1/conversations/c1?who=ann", kAnn);
   EXPECT_EQ(unknown.status, 400);
-  EXPECT_THAT(unknown.body, HasSubstr("there is no parameter \\\"who\\\"; known: key"));
+  EXPECT_THAT(unknown.body, HasSubstr("unknown parameter \\\"who\\\"; known: key"));
   const TestAnswer gone = fetch(gateway, "DELETE", "/v1/conversations/c1", kAnn);
   EXPECT_EQ(gone.status, 200);
   EXPECT_EQ(gone.body, R"({"id":"c1","object":"conversation","deleted":true})");
