@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::size_t kIdleReaders = 4;
 
-DatabaseOptions existing(DatabaseOptions options) {
+DatabaseOptions without_making_it(DatabaseOptions options) {
   options.must_exist = true;
   return options;
 }
@@ -13,7 +13,7 @@ DatabaseOptions existing(DatabaseOptions options) {
 }  // namespace
 
 Readers::Readers(std::string url, DatabaseOptions options)
-    : url_(std::move(url)), options_(existing(std::move(options))) {}
+    : url_(std::move(url)), options_(without_making_it(std::move(options))) {}
 
 void Readers::renew() {
   const std::lock_guard lock(mutex_);
