@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the dependency rule between modules and the landlord of each third-party library."""
+"""Checks the dependency rule between modules, the landlord of each third-party library, friends, and the words of Chat Completions."""
 import collections
 import pathlib
 import re
@@ -46,6 +46,12 @@ LANDLORDS = [
 ]
 FORBIDDEN_ABOVE = re.compile(r"^(thread|mutex|shared_mutex|condition_variable|future|fstream|iostream|ctime)$")
 PUBLIC_ALLOWED = re.compile(r"^(callgate/|tl/expected\.hpp$|std(int|def)\.h$|[a-z_]+$)")
+# What only Chat Completions says on its wire, and who else may say it (docs/adr/0025-the-protocol-belongs-to-the-request.md).
+CHAT_WORDS = re.compile(r"chatcmpl-|\[DONE\]|chat\.completion")
+CHAT_SPEAKERS = ("src/client/openai_chat/", "src/client/openai_completions/", "src/upstream/openai_chat/",
+                 "src/upstream/decoder_base.h", "src/script/reply/", "src/contract/chat_contract",
+                 "src/engine/golden_case.cpp", "src/dialect/family/named_json.cpp")
+TYPE = re.compile(r"^\s*(?:template <.*> )?(?:class|struct)(?: \[\[\w+\]\])? (?:\w+::)?(\w+)\b(?!.*;)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -89,6 +95,30 @@ def check_module(path, module):
             yield f"{where}: {module} is above the I/O line and may not include <{name}>"
 
 
+def check_chat_words(path):
+    if is_test(path) or str(path.relative_to(ROOT)).startswith(CHAT_SPEAKERS):
+        return
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        code = line.split("//")[0]
+        if CHAT_WORDS.search(code):
+            yield f"{path}:{number}: only Chat Completions and what ADR 25 names may say this: {code.strip()}"
+
+
+def module_of(path):
+    return path.relative_to(ROOT / "src").parts[0]
+
+
+def check_friends(paths):
+    """A friend is a type of the same module. Friend functions are defined in place and belong to their class."""
+    lines = {path: path.read_text(encoding="utf-8").splitlines() for path in paths}
+    types = {(module_of(path), match[1]) for path in paths for match in map(TYPE.match, lines[path]) if match}
+    for path in paths:
+        for number, line in enumerate(lines[path], 1):
+            match = re.match(r"\s*friend (?:class|struct) (?:\w+::)*(\w+)", line)
+            if match and (module_of(path), match[1]) not in types:
+                yield f"{path}:{number}: {match[1]} is not of module {module_of(path)}: no friends across modules"
+
+
 def main():
     faults = []
     checked = 0
@@ -97,12 +127,14 @@ def main():
         checked += 1
     sources = sorted(path for path in (ROOT / "src").rglob("*") if path.suffix in (".h", ".cpp"))
     faults += check_folders(sources)
+    faults += check_friends(sources)
     for path in sources:
-        module = path.relative_to(ROOT / "src").parts[0]
+        module = module_of(path)
         if module not in RANK:
             faults.append(f"{path}: {module} is not a module")
             continue
         faults += check_module(path, module)
+        faults += check_chat_words(path)
         checked += 1
     for fault in faults:
         print(fault)

@@ -76,7 +76,7 @@ Result<KeyRef> Access::find(std::string_view name) const {
     if (key->config.name == name) return key.get();
   }
   if (stored_.book != nullptr) return stored_.book->find_by_name(name, net::unix_ms());
-  return fail(ErrorCode::unauthenticated, "the key of this connection is not known any more");
+  return fail(ErrorCode::unauthenticated, "the key of this connection is no longer valid");
 }
 
 std::string_view allowed_origin(std::string_view origin, const std::vector<std::string>& configured,

@@ -1,7 +1,7 @@
-// Budget: so many tokens, or so much money, for a key in a day or a month (UTC). Shared by all event loops: lock-free.
+// Budget: how many tokens, or how much money, a key may use in a day or a month (UTC). Shared by all event loops, lock-free.
 //
 // What is used is counted here at once, and in the store a moment later (SharedLimits). The store allows this gateway a part
-// of what is left; who has used that up waits for the next part, until the store says that nothing is left at all.
+// of what is left. A node that has used its part up waits for the next one, until the store says that nothing is left.
 #pragma once
 
 #include <atomic>

@@ -82,6 +82,27 @@ TEST(Budget, says_which_one_is_used_up_and_until_when) {
   EXPECT_THAT(money.error("dev", kNow).message, HasSubstr("the budget of 12.5 per month"));
 }
 
+TEST(Budget, says_how_long_it_takes_in_minutes_hours_or_days) {
+  constexpr std::int64_t kMinute = 60'000;
+  const std::pair<std::int64_t, std::string_view> rows[] = {
+      {0, "1 min"},
+      {kMinute, "1 min"},
+      {kMinute + 1, "2 min"},
+      {119 * kMinute, "119 min"},
+      {120 * kMinute, "2 h"},
+      {120 * kMinute + 1, "3 h"},
+      {71 * 60 * kMinute, "71 h"},
+      {72 * 60 * kMinute, "3 days"},
+      {73 * 60 * kMinute, "4 days"},
+  };
+  for (const auto& [wait, words] : rows) {
+    Budget budget(BudgetKind::tokens_per_day, 1);
+    budget.settle(budget.use("dev"), {.given = 0, .spent = 1, .ends_at = kNow + wait});
+    EXPECT_TRUE(budget.error("dev", kNow).message.ends_with("in " + std::string(words)))
+        << budget.error("dev", kNow).message;
+  }
+}
+
 TEST(Budget, holds_over_several_gateways) {
   const std::string url = store::shared_postgres().new_store();
   BudgetGateway one(url, "one", with_tokens(10'000));

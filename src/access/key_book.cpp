@@ -6,7 +6,7 @@
 namespace callgate::server {
 namespace {
 
-// `code`: of a right secret that is not valid any more, which is no attempt to guess one.
+// `code`: of a correct secret that is no longer valid, so it does not count as a guess.
 Error no_such_key(std::string message, std::string code = {}) {
   return {.code = ErrorCode::unauthenticated,
           .message = std::move(message),
@@ -138,7 +138,7 @@ Result<KeyRef> KeyBook::find_by_name(std::string_view name, std::int64_t now_ms)
   if (page == nullptr) return tl::unexpected(not_read_yet());
   const auto place = page->by_name.find(std::string(name));
   if (place != page->by_name.end()) return use(page->entries[place->second], now_ms);
-  return tl::unexpected(no_such_key("the key of this connection is not known any more"));
+  return tl::unexpected(no_such_key("the key of this connection is no longer valid"));
 }
 
 std::vector<std::shared_ptr<KeyState>> KeyBook::keys() const {

@@ -1,7 +1,7 @@
 // KeyBook: the keys of the store as this gateway knows them. A thread of the store looks every tick whether they have
 // changed; requests read a copy in memory, so that none ever waits for the store.
 //
-// While the store is away the book stays as it is. Before it was read for the first time, nobody can be told from a stranger:
+// While the store is away the book stays as it is. Before it was first read, it cannot say whether a key is known:
 // find() says `unavailable`.
 #pragma once
 

@@ -18,7 +18,7 @@ constexpr std::string_view kBase64Url =
 
 std::array<std::uint8_t, kSecretBytes> random_bytes() {
   std::array<std::uint8_t, kSecretBytes> bytes{};
-  // So few come at once, or not at all; a key of anything else must not exist.
+  // The kernel gives so few bytes at once or fails; a key made of anything else must not exist.
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     std::abort();
   }

@@ -1,5 +1,5 @@
 // Limits per key and for the whole gateway. Shared by all event loops: lock-free. Gateways that share a store share the
-// limits of a key, too (shared_limits.h): then each lets in what it was given of them.
+// limits of a key as well (shared_limits.h): each then admits its own share.
 #pragma once
 
 #include <atomic>

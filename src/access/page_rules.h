@@ -2,7 +2,7 @@
 //   - it sends a request and cannot read the answer, but the tools have run: `origin` shows it
 //   - its own name now resolves to this machine, so that the browser takes the gateway for the page's own server: `host`
 //     shows it
-//   - it sends JSON as a form, which needs nobody's leave: `content-type` shows it
+//   - it sends JSON as a form, which needs no permission: `content-type` shows it
 // docs/security.md says what follows for those who run a gateway.
 #pragma once
 

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A key that nobody used for so many rounds is settled only as often.
+// A key that was unused for this many rounds is settled only once in as many.
 constexpr std::uint64_t kIdleRounds = 20;
 constexpr std::int64_t kBetweenWishes = 20;  // ms
 // After this long without the store the others may have been given what was ours.
@@ -105,7 +105,7 @@ void SharedLimits::settle(store::Sessions::Tables* tables, bool rates) {
   if (rates) settle_rates(tables, std::move(keys));
 }
 
-// A key that is not due keeps what it has: nobody uses it.
+// A key that is not due is unused and keeps what it has.
 void SharedLimits::settle_budgets(store::Sessions::Tables& tables,
                                   const std::vector<std::shared_ptr<KeyState>>& keys) {
   std::vector<store::BudgetUse> uses;

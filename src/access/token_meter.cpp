@@ -116,7 +116,7 @@ Error TokenMeter::error() const {
   const bool known = subject_.limits != nullptr && subject_.limits->knows_budgets();
   if (worst != Budget::State::used_up && !known) {
     return {.code = ErrorCode::unavailable,
-            .message = "the store is away, so that nobody knows what is left of the key's budget"};
+            .message = "the store is away, so what is left of the key's budget is unknown"};
   }
   for (const auto& budget : subject_.key->budgets) {
     if (budget->state(now) == worst) return budget->error(subject_.key->config.name, now);

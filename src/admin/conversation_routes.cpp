@@ -24,7 +24,7 @@ Result<store::MemoryName> name_of(const Ask& ask) {
   for (const UrlParameter& parameter : read_url_query(head.query)) {
     if (parameter.name != "key") {
       return fail(ErrorCode::invalid_request,
-                  "there is no parameter \"" + parameter.name + "\"; known: key", parameter.name);
+                  "unknown parameter \"" + parameter.name + "\"; known: key", parameter.name);
     }
     const bool own = parameter.value == name.key_name;
     if (!own && ask.key != nullptr && !ask.key->config.admin) {
@@ -62,7 +62,7 @@ Result<ListAsk> read_list_ask(const Ask& ask) {
       list.limit = static_cast<std::size_t>(*number);
     } else if (parameter.name != "key") {
       return fail(ErrorCode::invalid_request,
-                  "there is no parameter \"" + parameter.name + "\"; known: key, limit",
+                  "unknown parameter \"" + parameter.name + "\"; known: key, limit",
                   parameter.name);
     } else if (sees_all || parameter.value == *list.key) {
       list.key = parameter.value;

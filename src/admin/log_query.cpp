@@ -69,7 +69,7 @@ constexpr std::string_view kFilters[] = {"since",         "until",          "mod
                                          "resolved",      "text",           "limit", "cursor"};
 
 Error unknown(const UrlParameter& parameter, std::span<const std::string_view> known) {
-  std::string message = "there is no parameter " + in_quotes(parameter.name);
+  std::string message = "unknown parameter " + in_quotes(parameter.name);
   if (known.empty()) {
     message += " here";
   } else {

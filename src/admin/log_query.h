@@ -23,7 +23,7 @@ struct LogQuery {
   std::string path;         // as sent
   std::string query;        // after the question mark
   std::int64_t now_ms = 0;  // Unix
-  // Who asks: of requests with the same id, its own come first. Nothing: somebody without a key of the gateway.
+  // The key that asks: among requests with the same id its own come first. Empty: the caller has no key of the gateway.
   std::optional<std::string> key = {};
   // It may see its own usage alone. REQUIRES: the path is /v1/usage.
   bool own_only = false;

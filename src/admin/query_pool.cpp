@@ -19,7 +19,7 @@ struct QueryPool::Question {
   Work work;
   std::atomic<bool> abandoned{false};
   // The rest is the loop's.
-  net::Signal* waiter = nullptr;  // nullptr: nobody waits any more
+  net::Signal* waiter = nullptr;  // nullptr: the caller has left
   Result<std::string> answer;
 };
 

@@ -97,7 +97,7 @@ Result<store::SessionFilter> read_session_filter(std::string_view query) {
       filter.limit = *limit;
     } else if (text == nullptr) {
       return fail(ErrorCode::invalid_request,
-                  "there is no parameter \"" + parameter.name +
+                  "unknown parameter \"" + parameter.name +
                       "\"; known: model, key, upstream, limit, cursor",
                   parameter.name);
     } else if (parameter.value.empty()) {

@@ -24,7 +24,7 @@ TEST(SessionQuery, names_the_parameter_that_is_wrong) {
       {"limit=501", "limit: \"501\", expected 1 to 500"},
       {"limit=ten", "limit: \"ten\", expected 1 to 500"},
       {"model=", "model: \"\", expected some text"},
-      {"color=red", "there is no parameter \"color\"; known: model, key, upstream, limit, cursor"},
+      {"color=red", "unknown parameter \"color\"; known: model, key, upstream, limit, cursor"},
   };
   for (const auto& [query, message] : wrong) {
     const auto filter = read_session_filter(query);

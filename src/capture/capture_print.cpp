@@ -1,25 +1,12 @@
 #include "base/base64.h"
 #include "base/utf8.h"
 #include "capture/capture_format.h"
+#include "capture/capture_words.h"
 #include "chat/error_word.h"
 #include "json/writer.h"
 
 namespace callgate::server {
 namespace {
-
-std::string_view word_of(Direction direction) {
-  switch (direction) {
-    case Direction::client_in:
-      return "client_in";
-    case Direction::upstream_out:
-      return "upstream_out";
-    case Direction::upstream_in:
-      return "upstream_in";
-    case Direction::client_out:
-      return "client_out";
-  }
-  return "";
-}
 
 std::string_view word_of(UndeclaredTools value) {
   switch (value) {
@@ -142,17 +129,7 @@ void print_head(std::string& out, const CapturedHead& head) {
   if (!head.method.empty()) object.string("method", head.method);
   if (!head.path.empty()) object.string("path", head.path);
   if (!head.upstream.empty()) object.string("upstream", head.upstream);
-  std::string& list = object.key("headers");
-  list += '[';
-  for (const auto& [name, value] : head.headers) {
-    if (list.back() == ']') list += ',';
-    list += '[';
-    json::append_string(list, name);
-    list += ',';
-    json::append_string(list, value);
-    list += ']';
-  }
-  list += ']';
+  append_headers(object.key("headers"), head);
   object.close();
 }
 
@@ -191,7 +168,7 @@ void print_line(std::string& out, const CaptureLine& line, const CaptureRecord& 
                 std::size_t& round) {
   json::ObjectWriter object(out);
   object.integer("t", line.time_us);
-  object.string("dir", word_of(line.direction));
+  object.string("dir", to_string(line.direction));
   switch (line.kind) {
     case CaptureLine::Kind::head:
       print_head(object.key("head"), line.head);

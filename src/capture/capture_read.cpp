@@ -2,6 +2,7 @@
 
 #include "base/base64.h"
 #include "capture/capture_format.h"
+#include "capture/capture_words.h"
 #include "chat/error_word.h"
 #include "json/reader.h"
 
@@ -161,10 +162,10 @@ void read_error(json::Reader& in, Error& error) {
 }
 
 std::optional<Direction> direction_of(std::string_view word) {
-  if (word == "client_in") return Direction::client_in;
-  if (word == "upstream_out") return Direction::upstream_out;
-  if (word == "upstream_in") return Direction::upstream_in;
-  if (word == "client_out") return Direction::client_out;
+  for (const Direction direction : {Direction::client_in, Direction::upstream_out,
+                                    Direction::upstream_in, Direction::client_out}) {
+    if (word == to_string(direction)) return direction;
+  }
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Where the configuration is when nobody says it.
+// Where the configuration is if the command line does not name it.
 #pragma once
 
 #include <array>

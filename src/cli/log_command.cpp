@@ -232,7 +232,7 @@ void add_filters(CLI::App& command, LogArguments& arguments) {
         arguments.filters.emplace_back("error", "true");
         arguments.filters.emplace_back("resolved", "false");
       },
-      "errors that nobody has marked as resolved");
+      "errors that are not marked as resolved");
 }
 
 using Run = int (*)(const LogArguments&, LogSource&);

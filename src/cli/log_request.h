@@ -14,7 +14,7 @@ struct LoggedRequest {
   bool stream = false;
   std::optional<std::int64_t> status;
   std::string finish_reason, error_code, error_message, cut, repair_names, missed_call;
-  std::string resolved_at, resolution;  // empty: nobody has marked it
+  std::string resolved_at, resolution;  // empty: not marked
   std::int64_t calls = 0;
   std::optional<std::int64_t> prompt_tokens, completion_tokens;
   std::int64_t attempts = 0, repairs = 0;

@@ -38,7 +38,7 @@ store::Progress make_progress() {
 enum class Access : std::uint8_t {
   look,  // nothing
   read,  // brings its schema up to date
-  make,  // makes it, if there is none
+  make,  // creates it if it is missing
 };
 
 template <class Work>

@@ -1,4 +1,4 @@
-// What was probably meant by a command line that nobody understands.
+// What was probably meant by a command line with an unknown word.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -52,7 +52,7 @@ class ResponseEncoder {
   virtual EventSink& choice(std::uint32_t index) = 0;
   // Where bytes go until the next call of bind().
   virtual void bind(std::string& out) = 0;
-  // Every choice has had its TurnFinished: usage frame if asked, [DONE]; or the whole answer. A whole answer may be
+  // Every choice has had its TurnFinished: usage if asked, then the end of the stream; or the whole answer. A whole answer may be
   // written without: then a choice says that how it ends is not known.
   virtual void finish(const AnswerEnd& end) = 0;
   // A member of the answer with callgate's own news, as JSON, while the turn goes on: a stream carries it in a frame whose

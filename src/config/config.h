@@ -1,5 +1,5 @@
 // The configuration: one TOML file, with a default for every key. The tables of keys, with their help, are in
-// config_fields.h; docs/config.md is compared with them by a test.
+// fields/; docs/config.md is compared with them by a test.
 #pragma once
 
 #include <chrono>
@@ -119,7 +119,7 @@ struct TlsConfig {
   std::string key;
 };
 
-// What the tool loop may do; loop.md tells more.
+// What the tool loop may do; see docs/loop.md.
 struct LoopConfig {
   std::int64_t max_tool_rounds = 10;
   std::int64_t max_calls = 150;
@@ -479,9 +479,9 @@ struct ListenAddress {
 };
 Result<ListenAddress> parse_listen(std::string_view text);
 // Where other gateways that share the store reach this one, for rooms; empty: rooms are this gateway's own, since there is no
-// PostgreSQL, nobody wants them shared, or the address cannot be told from `listen`.
+// PostgreSQL, sharing is off, or `listen` does not show the address.
 std::string room_address(const Config& config);
-// Nobody but this machine can connect.
+// Only this machine can connect.
 bool listens_on_loopback_only(const Config& config);
 
 }  // namespace callgate::server

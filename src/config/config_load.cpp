@@ -2,55 +2,26 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 #include <optional>
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/impl/preprocessor.h>
-// A file with `[[[` breaks an assertion of the parser, whose next lines report it as the mistake that it is.
-#undef TOML_ASSERT_ASSUME
-#define TOML_ASSERT_ASSUME(expr) static_assert(true)
-#include <toml++/toml.h>
 
 #include "base/quoted.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "config/config_fields.h"
+#include "config/config_set.h"
 #include "config/config_text.h"
 #include "config/mistakes.h"
 #include "config/skill.h"
-#include "config/text_expansion.h"
-#include "json/reader.h"
-#include "json/writer.h"
+#include "config/value_reader.h"
 
 namespace callgate::server {
 namespace {
 
-// What stands there instead of what was expected. What may be a credential is not shown.
-std::string found_text(const toml::node& node, std::string_view key) {
-  constexpr std::array<std::string_view, 8> kPrivate{"headers", "env", "environment", "command",
-                                                     "key",     "url", "secret",      "endpoint"};
-  const bool hidden = std::find(kPrivate.begin(), kPrivate.end(), key) != kPrivate.end();
-  if (hidden && node.is_string()) return "a string";
-  if (node.is_string()) return in_quotes(node.as_string()->get());
-  if (node.is_integer()) return std::to_string(node.as_integer()->get());
-  if (node.is_boolean()) return node.as_boolean()->get() ? "true" : "false";
-  if (node.is_floating_point()) return "a number with a fraction";
-  if (node.is_array()) return "a list";
-  if (node.is_table()) return "a table";
-  return "a date or time";
-}
-
 // Collects everything that is wrong, and where each key stands.
-class Loader {
+class Loader : public ValueReader {
  public:
-  Loader(SourceLines& lines, std::vector<Mistake>& mistakes) : lines_(lines), mistakes_(mistakes) {}
-
-  void fail(const toml::node& node, std::string message) {
-    mistakes_.push_back(
-        {.path = key_, .message = std::move(message), .line = node.source().begin.line});
-  }
+  Loader(SourceLines& lines, std::vector<Mistake>& mistakes)
+      : ValueReader(mistakes), lines_(lines) {}
 
   template <class T>
   void read_section(T& into, const toml::table& table, std::string_view path) {
@@ -147,8 +118,7 @@ class Loader {
 
   template <class T>
   static bool is_subsection(std::string_view key) {
-    if constexpr (!std::is_same_v<T, Config>) return false;
-    return std::find(kSections.begin(), kSections.end(), key) != kSections.end();
+    return std::is_same_v<T, Config> && is_section(key);
   }
 
   template <class T>
@@ -156,8 +126,10 @@ class Loader {
     std::vector<std::string_view> valid;
     std::apply([&](const auto&... field) { (valid.push_back(field.key), ...); },
                Section<T>::fields);
-    if constexpr (std::is_same_v<T, Config>)
-      valid.insert(valid.end(), kSections.begin(), kSections.end());
+    if constexpr (std::is_same_v<T, Config>) {
+      valid.insert(valid.end(), kTables.begin(), kTables.end());
+      valid.insert(valid.end(), kLists.begin(), kLists.end());
+    }
     std::string message = "unknown key `" + join_path(path, shortened(key)) + "`";
     const std::string_view near = nearest(key, valid);
     if (!path.empty() && is_top_level(key)) {
@@ -176,258 +148,9 @@ class Loader {
     return found;
   }
 
-  static std::string join_path(std::string_view path, std::string_view key) {
-    return path.empty() ? std::string(key) : std::string(path) + "." + std::string(key);
-  }
-  void expected(const toml::node& node, std::string_view path, std::string_view key,
-                std::string_view what) {
-    fail(node, join_path(path, key) + ": expected " + std::string(what) + ", got " +
-                   found_text(node, key));
-  }
-
-  // With what ${...} stands for.
-  std::optional<std::string> text(const toml::node& node, std::string_view path,
-                                  std::string_view key) {
-    if (!node.is_string()) {
-      expected(node, path, key, "a string");
-      return std::nullopt;
-    }
-    const auto dollars = key == "command" ? Dollars::before_braces : Dollars::everywhere;
-    auto value = expand_text(node.as_string()->get(), dollars);
-    if (!value) {
-      fail(node, join_path(path, key) + ": " + value.error().message);
-      return std::nullopt;
-    }
-    return std::move(*value);
-  }
-
-  void read(std::string& into, const toml::node& node, std::string_view path,
-            std::string_view key) {
-    if (auto value = text(node, path, key)) into = std::move(*value);
-  }
-  void read(Secret& into, const toml::node& node, std::string_view path, std::string_view key) {
-    if (!node.is_string()) return fail(node, join_path(path, key) + ": expected a string");
-    if (auto value = text(node, path, key)) into = Secret(std::move(*value));
-  }
-  void read(bool& into, const toml::node& node, std::string_view path, std::string_view key) {
-    if (!node.is_boolean()) return expected(node, path, key, "true or false");
-    into = node.as_boolean()->get();
-  }
-  void read(std::int64_t& into, const toml::node& node, std::string_view path,
-            std::string_view key) {
-    if (!node.is_integer() || node.as_integer()->get() < 0)
-      return expected(node, path, key, "a whole number, 0 or more");
-    into = node.as_integer()->get();
-  }
-  void read(double& into, const toml::node& node, std::string_view path, std::string_view key) {
-    const std::optional<double> value = node.value<double>();
-    if (!node.is_number() || !value) return expected(node, path, key, "a number");
-    into = *value;
-  }
-  void read(Milliseconds& into, const toml::node& node, std::string_view path,
-            std::string_view key) {
-    const auto value = node.is_string() ? parse_duration(node.as_string()->get()) : std::nullopt;
-    if (!value) return expected(node, path, key, "a duration such as \"300ms\", \"5s\" or \"2m\"");
-    into = *value;
-  }
-  void read(Bytes& into, const toml::node& node, std::string_view path, std::string_view key) {
-    std::optional<Bytes> value;
-    if (node.is_string()) value = parse_bytes(node.as_string()->get());
-    if (node.is_integer() && node.as_integer()->get() >= 0)
-      value = Bytes{static_cast<std::uint64_t>(node.as_integer()->get())};
-    if (!value) return expected(node, path, key, "a size such as 4096, \"64KiB\" or \"32MiB\"");
-    into = *value;
-  }
-  void read(std::vector<std::string>& into, const toml::node& node, std::string_view path,
-            std::string_view key) {
-    into.clear();
-    if (node.is_string()) {
-      if (auto value = text(node, path, key)) into.push_back(std::move(*value));
-      return;
-    }
-    if (!node.is_array()) return expected(node, path, key, "a string or a list of strings");
-    for (const toml::node& item : *node.as_array()) {
-      if (auto value = text(item, path, key)) into.push_back(std::move(*value));
-    }
-  }
-  void read(std::vector<std::pair<std::string, std::string>>& into, const toml::node& node,
-            std::string_view path, std::string_view key) {
-    if (!node.is_table()) return expected(node, path, key, "a table of names and values");
-    for (const auto& [name, item] : *node.as_table()) {
-      if (auto value = text(item, path, key))
-        into.emplace_back(std::string(name.str()), std::move(*value));
-    }
-  }
-
-  // { upstream = "a", priority = 1, weight = 3 }, or a name alone.
-  void read(std::vector<PoolPlace>& into, const toml::node& node, std::string_view path,
-            std::string_view key) {
-    constexpr std::string_view kForm = "a list such as [{ upstream = \"a\", weight = 2 }]";
-    into.clear();
-    if (!node.is_array()) return expected(node, path, key, kForm);
-    for (const toml::node& item : *node.as_array()) {
-      PoolPlace& place = into.emplace_back();
-      if (item.is_string()) {
-        read(place.upstream, item, path, key);
-      } else if (item.is_table()) {
-        read_place(place, *item.as_table(), join_path(path, key));
-      } else {
-        return expected(item, path, key, kForm);
-      }
-    }
-  }
-  void read_place(PoolPlace& place, const toml::table& table, const std::string& path) {
-    static constexpr std::array<std::string_view, 3> kKeys{"upstream", "priority", "weight"};
-    for (const auto& [name, item] : table) {
-      if (name.str() == "upstream") {
-        read(place.upstream, item, path, "upstream");
-      } else if (name.str() == "priority") {
-        read(place.priority, item, path, "priority");
-      } else if (name.str() == "weight") {
-        read(place.weight, item, path, "weight");
-      } else {
-        std::string message = "unknown key `" + join_path(path, shortened(name.str())) + "`";
-        const std::string_view near = nearest(name.str(), kKeys);
-        if (!near.empty()) message += ", did you mean `" + join_path(path, near) + "`?";
-        fail(item, std::move(message));
-      }
-    }
-  }
-
-  void read(JsonMembers& into, const toml::node& node, std::string_view path,
-            std::string_view key) {
-    if (node.is_string()) return read_json(into, node, path, key);
-    if (!node.is_table()) return expected(node, path, key, "a table of names and values");
-    for (const auto& [name, item] : *node.as_table()) {
-      ExtraField& member = into.members.emplace_back();
-      member.name = name.str();
-      append_json(member.value.text, item, path, key);
-    }
-  }
-  // The same written as JSON, which is handier for a schema.
-  void read_json(JsonMembers& into, const toml::node& node, std::string_view path,
-                 std::string_view key) {
-    const std::optional<std::string> given = text(node, path, key);
-    if (!given) return;
-    json::Reader in(*given);
-    for (std::string_view name; in.next_member(name);) {
-      ExtraField& member = into.members.emplace_back();
-      member.name = name;
-      member.value.text = in.raw();
-    }
-    if (!in.finish()) expected(node, path, key, "a table, or a JSON object as a string");
-  }
-  void append_json(std::string& out, const toml::node& node, std::string_view path,
-                   std::string_view key) {
-    if (const auto* number = node.as_integer()) return json::append_integer(out, number->get());
-    if (const auto* truth = node.as_boolean()) {
-      out += truth->get() ? "true" : "false";
-    } else if (const auto* real = node.as_floating_point()) {
-      std::array<char, 32> digits;
-      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), real->get());
-      out.append(digits.data(), end.ptr);
-    } else if (node.is_string()) {
-      if (const auto value = text(node, path, key)) json::append_string(out, *value);
-    } else if (const toml::array* items = node.as_array()) {
-      char separator = '[';
-      for (const toml::node& item : *items) {
-        out.push_back(std::exchange(separator, ','));
-        append_json(out, item, path, key);
-      }
-      out += items->empty() ? "[]" : "]";
-    } else if (const toml::table* members = node.as_table()) {
-      json::ObjectWriter object(out);
-      for (const auto& [name, item] : *members) {
-        std::string value;
-        append_json(value, item, path, key);
-        object.raw_escaped(name.str(), value);
-      }
-      object.close();
-    } else {
-      expected(node, path, key, "values that JSON has");
-    }
-  }
-
-  static constexpr std::array<std::string_view, 17> kSections{
-      "tls",       "limits", "log",  "cors", "store", "capture", "otlp",     "loop", "rooms",
-      "responses", "tool",   "hook", "key",  "price", "dialect", "upstream", "model"};
   SourceLines& lines_;
-  std::vector<Mistake>& mistakes_;
   std::string place_;  // the table that is read: `upstream[1]`
-  std::string key_;    // and its key
 };
-
-// The child of `node` that a path segment names: a key, a position, or the `name` of a list's table.
-toml::node* child(toml::node& node, std::string_view segment) {
-  if (toml::table* table = node.as_table()) return table->get(segment);
-  toml::array* array = node.as_array();
-  if (array == nullptr) return nullptr;
-  std::size_t index = 0;
-  const auto [end, fault] = std::from_chars(segment.data(), segment.data() + segment.size(), index);
-  if (fault == std::errc() && end == segment.data() + segment.size()) return array->get(index);
-  for (toml::node& item : *array) {
-    if (toml::table* table = item.as_table();
-        table != nullptr && (*table)["name"].value_or(std::string_view()) == segment)
-      return &item;
-  }
-  return nullptr;
-}
-
-void put(toml::table& table, std::string_view key, std::string_view value) {
-  // A value that is not TOML is a plain string, so that --set listen=0.0.0.0:80 needs no quotes.
-  toml::parse_result parsed = toml::parse("v = " + std::string(value));
-  if (parsed) {
-    table.insert_or_assign(key, std::move(*parsed.table().get("v")));
-  } else {
-    table.insert_or_assign(key, std::string(value));
-  }
-}
-
-bool is_list(std::string_view section) {
-  constexpr std::array<std::string_view, 6> kLists{"tool",    "hook",     "key",
-                                                   "dialect", "upstream", "model"};
-  return std::find(kLists.begin(), kLists.end(), section) != kLists.end();
-}
-
-tl::unexpected<Error> no_such_table(std::string_view set, std::string_view list,
-                                    std::string_view segment) {
-  segment = segment.substr(0, segment.find('.'));
-  return callgate::fail(ErrorCode::invalid_request,
-                        "--set " + shortened(set.substr(0, set.find('='))) + ": there is no [[" +
-                            std::string(list) + "]] " + in_quotes(segment));
-}
-
-Result<void> apply_set(toml::table& root, std::string_view set) {
-  const std::size_t equals = set.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
-    return callgate::fail(ErrorCode::invalid_request,
-                          "--set " + shortened(set) + ": expected key=value");
-  }
-  std::string_view path = set.substr(0, equals);
-  std::string_view list;  // the one that the path leads into
-  toml::node* at = &root;
-  for (std::size_t dot; (dot = path.find('.')) != std::string_view::npos;
-       path.remove_prefix(dot + 1)) {
-    const std::string_view segment = path.substr(0, dot);
-    toml::node* next = child(*at, segment);
-    const bool in_list = at == &root && is_list(segment);
-    if (next == nullptr && in_list) {
-      return no_such_table(set, segment, path.substr(dot + 1));
-    }
-    if (next == nullptr && at->is_table()) {
-      at->as_table()->insert(segment, toml::table{});
-      next = at->as_table()->get(segment);
-    }
-    if (next == nullptr) return no_such_table(set, list, segment);
-    if (in_list) list = segment;
-    at = next;
-  }
-  if (!at->is_table())
-    return callgate::fail(ErrorCode::invalid_request,
-                          "--set " + std::string(set.substr(0, equals)) + ": not a table");
-  put(*at->as_table(), path, set.substr(equals + 1));
-  return {};
-}
 
 // The parser's words for the mistakes that are made most often say little.
 std::string hint_for(std::string_view description) {
@@ -498,7 +221,7 @@ ExaminedConfig examine(toml::parse_result parsed, const std::vector<std::string>
   Loader loader(examined.lines, mistakes);
   read_all(loader, examined.config, root);
   add_skills(examined.config, mistakes);
-  // What could not be read has its default: a rule that this breaks is no mistake of its own.
+  // What could not be read has its default, so a rule that it breaks is not reported as another mistake.
   std::vector<Mistake> rules = find_mistakes(examined.config);
   locate(rules, examined.lines);
   for (Mistake& rule : rules) {

@@ -52,7 +52,7 @@ void Oddities::rooms() {
     add("rooms.advertise",
         "rooms.advertise: gateways share rooms on one PostgreSQL only, and store.url is another");
   }
-  // Who listens for this machine alone is no part of a fleet.
+  // A gateway that listens on loopback alone does not belong to a fleet.
   if (!shared || address == "off" || listens_on_loopback_only(config_)) return;
   if (room_address(config_).empty()) {
     add("rooms.advertise",
@@ -119,7 +119,7 @@ void Oddities::url_arguments(const ToolTable& tool, std::size_t i) {
     if (close == std::string::npos) break;
     const std::string name = tool.url.substr(open + 1, close - open - 1);
     if (!json::member_json(properties, name).empty()) continue;
-    add(path_of("tool", i, "url"), who + "url: there is no parameter " + in_quotes(name));
+    add(path_of("tool", i, "url"), who + "url: unknown parameter " + in_quotes(name));
   }
 }
 

@@ -112,7 +112,7 @@ void print_table(std::string& out, const T& section, Shown shown) {
   out.append("\n[").append(Section<T>::name).append("]\n").append(rows);
 }
 
-// What the model's calls are read as, where nobody says it.
+// The dialect of the model's calls, if none is configured.
 std::string dialect_note(const ModelConfig& model, const dialect::Catalog& dialects) {
   if (!model.dialect.empty()) return {};
   const Dialect* chosen = dialects.choose_for(model.id.empty() ? model.name : model.id).dialect;

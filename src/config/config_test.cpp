@@ -111,6 +111,32 @@ TEST(Config, says_what_a_value_should_be) {
   }
 }
 
+TEST(Config, refuses_words_that_a_key_does_not_know) {
+  for (const std::string key : {"metrics",
+                                "log.level",
+                                "log.format",
+                                "store.synchronous",
+                                "store.when_down",
+                                "store.overflow",
+                                "upstream.0.dropped_fields",
+                                "upstream.0.auth",
+                                "upstream.0.server",
+                                "upstream.0.parent_rule",
+                                "upstream.0.conversation_conflict",
+                                "upstream.0.conversation_fallback",
+                                "upstream.0.codex_tools",
+                                "upstream.0.codex_sandbox",
+                                "model.0.balance",
+                                "model.0.tools",
+                                "model.0.commit",
+                                "model.0.system",
+                                "model.0.replayed_tools",
+                                "model.0.upstream_call_ids"}) {
+    const std::string name = key.substr(key.rfind('.') + 1);
+    EXPECT_THAT(error_of(kGood, {key + "=nonsense"}), HasSubstr(name)) << key;
+  }
+}
+
 TEST(Config, says_which_keys_no_longer_mean_anything) {
   EXPECT_TRUE(deprecations(*parse_config(kGood, "test.toml")).empty());
   EXPECT_TRUE(deprecations(*parse_config(kGood, "test.toml", {"store.overflow=shed"})).empty());
@@ -200,6 +226,10 @@ TEST(Config, applies_overrides_by_path_and_by_name) {
   EXPECT_EQ(config->models.at(0).dialect, "native");
   EXPECT_EQ(config->upstreams.at(0).key.reveal(), "k");
   EXPECT_EQ(error_of(kGood, {"nonsense"}), "--set nonsense: expected key=value");
+  for (const std::string list : {"tool", "hook", "key", "price", "dialect"}) {
+    EXPECT_EQ(error_of(kGood, {list + ".x.name=y"}),
+              "--set " + list + ".x.name: there is no [[" + list + "]] \"x\"");
+  }
 }
 
 TEST(Config, tells_where_other_gateways_reach_this_one_only_where_listen_says_so) {

@@ -129,7 +129,7 @@ TEST_F(MistakesTest, say_where_what_and_how) {
       {"[[tool]]\nname = \"t\"\nkind = \"command\"\ndescription = \"d\"\ncommand = \"wc -w\"\n",
        "f:5: there is no program \"wc -w\"; write command = [\"program\", \"argument\"]"},
       {"[[tool]]\nname = \"t\"\nkind = \"http\"\nurl = \"https://h/{city}\"\ndescription = \"d\"\n",
-       "f:4: warning: tool \"t\": url: there is no parameter \"city\""},
+       "f:4: warning: tool \"t\": url: unknown parameter \"city\""},
       {"[[tool]]\nname = \"t\"\nkind = \"http\"\nurl = \"http://127.0.0.1:9/\"\ndescription = "
        "\"d\"\n",
        "addresses = [\"127.0.0.0/8\"]"},

@@ -1,4 +1,4 @@
-// What tokens cost, as [[price]] says it. There is no price but these: what has none is reported, never guessed.
+// What tokens cost, as [[price]] says it. Nothing else sets prices: a missing one is reported, never guessed.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace callgate::server {
 
-// The first that fits both names; nullptr: there is none.
+// The first that fits both names; nullptr if none does.
 const PriceConfig* find_price(const std::vector<PriceConfig>& prices, std::string_view model,
                               std::string_view upstream);
 

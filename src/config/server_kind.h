@@ -12,7 +12,7 @@ struct ServerKind {
   bool has_skip_special_tokens = false;  // and leaves special tokens out unless it is false
 };
 
-// nullptr: there is no such kind.
+// nullptr if the kind is unknown.
 const ServerKind* find_server_kind(std::string_view name);
 
 // Whether upstreams of that wire format can be asked to leave calls in the text.

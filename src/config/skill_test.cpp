@@ -51,6 +51,19 @@ TEST_F(Skills, become_a_tool_with_instructions_and_the_tools_beside_it) {
   EXPECT_EQ(print_differences(*config).find("[[tool]]"), std::string::npos);
 }
 
+TEST_F(Skills, are_so_many_at_most) {
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "s" + std::to_string(i);
+    fs::create_directories(folder_ + "/" + name);
+    write(name + "/SKILL.md", "---\nname: " + name + "\ndescription: x\n---\n\nLook.\n");
+  }
+  ASSERT_TRUE(load()) << load().error().message;
+  write("invoices/SKILL.md", kSkill);
+  const auto more = load();
+  ASSERT_FALSE(more);
+  EXPECT_NE(more.error().message.find("expected at most 100"), std::string::npos);
+}
+
 TEST_F(Skills, report_what_is_wrong_with_file_and_line) {
   const auto message = [this] {
     const auto config = load();

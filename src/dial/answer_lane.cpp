@@ -64,7 +64,7 @@ bool AnswerLane::left() const {
 void AnswerLane::leave() {
   const std::lock_guard lock(mutex_);
   reader_ = nullptr;
-  news_.notify();  // whoever still waits learns it from left()
+  news_.notify();  // a task that still waits sees left()
 }
 
 net::Task<Result<void>> AnswerLane::accepted(net::Millis timeout) {

@@ -18,12 +18,12 @@ namespace callgate::server {
 
 class AnswerLane : public std::enable_shared_from_this<AnswerLane> {
  public:
-  // `limit`: bytes that may wait for the reader. The writer cannot wait: it serves others, too.
+  // `limit`: bytes that may wait for the reader. The writer cannot wait, because it also serves others.
   AnswerLane(net::Loop& reader, std::size_t limit);
 
   // The writer's end, any thread.
   void accept(std::string session);   // the request was taken, as part of that session
-  bool push(std::string_view bytes);  // false: nobody reads, or too slowly
+  bool push(std::string_view bytes);  // false: the reader left or is too slow
   void end();
   void fail(Error error);
   bool left() const;  // the reader has gone

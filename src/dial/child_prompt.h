@@ -1,4 +1,4 @@
-// What a child program that keeps conversations needs to know of a request: whether it goes on with a conversation that
+// What a child program that keeps conversations needs to know of a request: whether it continues a conversation that
 // the child has, and what to send then, and what to send when it does not.
 #pragma once
 
@@ -19,13 +19,13 @@ struct ChildPrompt {
   std::string model;
   std::unordered_set<std::string> tools;  // that the client declared
 
-  // A conversation is known by all that was in its last request. The one that this request goes on with was asked
+  // A conversation is known by all that was in its last request. The one that this request continues was asked
   // `before`, and answered with these words and calls; this request itself will be known as `history`.
   std::uint64_t history = 0;
   std::uint64_t before = 0;
   enum class Follows : std::uint8_t {
     nothing,  // the first request of a conversation, or one that was changed in between
-    answer,   // user messages behind an answer
+    answer,   // user messages after an answer
     calls,    // results of all the calls of the last answer
   };
   Follows follows = Follows::nothing;

@@ -30,7 +30,7 @@ class ChildCall final : public UpstreamCall {
   net::Task<Result<Piece>> read(net::Millis patience) override {
     co_return co_await lane_->read(patience, limit(config_.idle_timeout));
   }
-  // Also at the end of an answer that was read to its end: then the host knows nobody by this lane.
+  // Also after an answer was read to its end: the host then has no conversation for this lane.
   void cancel() override {
     if (lane_->left()) return;
     lane_->leave();

@@ -9,6 +9,7 @@
 #include "dial/codex_conversation.h"
 #include "json/member.h"
 #include "json/writer.h"
+#include "net/companion.h"
 #include "upstream/codex/codex_line.h"
 
 namespace callgate::server {
@@ -43,7 +44,11 @@ class AppServerConductor final : public Conductor {
   }
 
   void begin(std::shared_ptr<AnswerLane> lane, ChildPrompt prompt) override {
-    loop_.spawn(conduct(std::move(lane), std::move(prompt)));
+    loop_.spawn(net::watched(conduct(lane, std::move(prompt)), [this, lane] {
+      lane->fail(
+          {.code = ErrorCode::internal, .message = "asking codex broke off inside the gateway"});
+      if (Conversation* begun = book_.find(lane)) drop(*begun);
+    }));
   }
   void abandon(const std::shared_ptr<AnswerLane>& lane) override;
   void release() override { child_.release(); }
@@ -280,13 +285,13 @@ void AppServerConductor::take_request(const CodexLine& line, std::string_view te
   if (method == "execCommandApproval" || method == "applyPatchApproval") {
     return child_.reply(line.id, R"({"decision":"denied"})");
   }
-  child_.refuse(line.id, "callgate does not do this");
+  child_.refuse(line.id, "callgate does not support this method");
 }
 
 void AppServerConductor::take_call(const CodexLine& line, std::string_view text) {
   Conversation* conversation = book_.find(any_member_text(line.params, "threadId"));
   if (conversation == nullptr || any_member_text(line.params, "tool").empty()) {
-    return child_.refuse(line.id, "nobody waits for this call");
+    return child_.refuse(line.id, "no request waits for this call");
   }
   const std::string call = any_member_text(line.params, "callId");
   if (conversation->announce(call)) deliver(*conversation, text);

@@ -36,7 +36,7 @@ struct Conversation {
   std::unordered_set<std::string> announced;   // calls of the turn
   std::map<std::string, std::string> open;     // call -> codex' request
   std::map<std::string, std::string> results;  // for calls that codex has not asked for yet
-  std::string kept;                            // lines that came while nobody listened
+  std::string kept;                            // lines that came while no request was open
   std::uint64_t since = 0;                     // parked or idle
 
   // A call of the answer that is being given. False: it is known.
@@ -53,10 +53,10 @@ class ConversationBook {
   void clear() { list_.clear(); }
   std::int64_t size() const { return static_cast<std::int64_t>(list_.size()); }
 
-  // nullptr: there is none.
+  // nullptr if there is none.
   Conversation* find(std::string_view thread);
   Conversation* find(const std::shared_ptr<AnswerLane>& listener);
-  // The one that this request goes on with.
+  // The one that this request continues.
   Conversation* find_known(const ChildPrompt& prompt);
   // The one to give up first: idle ones go before parked ones, the oldest first.
   Conversation* find_oldest_quiet();

@@ -2,6 +2,9 @@
 
 #include <signal.h>
 
+#include <utility>
+
+#include "net/companion.h"
 #include "sse/decoder.h"
 
 namespace callgate::server {
@@ -23,7 +26,7 @@ Result<std::shared_ptr<LineChild>> LineChild::start(net::Loop& loop,
   auto process = net::Process::start(loop, options);
   if (!process) return tl::unexpected(process.error());
   auto child = std::make_shared<LineChild>(loop, std::move(*process), std::move(events));
-  loop.spawn(child->read_lines(child));
+  loop.spawn(net::watched(child->read_lines(child), [child] { child->break_off(); }));
   loop.spawn(child->write_lines(child));
   return child;
 }
@@ -33,6 +36,16 @@ bool LineChild::tell(std::string_view line) {
   outbox_.append(line).push_back('\n');
   news_.notify();
   return true;
+}
+
+void LineChild::break_off() {
+  kill();
+  over_ = true;
+  news_.notify();
+  if (std::exchange(muted_, true)) return;
+  events_.end({.code = ErrorCode::upstream_failed,
+               .message = "reading from the codex child broke off inside the gateway"},
+              "");
 }
 
 void LineChild::kill() { process_->signal(SIGKILL); }

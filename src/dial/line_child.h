@@ -36,6 +36,7 @@ class LineChild : public std::enable_shared_from_this<LineChild> {
  private:
   net::Task<> read_lines(std::shared_ptr<LineChild> self);
   net::Task<> write_lines(std::shared_ptr<LineChild> self);
+  void break_off();
 
   net::Loop& loop_;
   std::unique_ptr<net::Process> process_;
@@ -43,7 +44,7 @@ class LineChild : public std::enable_shared_from_this<LineChild> {
   net::Signal news_;    // there is something in outbox_, or it is over
   std::string outbox_;  // lines that wait to be written
   bool over_ = false;
-  bool muted_ = false;  // nobody wants to hear of it any more
+  bool muted_ = false;  // nothing is reported any more
 };
 
 }  // namespace callgate::server

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "net/net_testing.h"
 
 namespace callgate::server::line_child_test {
@@ -19,6 +21,7 @@ class LineChildTest : public testing::Test {
     auto child = LineChild::start(loop_, options,
                                   {.line =
                                        [this](std::string_view line) {
+                                         if (line == "throw") throw std::runtime_error("thrown");
                                          lines_.emplace_back(line);
                                          news_.notify();
                                        },
@@ -58,6 +61,17 @@ TEST_F(LineChildTest, passes_lines_both_ways_and_says_how_it_ended) {
   EXPECT_THAT(lines_, ElementsAre("two", "one"));
   EXPECT_THAT(ends_, ElementsAre("the codex child ended: exit status 3|oops\n"));
   EXPECT_FALSE(child->tell("three")) << "it takes none any more";
+}
+
+TEST_F(LineChildTest, ends_when_whoever_hears_it_throws) {
+  std::string fault;
+  loop_.set_fault_log([&](std::string_view what) { fault = what; });
+  const auto child = start("echo one; echo throw; echo two; cat > /dev/null");
+  wait_for(1, 1);
+  EXPECT_THAT(lines_, ElementsAre("one"));
+  EXPECT_THAT(ends_, ElementsAre("reading from the codex child broke off inside the gateway|"));
+  EXPECT_EQ(fault, "thrown");
+  EXPECT_FALSE(child->tell("three"));
 }
 
 TEST_F(LineChildTest, says_that_it_was_killed) {

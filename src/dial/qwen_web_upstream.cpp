@@ -186,7 +186,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
         // Until the claim was held another request may have followed the same answer: it is looked up again.
         continue;
       }
-      // Who runs holds the claim: this is what one that failed has left behind.
+      // A running request would hold the claim, so this is left over from one that failed.
       if ((*found)->running) co_return std::optional<Found>();
       if ((*found)->continued) co_return found;
       auto followed = co_await memory_.answers.follow(loop_, **found, config_.name);
@@ -304,7 +304,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     co_return body;
   }
 
-  // An answer that is no stream says what is wrong. It is looked into, and kept for whoever reads the answer.
+  // An answer that is not a stream says what is wrong. It is examined and kept for the reader of the answer.
   net::Task<Result<bool>> is_known() {
     const bool good = call_->status() >= 200 && call_->status() < 300;
     const bool whole = call_->header("content-type").find("json") != std::string_view::npos;
@@ -342,7 +342,7 @@ class QwenWebCall final : public UpstreamCall, private EventSink {
     return turn;
   }
 
-  // The answer is over for the client: its next request can follow it. Nothing when there is none to follow.
+  // The answer is over for the client, whose next request can follow it. Empty if no request can.
   std::optional<SessionTurn> finish_turn() {
     if (!created_) {
       if (followed_) memory_.answers.unfollow(*followed_, config_.name);

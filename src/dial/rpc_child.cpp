@@ -4,6 +4,7 @@
 
 #include "callgate/version.h"
 #include "json/writer.h"
+#include "net/companion.h"
 
 namespace callgate::server {
 namespace {
@@ -17,7 +18,7 @@ Error unavailable(std::string message) {
 
 }  // namespace
 
-// Lives in the frame of whoever waits, and takes itself off the list when that goes away.
+// Lives in the frame of the waiting task and takes itself off the list when that frame goes away.
 struct RpcChild::Waiting {
   Waiting(RpcChild& child, std::string request)
       : owner(child), id(std::move(request)), news(child.loop_) {
@@ -58,7 +59,7 @@ net::Task<Result<void>> RpcChild::ready() {
   if (up_) co_return Result<void>();
   if (!starting_) {
     starting_ = true;
-    loop_.spawn(start());
+    loop_.spawn(net::watched(start(), [this] { break_start(); }));
   }
   if (starting_) {
     Waiting waiting(*this, "");
@@ -135,6 +136,14 @@ net::Task<Result<void>> RpcChild::shake_hands() {
   }
   if (child_ != nullptr) child_->tell(R"({"method":"initialized"})");
   co_return Result<void>();
+}
+
+void RpcChild::break_start() {
+  up_ = false;
+  if (child_ != nullptr) std::exchange(child_, nullptr)->drop();
+  failed();
+  start_error_ = unavailable("starting the codex child broke off inside the gateway");
+  open_gate();
 }
 
 void RpcChild::open_gate() {

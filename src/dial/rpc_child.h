@@ -27,7 +27,7 @@ struct RpcChildOptions {
   std::int64_t restart_limit = 10;
 };
 
-// Between the last of so many failures in a row and the next start: `backoff`, twice that, and so on, 10 s at most.
+// The pause after that many failures in a row: `backoff`, then twice that, and so on, at most 10 s.
 net::Millis restart_pause(net::Millis backoff, std::int64_t failures);
 
 // What others see of a child's health. Any thread.
@@ -50,7 +50,7 @@ class RpcChild {
   net::Task<Result<void>> ready();
   // A request; the JSON of its result.
   net::Task<Result<std::string>> ask(std::string_view method, std::string_view params);
-  // The same when nobody cares for the answer.
+  // The same, if the answer does not matter.
   void tell(std::string_view method, std::string_view params);
   void reply(std::string_view id, std::string_view result);
   void refuse(std::string_view id, std::string_view message);
@@ -62,6 +62,7 @@ class RpcChild {
  private:
   struct Waiting;  // somebody waits for an answer, or for the child to be ready
   net::Task<> start();
+  void break_start();
   net::Task<Result<void>> shake_hands();
   net::Millis pause() const;
   void take_line(std::string_view text);

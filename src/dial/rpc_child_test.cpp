@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <utility>
+
 #include "net/net_testing.h"
 
 namespace callgate::server::rpc_child_test {
@@ -36,7 +39,11 @@ class RpcChildTest : public testing::Test {
         RpcChild::Events{.line = [this](const upstream::CodexLine& line,
                                         std::string_view) { methods_.emplace_back(line.method); },
                          .end = [this](const Error& why) { ends_.push_back(why.message); }},
-        ChildHealth{.up = [this](bool up) { states_.push_back(up ? "up" : "down"); },
+        ChildHealth{.up =
+                        [this](bool up) {
+                          if (std::exchange(throws_, false)) throw std::runtime_error("no gauge");
+                          states_.push_back(up ? "up" : "down");
+                        },
                     .restarted = [this] { states_.emplace_back("again"); },
                     .log = [this](std::string_view line) { log_.append(line) += '\n'; }});
   }
@@ -65,6 +72,7 @@ class RpcChildTest : public testing::Test {
   std::vector<std::string> ends_;
   std::vector<std::string> states_;
   std::string log_;
+  bool throws_ = false;
 };
 
 constexpr std::string_view kHello = "read l; echo '{\"id\":0,\"result\":{}}'; read l; ";
@@ -95,6 +103,17 @@ TEST_F(RpcChildTest, says_why_a_child_did_not_start) {
   EXPECT_EQ(log_, "the codex child did not start: codex refused: too old\n");
   EXPECT_THAT(states_, ElementsAre());
   EXPECT_THAT(ends_, ElementsAre()) << "nobody used it";
+}
+
+TEST_F(RpcChildTest, does_not_keep_anybody_waiting_for_a_start_that_throws) {
+  std::vector<std::string> faults;
+  loop_.set_fault_log([&](std::string_view what) { faults.emplace_back(what); });
+  start(std::string(kHello) + "cat > /dev/null");
+  throws_ = true;
+  EXPECT_EQ(ready(), "starting the codex child broke off inside the gateway");
+  EXPECT_THAT(faults, ElementsAre("no gauge"));
+  EXPECT_EQ(ready(), "") << "it is started again";
+  EXPECT_THAT(states_, ElementsAre("again", "up"));
 }
 
 TEST_F(RpcChildTest, says_that_there_is_no_such_program) {

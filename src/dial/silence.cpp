@@ -20,7 +20,7 @@ std::optional<net::Millis> Silence::left(std::uint64_t progress, bool complete) 
     waited_ = 0;
     noise_ = false;
   }
-  // Where nothing comes at all the call's own limit holds.
+  // If nothing comes, the call's own limit applies.
   if (upstream_.is_child() || (!complete_ && !noise_)) return std::nullopt;
   const auto most = static_cast<std::uint64_t>(limit(complete_).count());
   if (most == 0 && !complete_) return std::nullopt;

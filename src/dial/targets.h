@@ -74,7 +74,7 @@ class Targets {
   // For calls from now on. Calls that run keep the target that they began with.
   void use(Prepared prepared) noexcept { targets_ = std::move(prepared); }
 
-  // nullptr: there is no such upstream, or none any more.
+  // nullptr if the upstream is unknown or was removed.
   std::shared_ptr<UpstreamTarget> find(std::string_view name) const;
 
  private:

@@ -50,7 +50,7 @@ class UpstreamCall {
   // itself wrote; `request` is encoded from the prompt.
   virtual net::Task<Result<void>> send(const Request& asked, const UpstreamRequest& request) = 0;
   virtual int status() const = 0;
-  // The value of a header of the answer, empty when there is none.
+  // The value of a header of the answer; empty if it is missing.
   virtual std::string_view header(std::string_view name) const = 0;
   // All of them.
   virtual net::Headers headers() const = 0;

@@ -32,7 +32,7 @@ Result<void> admit_key(World& world, Ask& ask, std::string_view authorization,
 // Whether the client's address may ask for another turn, with or without a key.
 Result<void> admit_address(World& world, Ask& ask, net::Headers& headers);
 
-// Whether a turn may begin at all, and whether the key has one left. Adds to the headers of the answer. `key` is nullptr on
+// Whether turns are admitted now and the key has one left. Adds to the headers of the answer. `key` is nullptr on
 // an open gateway.
 Result<void> admit_turn(World& world, const Snapshot& snapshot, KeyState* key,
                         net::Headers& headers);

@@ -10,7 +10,7 @@
 
 namespace callgate::server {
 
-// What a route does, in a sentence; empty if nobody described it.
+// What a route does, in a sentence; empty if it has no description.
 std::string_view summary_of(const Route& route);
 
 // A JSON text. Routes that exist for every path, such as OPTIONS, are left out.

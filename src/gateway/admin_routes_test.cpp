@@ -148,6 +148,9 @@ TEST_F(AdminRoutesTest, answers_questions_to_the_log_where_there_is_one) {
   const TestAnswer none = fetch(gateway, "GET", "/v1/requests");
   EXPECT_EQ(none.status, 503);
   EXPECT_THAT(none.body, HasSubstr("this gateway has no request log"));
+  const TestAnswer unmarked = fetch(gateway, "POST", "/v1/requests/x");
+  EXPECT_EQ(unmarked.status, 503);
+  EXPECT_THAT(unmarked.body, HasSubstr("this gateway has no request log"));
   QueryPool pool;
   gateway.world().queries = &pool;
   const TestAnswer some = fetch(gateway, "GET", "/v1/requests?limit=1");
@@ -261,7 +264,7 @@ TEST_F(ConversationRoutesTest, shows_and_deletes_what_a_key_has) {
   EXPECT_THAT(foreign.body, HasSubstr(R"("param":"key")"));
   const TestAnswer unknown = fetch(gateway, "DELETE", "/v1/conversations/c1?who=ann", kAnn);
   EXPECT_EQ(unknown.status, 400);
-  EXPECT_THAT(unknown.body, HasSubstr("there is no parameter \\\"who\\\"; known: key"));
+  EXPECT_THAT(unknown.body, HasSubstr("unknown parameter \\\"who\\\"; known: key"));
   const TestAnswer gone = fetch(gateway, "DELETE", "/v1/conversations/c1", kAnn);
   EXPECT_EQ(gone.status, 200);
   EXPECT_EQ(gone.body, R"({"id":"c1","object":"conversation","deleted":true})");

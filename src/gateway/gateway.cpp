@@ -465,7 +465,7 @@ net::Task<> Gateway::readyz(Ask& ask) {
   object.integer("memory_refused", static_cast<std::int64_t>(world_.memory.refused()));
   object.integer("memory_shed", static_cast<std::int64_t>(world_.memory.shed()));
   object.close();
-  // A failing store stops requests only when it is told to; else it is shown.
+  // A failing store stops requests only if the configuration says so; otherwise it is only reported.
   co_await respond_json(ask, draining || maintenance || closed ? 503 : 200, body);
 }
 

@@ -1,4 +1,4 @@
-// The gateway on one event loop: routes requests, checks who asks, and answers.
+// The gateway on one event loop: routes requests, authenticates callers, and answers.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ namespace callgate::server {
 
 struct LoopWork;
 
-// The parts of all upstreams for the gateways of this world; dial/targets.h tells more.
+// The parts of all upstreams for the gateways of this world; see dial/targets.h.
 Result<std::shared_ptr<const UpstreamParts>> load_parts(World& world, const Config& config,
                                                         const UpstreamParts* before);
 

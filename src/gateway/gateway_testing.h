@@ -37,6 +37,7 @@ class RecordingRequestLog final : public store::RequestLog {
   }
   void complete(store::RequestOutcome outcome) override {
     ++completed_;
+    if (std::exchange(throws_, false)) throw std::runtime_error("the log throws");
     for (store::RequestRow& row : rows_) {
       if (row.record.id == outcome.id && row.record.key_name == outcome.key_name) {
         row.outcome = std::move(outcome);
@@ -46,6 +47,8 @@ class RecordingRequestLog final : public store::RequestLog {
     ADD_FAILURE() << "completed without a beginning: " << outcome.id;
   }
 
+  // The next turn ends in an exception.
+  void throw_once() { throws_ = true; }
   // One per request that became a turn.
   const std::vector<store::RequestRow>& rows() const { return rows_; }
   // Every turn that began has ended.
@@ -73,6 +76,7 @@ class RecordingRequestLog final : public store::RequestLog {
  private:
   std::vector<store::RequestRow> rows_;
   std::size_t completed_ = 0;
+  bool throws_ = false;
 };
 
 using HeaderPairs = std::vector<std::pair<std::string, std::string>>;
@@ -148,7 +152,7 @@ struct TestAnswer {
   HeaderPairs headers;
   std::string body;
 
-  // Empty when there is none.
+  // Empty if it is missing.
   std::string header(std::string_view name) const {
     for (const auto& [known, value] : headers) {
       if (known == name) return value;

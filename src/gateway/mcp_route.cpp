@@ -8,6 +8,7 @@
 #include "base/glob.h"
 #include "config/tool_config.h"
 #include "front/admission.h"
+#include "net/companion.h"
 #include "tool/host.h"
 #include "tool/mcp_server.h"
 #include "turn/event_stream.h"
@@ -21,7 +22,7 @@ constexpr std::uint64_t kSilence = 15'000;
 constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
 constexpr std::size_t kMostProgress = std::size_t{64} << 10;  // that waits for a slow client
 
-// Tools that need a person's approval have nobody to ask here.
+// Tools that need a person's approval are left out: MCP has no way to ask for it.
 std::vector<ToolSpec> tools_for(const Ask& ask, const tool::Catalogue& catalogue) {
   static const std::vector<std::string> kAll{"*"};
   std::vector<ToolSpec> tools;
@@ -42,7 +43,7 @@ tool::ToolCall call_of(const Ask& ask, const tool::McpRun& run) {
   return call;
 }
 
-// A run whose progress is told while it runs. Either side may end first.
+// A run that reports its progress. Either side may end first.
 struct WatchedRun {
   explicit WatchedRun(net::Loop& loop) : news(loop) {}
   tool::CancelToken cancel;
@@ -95,7 +96,11 @@ net::Task<> stream_tool(Desk& desk, Ask& ask, const tool::McpServer& server,
       it->cancel.cancel();
       it->news.notify();
     });
-    desk.loop.spawn(play(watched, *desk.world.tools, desk.loop, std::move(call)));
+    auto playing = play(watched, *desk.world.tools, desk.loop, std::move(call));
+    desk.loop.spawn(net::watched(std::move(playing), [watched] {
+      watched->result = tool::error_result("the tool broke off inside the gateway");
+      watched->news.notify();
+    }));
   }
   while (!watched->result) {
     const bool notified = co_await watched->news.wait(net::Millis(kSilence));
@@ -112,7 +117,7 @@ net::Task<> stream_tool(Desk& desk, Ask& ask, const tool::McpServer& server,
   (void)co_await ask.exchange.end(last);
 }
 
-// Stays open until the client closes it, and tells when the tools have changed.
+// Stays open until the client closes it, and reports changes of the tools.
 net::Task<> listen_for_changes(Desk& desk, Ask& ask, const tool::McpServer& server,
                                const tool::McpListen& listen) {
   for (const auto& [name, value] : server.stream_head().headers) ask.headers.add(name, value);

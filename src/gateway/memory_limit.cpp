@@ -16,7 +16,7 @@ std::string whole_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// `max` and numbers that no machine has mean that there is no limit.
+// `max` and numbers beyond any machine's memory mean that there is no limit.
 std::uint64_t read_limit(const std::string& path) {
   const std::string text = whole_file(path);
   const std::uint64_t limit = saturated_number(trimmed(text)).value_or(0);

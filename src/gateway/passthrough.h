@@ -1,5 +1,5 @@
 // Endpoints of /v1 that callgate does not read: embeddings, rerank, images, audio, files, moderations. An upstream with
-// `passthrough = true` gets such a request as it came, and the client its answer.
+// `passthrough = true` gets such a request unchanged, and the client gets its answer.
 #pragma once
 
 #include "front/desk.h"

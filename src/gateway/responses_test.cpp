@@ -278,6 +278,29 @@ TEST_F(Responses, run_in_the_background) {
   EXPECT_EQ(stored.body, final_response(whole));
 }
 
+// Whoever follows it waits for as long as it says that it is in progress.
+TEST_F(Responses, fail_in_the_background_when_their_turn_throws) {
+  std::string fault;
+  loop_.set_fault_log([&](std::string_view what) { fault = what; });
+  model_.then({.pieces = {said("Hello"), kEnd}});
+  gateway_.log().throw_once();
+  TestAnswer followed;
+  const auto story = [&]() -> net::Task<> {
+    co_await exchange("POST", "/v1/responses",
+                      R"({"model":"m","input":"hi","background":true,"stream":true})", "ann",
+                      followed);
+    co_await loop_.sleep(net::Millis(50));  // its end would be stored by now
+  };
+  gateway_.run(story());
+  EXPECT_EQ(fault, "the log throws");
+  EXPECT_THAT(followed.body, HasSubstr("Hello"));
+  const std::size_t at = followed.body.find("resp_");
+  const std::string id = followed.body.substr(at, followed.body.find('"', at) - at);
+  const TestAnswer stored = ask("GET", "/v1/responses/" + id);
+  EXPECT_EQ(json::member_text(stored.body, "status"), "failed") << stored.body;
+  EXPECT_THAT(stored.body, HasSubstr("broke off inside the gateway"));
+}
+
 TEST_F(Responses, can_be_cancelled_while_they_run) {
   net::Signal never(loop_);
   model_.then({.pieces = {said("Hello"), said(" there"), kEnd}, .after_first = &never});

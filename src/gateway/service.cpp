@@ -121,7 +121,7 @@ void Service::use_limits(const Snapshot& snapshot) {
   const LimitsConfig& limits = snapshot.config.limits;
   const std::uint64_t memory = memory_limit(limits);
   world_.memory.set_limit(memory);
-  // What is kept between requests has limits of its own, and is no more than a part of all.
+  // What is kept between requests has limits of its own, and gets only a part of the whole budget.
   const auto part = [memory](Bytes configured) { return std::min(configured.count, memory / 8); };
   world_.streams.set_limit(limits.max_streams);
   world_.bodies.set_limit(limits.max_bodies);
@@ -272,7 +272,7 @@ void Service::use(const Next& next) {
     if (next.tls != nullptr) worker.server.use_tls(*next.tls);
   });
   parts_ =
-      next.parts;  // child programs that nobody needs any more end here, and no loop waits for them
+      next.parts;  // child programs that are no longer needed end here, and no loop waits for them
 }
 
 bool Service::on_all_loops(const std::function<void(Worker&)>& work) {

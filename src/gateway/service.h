@@ -39,7 +39,7 @@ struct Surroundings {
   store::RequestLog& requests;
   store::Sessions* sessions = nullptr;       // nullptr: none are stored
   telemetry::SpanExporter* spans = nullptr;  // nullptr: nothing is traced
-  tool::ToolHost* tools = nullptr;           // nullptr: there are none, now and after reloads
+  tool::ToolHost* tools = nullptr;           // nullptr: no tools, now or after reloads
 };
 
 class Service {
@@ -61,7 +61,7 @@ class Service {
   // Any thread. Reads the configuration again, on a thread of its own; a request while that runs is remembered. All
   // loops take the new one, or none does and the log says why.
   void reload() { reloads_.request(); }
-  // The same; `tell` hears what came of it, on the thread that reloads. When the service ends before, nobody is told.
+  // The same; `tell` receives the outcome, on the thread that reloads. It is not called if the service ends first.
   void reload(std::function<void(const ReloadOutcome&)> tell);
   // Any thread. New requests are refused, and the service ends when those that run have ended or `drain_timeout` is over.
   // The second time it ends at once.
@@ -111,8 +111,8 @@ class Service {
   telemetry::Logger& log_;
   World world_;
   Rooms rooms_;
-  std::unique_ptr<KeyBook> stored_keys_;         // nullptr: there is no store
-  std::unique_ptr<SharedLimits> shared_limits_;  // nullptr: there is no store
+  std::unique_ptr<KeyBook> stored_keys_;         // nullptr without a store
+  std::unique_ptr<SharedLimits> shared_limits_;  // nullptr without a store
   std::unique_ptr<RoomCluster> room_cluster_;    // nullptr: rooms are this gateway's own
   net::LoopGroup loops_;
   QueryPool queries_;  // goes before the loops that it posts to

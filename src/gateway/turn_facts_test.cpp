@@ -68,6 +68,25 @@ TEST_F(TurnFactsTest, says_what_the_body_is) {
   }
 }
 
+TEST_F(TurnFactsTest, sends_no_comments_to_clients_that_cannot_read_them) {
+  TestGateway gateway(loop_, config({}, "limits.keepalive_comment = \"10ms\"\n"));
+  for (const HeaderPairs& path : {kPlain, kLoop}) {
+    for (const bool wanted : {true, false}) {
+      net::Signal go(loop_);
+      model_.then({.pieces = {piece("Hello"), kStop}, .after_first = &go});
+      loop_.spawn([](net::Loop& loop, net::Signal& signal) -> net::Task<> {
+        co_await loop.sleep(net::Millis(150));
+        signal.notify();
+      }(loop_, go));
+      HeaderPairs headers = path;
+      if (!wanted) headers.emplace_back("x-no-keepalive", "1");
+      const TestAnswer answered = gateway.ask(kQuestion, headers);
+      EXPECT_THAT(answered.body, HasSubstr("Hello"));
+      EXPECT_EQ(answered.body.find(": keep-alive\n\n") != std::string::npos, wanted);
+    }
+  }
+}
+
 TEST_F(TurnFactsTest, gives_a_request_its_id_or_one_of_its_own) {
   TestGateway gateway(loop_, config());
   answer();
@@ -209,6 +228,26 @@ class CapturedTurnTest : public TurnFactsTest {
   std::string id_;
   int count_ = 0;
 };
+
+// docs/capture.md says which.
+TEST_F(CapturedTurnTest, has_the_headers_that_were_received_and_not_those_that_http_adds) {
+  answer();
+  const CaptureRecord record = capture(kQuestion);
+  const auto has = [&](Direction direction, std::string_view name) {
+    bool found = false;
+    for (const CaptureLine& line : record.lines) {
+      if (line.direction != direction || line.kind != CaptureLine::Kind::head) continue;
+      for (const auto& [known, value] : line.head.headers) found = found || known == name;
+    }
+    return found;
+  };
+  EXPECT_TRUE(has(Direction::upstream_in, "date"));
+  EXPECT_TRUE(has(Direction::client_in, "host"));
+  EXPECT_FALSE(has(Direction::upstream_out, "host"));
+  EXPECT_FALSE(has(Direction::client_out, "date"));
+  EXPECT_FALSE(has(Direction::client_out, "server"));
+  EXPECT_FALSE(has(Direction::client_out, "connection"));
+}
 
 TEST_F(CapturedTurnTest, has_the_head_and_all_bytes_that_the_client_got) {
   answer();

@@ -34,7 +34,8 @@ const std::string kCalls = chunk("{}", "\"tool_calls\"") + "data: [DONE]\n\n";
 FakeServer::Reply messages_reply() {
   return {.headers = {{"content-type", "text/event-stream"},
                       {"x-callgate-session", "session-9"},
-                      {"x-callgate-conversation", "continued"}},
+                      {"x-callgate-session-state", "continued"},
+                      {"x-callgate-conversation", "new"}},  // says nothing in an answer
           .pieces = {
               R"(event: message_start
 data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"c","content":[],"usage":{"input_tokens":3,"output_tokens":1}}}

@@ -73,7 +73,7 @@ net::Task<> show_config(Ask& ask) {
 
 net::Task<> answer_beside(Desk& desk, Ask& ask, QueryPool::Work work) {
   Result<std::string> answer =
-      fail(ErrorCode::unavailable, "this gateway has no threads for questions");
+      fail(ErrorCode::unavailable, "this gateway has no threads for queries");
   if (desk.world.queries != nullptr) {
     answer = co_await desk.world.queries->run(desk.loop, std::move(work));
   }

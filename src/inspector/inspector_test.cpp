@@ -44,6 +44,9 @@ TEST(PageAssets, are_compressed_and_have_strong_tags) {
   EXPECT_THAT(plain_bytes(*index), HasSubstr("<!doctype html>"));
   EXPECT_EQ(entity_tag(*index, false).front(), '"');
   EXPECT_NE(entity_tag(*index, false), entity_tag(*index, true));
+  const PageAsset abc{.path = "/", .type = "text/plain", .bytes = "abc"};
+  EXPECT_EQ(entity_tag(abc, false), "\"ba7816bf8f01cfea414140de\"") << "the hash of the bytes";
+  EXPECT_EQ(entity_tag(abc, true), "\"ba7816bf8f01cfea414140de-gz\"");
   EXPECT_EQ(find_page_asset("/inspector/none"), nullptr);
   std::size_t bytes = 0;
   for (const PageAsset& asset : page_assets()) bytes += asset.bytes.size();

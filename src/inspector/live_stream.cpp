@@ -99,7 +99,7 @@ net::Task<> watch_live(Desk& desk, Ask& ask) {
   ask.exchange.start(200, ask.headers);
   std::string out = hello(feed.epoch(), from.has_value());
   std::uint64_t silent_since = desk.loop.now();
-  // A reload may take the key away, or the inspector: whoever watches asks again.
+  // A reload may remove the key or the inspector, so each watcher is checked again.
   while (desk.snapshot == ask.snapshot && !desk.world.draining.load(std::memory_order_relaxed)) {
     viewer.stay();
     if (feed.last() != seen) {

@@ -16,7 +16,7 @@ struct PageAsset {
 };
 
 std::span<const PageAsset> page_assets();
-// nullptr: there is none.
+// nullptr if it does not exist.
 const PageAsset* find_page_asset(std::string_view path);
 // Of the bytes as they are sent; strong, with its quotes.
 std::string entity_tag(const PageAsset& asset, bool gzipped);

@@ -1,6 +1,7 @@
 #include "inspector/turn_view.h"
 
 #include "base/base64.h"
+#include "capture/capture_words.h"
 #include "chat/error_word.h"
 #include "chat/message_json.h"
 #include "json/writer.h"
@@ -12,20 +13,6 @@ namespace {
 using LineKind = CaptureLine::Kind;
 
 constexpr net::Millis kLookPatience{2'000};
-
-std::string_view word_of(Direction direction) {
-  switch (direction) {
-    case Direction::client_in:
-      return "client_in";
-    case Direction::upstream_out:
-      return "upstream_out";
-    case Direction::upstream_in:
-      return "upstream_in";
-    case Direction::client_out:
-      return "client_out";
-  }
-  return "";
-}
 
 void append_pipeline(std::string& out, const CapturedPipeline& pipeline) {
   json::ObjectWriter object(out);
@@ -44,22 +31,12 @@ void append_pipeline(std::string& out, const CapturedPipeline& pipeline) {
 void append_head(std::string& out, const CaptureLine& line) {
   json::ObjectWriter object(out);
   object.integer("t", line.time_us);
-  object.string("dir", word_of(line.direction));
+  object.string("dir", to_string(line.direction));
   if (!line.head.method.empty()) object.string("method", line.head.method);
   if (!line.head.path.empty()) object.string("path", line.head.path);
   if (!line.head.upstream.empty()) object.string("upstream", line.head.upstream);
   if (line.head.status != 0) object.integer("status", line.head.status);
-  std::string& headers = object.key("headers");
-  headers += '[';
-  for (const auto& [name, value] : line.head.headers) {
-    if (headers.back() != '[') headers += ',';
-    headers += '[';
-    json::append_string(headers, name);
-    headers += ',';
-    json::append_string(headers, value);
-    headers += ']';
-  }
-  headers += ']';
+  append_headers(object.key("headers"), line.head);
   object.close();
 }
 
@@ -165,7 +142,7 @@ net::Task<std::optional<CaptureJob>> find_recording(Desk& desk, std::string requ
     std::optional<CaptureJob> job;
   };
   const auto seen = std::make_shared<Seen>(desk.loop);
-  // Whoever asks may be gone when the answer comes.
+  // The caller may be gone when the answer comes.
   desk.world.live.look(request, desk.loop,
                        [weak = std::weak_ptr<Seen>(seen)](std::optional<CaptureJob> job) {
                          const auto alive = weak.lock();

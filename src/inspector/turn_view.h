@@ -12,7 +12,7 @@
 
 namespace callgate::server {
 
-// The recording of a turn that runs or ran recently; nothing: there is none.
+// The recording of a turn that runs or ran recently; empty if it was not recorded.
 net::Task<std::optional<CaptureJob>> find_recording(Desk& desk, std::string request,
                                                     std::string key);
 

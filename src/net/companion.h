@@ -1,8 +1,12 @@
-// A task that runs beside its owner: it starts at once, and is destroyed with the owner where it waits.
+// Tasks that others depend on: one that runs beside its owner, and one that others wait for.
+//
+//   const Companion watch(loop, watch_client());
+//   loop.spawn(watched(start(), [this] { open_gate(); }));
 #pragma once
 
 #include <coroutine>
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include "net/loop.h"
@@ -10,6 +14,7 @@
 
 namespace callgate::net {
 
+// It starts at once, and is destroyed with the owner where it waits.
 class Companion {
  public:
   // Loop thread only. What the task throws goes to the loop's fault log.
@@ -48,5 +53,18 @@ class Companion {
   bool done_ = false;  // before the task: it may end at once
   Root root_;
 };
+
+// Runs `task`. If it throws, calls `on_fault`, which must end the wait of everybody, and throws the same for the loop's fault log.
+inline Task<> watched(Task<> task, std::function<void()> on_fault) {
+  std::exception_ptr thrown;
+  try {
+    co_await std::move(task);
+    co_return;
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  on_fault();
+  std::rethrow_exception(thrown);
+}
 
 }  // namespace callgate::net

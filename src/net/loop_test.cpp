@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "net/companion.h"
 #include "net/net_testing.h"
 
 namespace callgate::net::loop_test {
@@ -55,6 +56,20 @@ TEST(Loop, reports_what_a_spawned_task_throws) {
   loop.spawn(fail_later(loop));
   loop.run();
   EXPECT_EQ(reported, "thrown");
+}
+
+TEST(Loop, ends_the_wait_for_a_task_that_throws) {
+  Loop loop;
+  std::vector<std::string> happened;
+  loop.set_fault_log([&](std::string_view what) {
+    happened.emplace_back(what);
+    loop.stop();
+  });
+  const auto end_well = [](Loop& on) -> Task<> { co_await on.sleep(Millis(0)); };
+  loop.spawn(watched(end_well(loop), [&] { happened.emplace_back("it ended well"); }));
+  loop.spawn(watched(fail_later(loop), [&] { happened.emplace_back("ended the wait"); }));
+  loop.run();
+  EXPECT_EQ(happened, (std::vector<std::string>{"ended the wait", "thrown"}));
 }
 
 TEST(Loop, goes_on_after_posted_work_that_throws) {

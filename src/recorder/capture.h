@@ -48,7 +48,7 @@ class Capture {
   void client_got(int status, const net::Headers& headers, std::string_view body);
   void client_got(std::string_view bytes);
   void client_got_comment(std::string_view bytes);
-  // What the pipeline of this attempt is made with. The times that it asks for are captured, too: the capture outlives
+  // What the pipeline of this attempt is made with. The times that it asks for are captured as well: the capture outlives
   // the pipeline.
   void made_pipeline(PipelineOptions& options);
   // The same for a turn of a tool loop.
@@ -62,7 +62,7 @@ class Capture {
   void keep_request(const Request& request);
   // As far as it has come, with what shaped the turn.
   CaptureJob look(const Request& request) const;
-  // `recent`: keeps it, too; nullptr: the turn is not worth it. A brief one goes nowhere else.
+  // `recent` also keeps it; nullptr: the turn is not worth keeping. A brief capture goes nowhere else.
   void finish(std::string_view end, RecentCaptures* recent = nullptr,
               RecentCaptures::Why why = RecentCaptures::Why::suspicious);
 
@@ -91,7 +91,7 @@ class Capture {
   std::chrono::steady_clock::time_point begin_;
 };
 
-// A call whose bytes go into a capture, too.
+// A call whose bytes also go into a capture.
 class CapturedCall final : public UpstreamCall {
  public:
   // REQUIRES: all of them outlive it.

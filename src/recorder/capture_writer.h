@@ -1,4 +1,4 @@
-// Writes captures behind the requests' backs: loops hand over what they collected, one thread masks it, turns it into
+// Writes captures without delaying requests: loops hand over what they collected, one thread masks it, turns it into
 // text and writes the file. Memory is bounded over all captures, whether they still collect or wait to be written.
 #pragma once
 

@@ -1,6 +1,6 @@
 // LiveFeed: what turns do right now, for those who watch. Turns put rows into one bounded, numbered history; viewers read it at
 // their own pace. A row is all that is known of its turn so far, so that of several rows of one turn only the last matters:
-// a slow viewer gets fewer rows, and nobody waits for it.
+// a slow viewer gets fewer rows, and no turn waits for it.
 //
 //   if (feed.is_watched()) feed.add(LiveRow{.record = record, .progress = {...}});      // a turn, on any thread
 //   LiveFeed::News news = feed.read(after, filter);                                     // a viewer
@@ -69,7 +69,7 @@ class LiveFeed {
   bool is_watched() const {
     return watched_until_.load(std::memory_order_relaxed) != 0 && is_watched_now();
   }
-  // Whether another row of progress may be added now: there are only so many a second, however many turns run.
+  // Whether another row of progress may be added now: their number per second is limited, however many turns run.
   bool may_progress(std::uint64_t now_ms);
   void add(LiveRow row);
 

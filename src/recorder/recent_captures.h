@@ -1,5 +1,5 @@
 // Captures of the latest turns: of those that failed or look suspicious, and of those that somebody watched. They stay in
-// memory, for somebody who asks afterwards.
+// memory, so that one can ask for them afterwards.
 #pragma once
 
 #include <cstdint>

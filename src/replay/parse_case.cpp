@@ -129,8 +129,8 @@ std::string print_sse(const EventLog& log) {
   const Protocol* protocol = client::find("openai_chat");
   Request request;
   request.stream = true;
-  const auto encoder =
-      protocol->make_encoder(request, {.id = "chatcmpl-parse", .model = "parse", .created = 0});
+  const auto encoder = protocol->make_encoder(
+      request, {.id = std::string(protocol->id_prefix) + "parse", .model = "parse", .created = 0});
   std::string out;
   encoder->bind(out);
   EventSink& sink = encoder->choice(0);

@@ -122,7 +122,7 @@ class BackgroundAudience final : public Audience {
   std::string error_;
 };
 
-// Keeps a whole answer for whoever asked for it.
+// Keeps a whole answer for its caller.
 class WholeAudience final : public Audience {
  public:
   explicit WholeAudience(std::function<bool()> gone) : gone_(std::move(gone)) {}

@@ -10,6 +10,7 @@
 #include "front/admission.h"
 #include "json/member.h"
 #include "json/writer.h"
+#include "net/companion.h"
 #include "response/response_audience.h"
 #include "turn/connection_audience.h"
 #include "turn/count_tokens.h"
@@ -21,6 +22,8 @@ namespace {
 
 constexpr std::string_view kIdPrefix = "resp_";
 constexpr std::size_t kIdLength = 29;
+constexpr std::string_view kBrokenOff =
+    R"({"code":"server_error","message":"the response broke off inside the gateway"})";
 
 // {"code":...,"message":...} of an error body.
 std::string reason_of(std::string_view error_body) {
@@ -42,7 +45,7 @@ ResponseFields read_fields(const Ask& ask, std::string_view body) {
   return fields;
 }
 
-// A turn that goes on without its client, with all that it needs.
+// A turn that continues without its client, with all that it needs.
 struct BackgroundTurn {
   std::shared_ptr<const Snapshot> snapshot;  // before what is in it
   std::unique_ptr<TurnSlots> slots;
@@ -51,9 +54,11 @@ struct BackgroundTurn {
   std::shared_ptr<RunningResponse> running;
   std::string previous;
   ExpandedBody said;
+  std::string broken;  // the object if something is thrown
 };
 
-net::Task<> run_background(const Desk& desk, BackgroundTurn turn) {
+net::Task<> run_background(const Desk& desk, std::shared_ptr<BackgroundTurn> shared) {
+  BackgroundTurn& turn = *shared;
   const StreamGauge gauge(desk.world);
   const TurnJob& job = turn.work->job;
   const std::string cancelled = bare_response(job, "cancelled", "");
@@ -80,6 +85,16 @@ net::Task<> run_background(const Desk& desk, BackgroundTurn turn) {
   desk.world.background.remove(name);
 }
 
+// Followers come first: what broke the response may also keep it from being stored.
+void end_broken(const Desk& desk, BackgroundTurn& turn) {
+  const store::ResponseName name = turn.running->name();
+  store::StoredResponse stored = to_stored(desk, turn.broken, turn.previous, turn.said.items);
+  stored.events = turn.running->events();
+  desk.world.background.remove(name);
+  turn.running->finish(std::move(turn.broken));
+  desk.loop.spawn(save_response(desk, name, std::move(stored)));
+}
+
 net::Task<> begin_background(const ResponseDesk& desk, Ask& ask, std::unique_ptr<LoopWork> work,
                              const ResponseFields& fields, std::unique_ptr<TurnSlots> slots,
                              ExpandedBody said) {
@@ -93,14 +108,17 @@ net::Task<> begin_background(const ResponseDesk& desk, Ask& ask, std::unique_ptr
   store::StoredResponse stored = to_stored(desk.desk, object, fields.previous, said.items);
   co_await save_response(desk.desk, name, std::move(stored));
   desk.desk.world.background.add(running);
-  BackgroundTurn turn{.snapshot = ask.snapshot,
-                      .slots = std::move(slots),
-                      .work = std::move(work),
-                      .asked = ask.exchange.head().headers,
-                      .running = running,
-                      .previous = fields.previous,
-                      .said = std::move(said)};
-  desk.desk.loop.spawn(run_background(desk.desk, std::move(turn)));
+  const auto turn = std::make_shared<BackgroundTurn>();
+  turn->broken = bare_response(work->job, "failed", kBrokenOff);
+  turn->snapshot = ask.snapshot;
+  turn->slots = std::move(slots);
+  turn->work = std::move(work);
+  turn->asked = ask.exchange.head().headers;
+  turn->running = running;
+  turn->previous = fields.previous;
+  turn->said = std::move(said);
+  desk.desk.loop.spawn(net::watched(run_background(desk.desk, turn),
+                                    [&desk = desk.desk, turn] { end_broken(desk, *turn); }));
   if (fields.stream) co_return co_await follow_response(ask, running, -1);
   co_await respond_json(ask, 200, queued);
 }

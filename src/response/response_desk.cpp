@@ -241,7 +241,7 @@ net::Task<> save_response(const Desk& desk, store::ResponseName name,
   }
   if (saved) co_return;
   desk.world.log.repeated(telemetry::LogLevel::warning, "stored response",
-                          "a response could not be stored, nobody can ask for it again",
+                          "a response could not be stored and cannot be retrieved later",
                           {{"why", saved.error().message}});
 }
 

@@ -66,7 +66,7 @@ store::StoredResponse to_stored(const Desk& desk, std::string_view object, std::
 net::Task<> save_response(const Desk& desk, store::ResponseName name,
                           store::StoredResponse response);
 
-// The response that is kept, or nothing. One that was left behind by a gateway that died has failed.
+// The stored response, or nothing. One that a dead gateway left running counts as failed.
 net::Task<Result<std::optional<store::StoredResponse>>> load_response(const Desk& desk,
                                                                       store::ResponseName name);
 

@@ -63,7 +63,7 @@ Result<ShowOptions> read_show_options(std::string_view query) {
   return options;
 }
 
-// The end of a response that failed with its stream lost, or before it had one: who follows it learns of the failure in the place
+// The end of a response that failed with its stream lost, or before it had one: its followers get the failure in the place
 // of the next event.
 std::string lost_end(const store::StoredResponse& response, std::int64_t after) {
   if (response.status != "failed") return {};
@@ -71,6 +71,14 @@ std::string lost_end(const store::StoredResponse& response, std::int64_t after) 
 data: {"type":"response.failed","sequence_number":)";
   json::append_integer(frame, after + 1);
   return frame.append(",\"response\":").append(response.body).append("}\n\n");
+}
+
+net::Task<Result<store::StoredResponse>> find_stored(const ResponseDesk& desk,
+                                                     const store::ResponseName& name) {
+  auto loaded = co_await load_response(desk.desk, name);
+  if (!loaded) co_return tl::unexpected(loaded.error());
+  if (!*loaded) co_return tl::unexpected(response_not_found(name.id));
+  co_return std::move(**loaded);
 }
 
 net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
@@ -84,13 +92,9 @@ net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
     }
     co_return co_await respond_json(ask, 200, running->object());
   }
-  const auto loaded = co_await load_response(desk.desk, name);
-  if (!loaded) co_return co_await desk.desk.refuse(ask, loaded.error());
-  if (!*loaded) {
-    const Error error = response_not_found(name.id);
-    co_return co_await desk.desk.refuse(ask, error);
-  }
-  const store::StoredResponse& response = **loaded;
+  const auto found = co_await find_stored(desk, name);
+  if (!found) co_return co_await desk.desk.refuse(ask, found.error());
+  const store::StoredResponse& response = *found;
   if (!reserve_for(desk.desk.world, ask, response.bytes())) {
     const Error scarce = out_of_memory();
     co_return co_await desk.desk.refuse(ask, scarce);
@@ -148,13 +152,9 @@ net::Task<> cancel_response(const ResponseDesk& desk, Ask& ask) {
     co_await end_running(desk, running);
     co_return co_await respond_json(ask, 200, running->object());
   }
-  const auto loaded = co_await load_response(desk.desk, name);
-  if (!loaded) co_return co_await desk.desk.refuse(ask, loaded.error());
-  if (!*loaded) {
-    const Error error = response_not_found(name.id);
-    co_return co_await desk.desk.refuse(ask, error);
-  }
-  const store::StoredResponse& response = **loaded;
+  const auto found = co_await find_stored(desk, name);
+  if (!found) co_return co_await desk.desk.refuse(ask, found.error());
+  const store::StoredResponse& response = *found;
   if (response.status == "cancelled") co_return co_await respond_json(ask, 200, response.body);
   const bool elsewhere = is_running(response.status);
   const Error error{.code = elsewhere ? ErrorCode::conflict : ErrorCode::invalid_request,
@@ -227,17 +227,13 @@ net::Task<> list_input_items(const ResponseDesk& desk, Ask& ask) {
   const auto options = read_list_options(ask.exchange.head().query);
   if (!options) co_return co_await desk.desk.refuse(ask, options.error());
   const store::ResponseName name = name_in(ask, "/input_items");
-  const auto loaded = co_await load_response(desk.desk, name);
-  if (!loaded) co_return co_await desk.desk.refuse(ask, loaded.error());
-  if (!*loaded) {
-    const Error error = response_not_found(name.id);
-    co_return co_await desk.desk.refuse(ask, error);
-  }
-  if (!reserve_for(desk.desk.world, ask, (*loaded)->bytes())) {
+  const auto found = co_await find_stored(desk, name);
+  if (!found) co_return co_await desk.desk.refuse(ask, found.error());
+  if (!reserve_for(desk.desk.world, ask, found->bytes())) {
     const Error scarce = out_of_memory();
     co_return co_await desk.desk.refuse(ask, scarce);
   }
-  const auto items = print_items((*loaded)->input, *options);
+  const auto items = print_items(found->input, *options);
   if (!items) co_return co_await desk.desk.refuse(ask, items.error());
   co_await respond_json(ask, 200, *items);
 }

@@ -18,7 +18,7 @@ namespace callgate::server {
 namespace {
 
 constexpr std::size_t kMaxLanes = 16;    // that answer at the same time
-constexpr std::size_t kMaxWaiting = 32;  // requests of one lane behind the one that runs
+constexpr std::size_t kMaxWaiting = 32;  // requests of one lane that wait for the running one
 constexpr std::size_t kMaxBacklog =
     256 * 1024;  // bytes that wait for the client; a turn waits then
 constexpr net::Millis kLongestSilence{3'600'000};  // of the client while nothing runs

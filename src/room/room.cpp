@@ -148,7 +148,7 @@ void Room::tell(const std::shared_ptr<RoomSubscriber>& subscriber, std::string_v
   put(subscriber, frame);
 }
 
-// One long frame, and what comes with it, is no sign of being slow.
+// One long frame, with what comes beside it, does not mean that a subscriber is slow.
 std::size_t Room::cost_of(const RoomFrame& frame) const {
   return std::min(frame.plain.size(), std::max<std::size_t>(1, limits_.backlog.count / 2));
 }
@@ -267,7 +267,7 @@ bool Room::wants_sentences() const {
                      [](const auto& subscriber) { return subscriber->sentences; });
 }
 
-// The frames behind `last_seq`, if all of them are kept.
+// The frames after `last_seq`, if all of them are kept.
 bool Room::resume(const std::shared_ptr<RoomSubscriber>& subscriber, std::uint64_t last_seq) {
   if (last_seq > seq_ || last_seq < kept_from_) return false;
   if (subscriber->sentences) return resume_sentences(subscriber, last_seq);

@@ -1,5 +1,5 @@
 // A room: one conversation that several connections follow, and the turn that runs in it. Frames are numbered, kept for
-// those who come back, and handed to every subscriber; nobody waits for anybody. Any thread.
+// those who come back, and handed to every subscriber; no subscriber waits for another. Any thread.
 #pragma once
 
 #include <atomic>
@@ -59,7 +59,7 @@ struct RoomStream {
 // What stream_end says beside the message.
 struct RoomStreamEnd {
   std::optional<Usage> usage;
-  std::optional<Usage> estimate;  // where the upstream told none
+  std::optional<Usage> estimate;  // if the upstream stated none
   FinishReason reason = FinishReason::stop;
   std::optional<loop::End> end;
   std::uint32_t rounds = 0;
@@ -68,7 +68,7 @@ struct RoomStreamEnd {
 
 class Room {
  public:
-  // Numbers begin behind `first_seq`. REQUIRES: the counters outlive the room.
+  // Numbers begin after `first_seq`. REQUIRES: the counters outlive the room.
   Room(std::string name, const RoomsConfig& limits, std::uint64_t first_seq,
        RoomCounters& counters);
   Room(const Room&) = delete;
@@ -85,11 +85,11 @@ class Room {
     std::size_t subscribers = 0;
     std::size_t messages = 0;
     std::size_t queued = 0;
-    std::string loop;   // of the running turn, empty when there is none
+    std::string loop;   // of the running turn; empty if none runs
     std::string model;  // its model
   };
   Sight look() const;
-  // Since when nobody is there and nothing runs.
+  // Since when it has no subscribers and no turn.
   std::optional<std::chrono::steady_clock::time_point> empty_since() const;
   void close_all();
 
@@ -97,7 +97,7 @@ class Room {
     std::vector<RoomFramePtr> frames;
     RoomSubscriber::State state = RoomSubscriber::State::open;
   };
-  // What waits for it, about so many bytes.
+  // About how many bytes wait for it.
   Mail take(RoomSubscriber& subscriber, std::size_t bytes);
   RoomSubscriber::State state_of(const RoomSubscriber& subscriber) const;
   // A frame for this one alone.
@@ -109,7 +109,7 @@ class Room {
   // gives nothing.
   Place post(RoomAsk ask);
   std::optional<RoomAsk> next();
-  // The running loop, empty when there is none.
+  // The running loop; empty if none runs.
   std::string loop_id() const;
   // What was said, the message of the running turn included, for the model.
   std::vector<Message> conversation() const;
@@ -118,7 +118,7 @@ class Room {
   // Whether a message of that id waits, runs or was answered.
   bool knows(std::string_view id) const;
 
-  // The running turn. Whoever runs it calls these, in the order that a turn has.
+  // The running turn. The task that runs it calls these, in the order of a turn.
   void begin_stream(RoomStream stream);
   void add_text(std::string_view delta);
   void end_text();
@@ -167,7 +167,7 @@ class Room {
   const std::shared_ptr<RoomSeat>& seat() const { return seat_; }
   // Before anybody else has the room: another gateway may own it.
   void take_seat(std::shared_ptr<RoomSeat> seat);
-  // The room is forgotten: nobody joins it any more.
+  // The room is forgotten and cannot be joined any more.
   void retire() { retired_ = true; }
   bool retired() const { return retired_.load(); }
 
@@ -199,7 +199,7 @@ class Room {
   void follow_snapshot(std::string_view json);
   void follow_live(json::Reader& in);
   void add_thought(std::string_view text);
-  // A snapshot to everybody, in place of what cannot be told frame by frame.
+  // A snapshot to all, in place of what cannot be sent frame by frame.
   void tell_anew();
   bool knows_locked(std::string_view id) const;
   Place post_locked(RoomAsk ask, bool announce);
@@ -220,7 +220,7 @@ class Room {
   RoomFramePtr snapshot(const RoomSubscriber& subscriber) const;
   void append_live(std::string& out, bool sentences) const;
   void remember(Role role, std::string id, RawJson content);
-  // Reserves what the room keeps. Without memory it forgets its frames: who comes back gets a snapshot.
+  // Reserves what the room keeps. Without memory it forgets its frames: subscribers that return get a snapshot.
   void reserve();
   // What every frame of the running turn begins with.
   std::string& members();
@@ -238,7 +238,7 @@ class Room {
   std::deque<RoomFramePtr> history_;
   std::size_t history_bytes_ = 0;
   std::uint64_t seq_;
-  std::uint64_t kept_from_;  // whoever has heard this number can get the rest
+  std::uint64_t kept_from_;  // a subscriber that has this number can get the rest
   std::uint64_t bytes_ = 0;
   std::deque<Said> said_;
   std::size_t said_bytes_ = 0;

@@ -1,5 +1,5 @@
 // Where the owner of a room notes its turns for the next owner. A turn ends for its subscribers when its end is noted, so none
-// is lost or told twice when the gateway dies. Any thread; the coroutines on the loop that they are given.
+// is lost or sent twice when the gateway dies. Any thread; the coroutines on the loop that they are given.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class RoomBook {
   // REQUIRES: the store outlives the book. `keep`: messages of the room that are kept.
   RoomBook(store::Sessions& store, std::string room, std::string holder, std::int64_t keep);
 
-  // These wait for a store that is away, up to 30 s; then the room goes on without. False: another gateway owns the room.
+  // These wait up to 30 s for a store that is away; then the room continues without it. False: another gateway owns the room.
   net::Task<bool> add(net::Loop& loop, store::RoomMessage message);
   net::Task<bool> begin(net::Loop& loop, std::string message, std::string stream);
   net::Task<bool> end(net::Loop& loop, std::string message, std::uint64_t seq, std::string answer);

@@ -17,7 +17,7 @@ struct RoomFrame {
   Kind kind = Kind::other;
   std::string plain;  // a whole WebSocket frame
   std::size_t json_size = 0;
-  std::string deflated;  // the same, deflated; empty where nobody wanted it so
+  std::string deflated;  // the same, deflated; empty if no subscriber wants it
 
   std::string_view json() const { return std::string_view(plain).substr(plain.size() - json_size); }
 };

@@ -28,7 +28,7 @@ struct RoomHeritage {
   std::optional<Broken> broken;
   std::vector<store::RoomMessage> waiting;  // turns that have not begun: they are run now
 
-  // Whether who has heard frames up to `seq` has heard all that ended.
+  // Whether a subscriber with all frames up to `seq` has every turn that ended.
   bool is_complete(std::uint64_t seq) const { return seq != 0 && seq >= ended_seq; }
 };
 

@@ -132,7 +132,7 @@ Result<RoomInput> read_room_input(std::string_view json, const RoomDefaults& def
   }
   json::Reader in(json);
   if (in.peek() != json::Kind::object) {
-    return fail(ErrorCode::invalid_request, "the frame is no JSON object");
+    return fail(ErrorCode::invalid_request, "the frame is not a JSON object");
   }
   Frame frame;
   for (std::string_view key; in.next_member(key);) {

@@ -22,7 +22,7 @@ struct RoomInput {
   std::string body;     // user_message: a Chat Completions request without what was said before
 };
 
-// For messages that name none; empty: there is none.
+// For messages that name none; may be empty.
 struct RoomDefaults {
   std::string_view model;
   std::string_view conversation;

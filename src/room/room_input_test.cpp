@@ -19,7 +19,7 @@ std::string error_of(std::string_view json, const RoomDefaults& defaults = {.mod
 TEST(RoomInput, says_what_is_wrong_with_a_frame) {
   const std::pair<std::string, std::string> cases[] = {
       {R"({"type":)", " | the frame is not valid JSON: "},
-      {R"(["type"])", " | the frame is no JSON object"},
+      {R"(["type"])", " | the frame is not a JSON object"},
       {R"({})", "type | type: expected user_message, cancel, inject, approve or deny"},
       {R"({"type":"sing"})", "type | type: expected user_message"},
       {R"({"type":1})", "type | type: expected a string"},

@@ -87,7 +87,7 @@ class Relay {
     subscriber_->relay = true;
     subscriber_->wake = [this] {
       wake_.notify();
-      // One that is too slow may not read at all.
+      // One that is too slow may have stopped reading.
       if (room_->state_of(*subscriber_) != RoomSubscriber::State::open) ask_.exchange.abort();
     };
   }

@@ -33,7 +33,7 @@ class RoomSentences {
     if (splitter_) splitter_->push(delta, [&](std::string_view sentence) { add(out, sentence); });
     return out;
   }
-  // The text pauses, so many bytes of it have come.
+  // The text pauses after that many bytes.
   std::vector<std::string> pause(std::size_t bytes) {
     pauses_.push_back(bytes);
     std::vector<std::string> out;

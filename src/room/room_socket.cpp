@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kWriteBytes = std::size_t{64} << 10;  // taken from the room at a time
 constexpr std::uint64_t kReady = 10'000;  // milliseconds until a room has an owner
-constexpr net::Millis kFarewell{2'000};   // for a client to say goodbye, too
+constexpr net::Millis kFarewell{2'000};   // for a client's own goodbye
 
 net::WebSocket::Options socket_options(World& world, const Config& config) {
   net::WebSocket::Options options;

@@ -29,7 +29,7 @@ struct RoomJoin {
 };
 Result<RoomJoin> read_room_join(std::string_view path, std::string_view query);
 
-// A key among the offered subprotocols, as browsers can send it: `callgate, callgate-key.SECRET`. Empty: there is none.
+// A key among the offered subprotocols, as browsers can send it: `callgate, callgate-key.SECRET`. Empty if there is none.
 std::string offered_key(const net::Headers& headers);
 
 // GET /v1/rooms/{room}. REQUIRES: desk and rooms outlive the routes.

@@ -6,6 +6,7 @@
 #include "client/protocol.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "net/companion.h"
 #include "room/room_cluster.h"
 #include "turn/refusal.h"
 
@@ -63,8 +64,7 @@ std::string write_relayed(const RelayedInput& relayed) {
 }
 
 Result<RelayedInput> read_relayed(std::string_view json) {
-  const auto refused =
-      fail(ErrorCode::invalid_request, "expected what one gateway says to another");
+  const auto refused = fail(ErrorCode::invalid_request, "expected a message from another gateway");
   json::Reader check(json);
   check.skip();
   json::Reader in(json);
@@ -120,14 +120,27 @@ Result<void> RoomSpeaker::say(const std::shared_ptr<RoomSpeaker>& self, RoomInpu
                                 .upstream_code = "room_queue_full"});
   }
   waiting_.push_back(std::move(input));
-  if (!std::exchange(speaking_, true)) desk_.loop.spawn(speak(self));
+  if (!std::exchange(speaking_, true)) start(self);
   return {};
+}
+
+void RoomSpeaker::start(const std::shared_ptr<RoomSpeaker>& self) {
+  self->desk_.loop.spawn(net::watched(speak(self), [self] { break_off(self); }));
+}
+
+// What waits goes on without the message that threw.
+void RoomSpeaker::break_off(const std::shared_ptr<RoomSpeaker>& self) {
+  const Error error{.code = ErrorCode::internal,
+                    .message = "delivering the message broke off inside the gateway"};
+  self->room_->tell(self->subscriber_, room_error_frame(error_body(error), self->speaking_of_));
+  start(self);
 }
 
 net::Task<> RoomSpeaker::speak(std::shared_ptr<RoomSpeaker> self) {
   while (!self->waiting_.empty()) {
     RoomInput input = std::move(self->waiting_.front());
     self->waiting_.pop_front();
+    self->speaking_of_ = input.id;
     auto delivering = self->deliver(std::move(input));
     co_await delivering;
   }

@@ -35,13 +35,15 @@ class RoomSpeaker {
   RoomSpeaker(const Desk& desk, std::shared_ptr<Room> room,
               std::shared_ptr<RoomSubscriber> subscriber, std::string key_name, std::string peer);
 
-  // Loop thread. Comes back at once; what goes wrong later the subscriber is told. Fails when too much waits.
+  // Loop thread. Returns at once; later failures are sent to the subscriber. Fails if too much waits.
   Result<void> say(const std::shared_ptr<RoomSpeaker>& self, RoomInput input);
 
  private:
+  static void start(const std::shared_ptr<RoomSpeaker>& self);
+  static void break_off(const std::shared_ptr<RoomSpeaker>& self);
   static net::Task<> speak(std::shared_ptr<RoomSpeaker> self);
   net::Task<> deliver(RoomInput input);
-  // What came of it: nothing when it should be tried again, else the body of an error, empty when there is none.
+  // The outcome: nullopt to try again, otherwise the body of an error, empty on success.
   net::Task<std::optional<std::string>> try_here(const RoomInput& input);
   net::Task<std::optional<std::string>> try_owner(const RoomInput& input);
 
@@ -54,6 +56,7 @@ class RoomSpeaker {
   net::HttpClient client_;
   std::deque<RoomInput> waiting_;
   bool speaking_ = false;
+  std::string speaking_of_;  // the id of the message
 };
 
 }  // namespace callgate::server

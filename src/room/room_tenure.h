@@ -1,5 +1,5 @@
 // Which gateway a room belongs to, as one gateway sees it: it asks the store, follows the owner or is the owner, and asks again
-// when that ends. I/O-free: it says what to do next, and is told what came of it.
+// when that ends. I/O-free: it says what to do next and receives the outcome.
 #pragma once
 
 #include <algorithm>

@@ -233,7 +233,7 @@ net::Task<> play_room(TurnHost host, std::shared_ptr<Room> room) {
       host.loop.report_fault(fault.what());
     }
     if (!threw) continue;
-    // The room goes on with what waits.
+    // The room continues with what waits.
     auto noting = note_end(host.loop, *room, message);
     const bool noted = co_await noting;
     const Error error{.code = ErrorCode::internal, .message = "the turn broke off"};

@@ -57,7 +57,7 @@ class RoomTurn final : Audience {
   const std::shared_ptr<const Snapshot> snapshot_;  // the key lives there
   const KeyRef key_;
   LoopRun run_;
-  net::Headers headers_;  // nobody reads them
+  net::Headers headers_;  // never read
   const std::uint64_t bytes_before_;
   bool begun_ = false;
   bool heard_ = false;

@@ -51,7 +51,7 @@ Result<void> RoomVoice::say(RoomInput input) {
   return post(std::move(*ask));
 }
 
-// Whoever says it again, since it does not know whether it was heard, is heard once.
+// A message that is repeated, because its first delivery is uncertain, counts once.
 net::Task<Result<void>> RoomVoice::say_noted(RoomInput input) {
   const std::shared_ptr<RoomBook> book = room_->book();
   if (book == nullptr || host_.world.draining.load(std::memory_order_relaxed)) {

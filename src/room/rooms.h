@@ -51,7 +51,7 @@ class Rooms {
   };
   // The room, which another gateway may own. REQUIRES: there is a cluster.
   Result<Entered> enter(std::string_view key, std::string_view name, net::Loop& loop);
-  // nullptr: there is none here.
+  // nullptr if it is not here.
   std::shared_ptr<Room> find(std::string_view key, std::string_view name);
   void close_all();
   std::size_t count();

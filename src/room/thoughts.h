@@ -1,5 +1,5 @@
-// Thoughts: reasoning that comes in small pieces, which nobody reads one by one. They go out together, after a while or
-// when they are many. I/O-free: whoever has a clock says what time it is.
+// Thoughts: reasoning that comes in pieces too small to be read one by one. They go out together, after a while or
+// when they are many. I/O-free: the caller passes the time.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Thoughts {
     if (text_.empty()) since_ = now;
     text_ += piece;
   }
-  // Until they are due; nothing where there are none.
+  // Until they are due; nullopt if there are none.
   std::optional<net::Millis> left(std::uint64_t now) const {
     if (text_.empty()) return std::nullopt;
     const std::uint64_t waited = now - since_;

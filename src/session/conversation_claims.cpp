@@ -115,7 +115,7 @@ net::Task<Result<void>> ConversationClaim::take_here(Options options) {
   co_return tl::unexpected(busy());
 }
 
-// One that was asked for may still be given: then it is given back behind that.
+// One that was asked for may still be granted: it is then given back afterwards.
 void ConversationClaim::release_lease(std::string_view after) {
   const Lease lease = std::exchange(lease_, Lease::none);
   if (lease == Lease::none) return;

@@ -25,7 +25,7 @@ inline constexpr std::string_view kConversationBusy = "conversation_busy";
 // Who holds which conversation. Any thread.
 class ConversationClaims {
  public:
-  // Before the first claim. `closed`: there is no claim while the store is away; else this gateway goes on alone then.
+  // Before the first claim. `closed`: claims fail while the store is away; otherwise this gateway then decides alone.
   // REQUIRES: the store, which is shared, outlives all claims.
   void set_leases(store::Sessions* leases, bool closed);
   std::size_t held() const;

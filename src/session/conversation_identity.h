@@ -49,7 +49,7 @@ struct ConversationIdentity {
 // With a session system prompts do not count: the client says which conversation it is.
 ConversationIdentity identify(const Request& asked, const ConversationScope& scope);
 
-// The identity of the messages behind `whole` and that answer to them.
+// The identity of the messages in `whole` together with that answer.
 Identity follow(const Identity& whole, const CanonicalAnswer& answer);
 
 // The first message of the user and the text of the first answer, which is `answer` in a new conversation. Zero when it

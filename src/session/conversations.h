@@ -1,5 +1,5 @@
 // The answers that upstreams keep, as this process knows them, so that a client's next request can follow the last one.
-// It forgets when the process ends; StoredConversations puts a store behind it.
+// It forgets when the process ends; StoredConversations adds a store to it.
 #pragma once
 
 #include <cstddef>

@@ -134,7 +134,7 @@ std::optional<FoundAnswer> StoredConversations::choose(const std::vector<Session
   }
   if (chosen == nullptr) return std::nullopt;
   Found found = to_found(*chosen);
-  // Who is running elsewhere does not tell us when that is over.
+  // A turn that runs on another gateway does not report its end to us.
   if (!found.running) {
     CanonicalAnswer answer{.text = chosen->said, .calls = chosen->called};
     cache_.load(from_hex(chosen->identity), std::move(answer), chosen->state == AnswerState::cut,

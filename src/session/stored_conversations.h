@@ -44,7 +44,7 @@ class StoredConversations {
   explicit StoredConversations(MemoryConversations& cache) : cache_(cache) {}
 
   // Before the first request. `closed`: a request that needs the store fails while it is away; else the cache is used
-  // alone and the store is told later. nullptr: there is no store.
+  // alone and the store is updated later. nullptr without a store.
   // REQUIRES: the sessions outlive the last use.
   void set_store(store::Sessions* sessions, bool closed);
   store::Sessions* store() { return store_; }

@@ -102,7 +102,7 @@ class Database {
   // For statements that may take long. SQLite has no such limit.
   virtual Attempt<void> set_statement_timeout(std::chrono::milliseconds timeout) = 0;
 
-  // The first column of the first row; 0 when there is none.
+  // The first column of the first row; 0 if there is no row.
   Attempt<std::int64_t> integer(std::string_view sql, std::span<const Value> values = {});
 };
 

@@ -28,7 +28,7 @@ using Progress = std::function<void(std::string_view table, std::int64_t rows)>;
 Attempt<std::int64_t> export_store(Database& database, const LineSink& sink,
                                    const Progress& progress = {});
 
-// REQUIRES: the schema is up to date. bad_row when the store is not empty, or a line is none of
+// REQUIRES: the schema is up to date. bad_row if the store is not empty, or if a line is not from
 // export_store(); the message names the line.
 Attempt<std::int64_t> import_store(Database& database, const LineSource& source,
                                    const Progress& progress = {});
@@ -40,7 +40,7 @@ struct CheckReport {
   std::vector<std::string> faults;  // empty: all is well
 };
 
-// Looks at all rows; may take long. Changes nothing.
+// Reads all rows, which may take long. Changes nothing.
 Attempt<CheckReport> check_store(Database& database);
 
 }  // namespace callgate::store

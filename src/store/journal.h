@@ -3,8 +3,8 @@
 // where the number is new each time the file is emptied; then come records: their length and their
 // CRC-32, four bytes each, the lowest first, and one row to write. The store remembers under that
 // number how far it was replayed, in the transaction of the rows, so that no row is written twice.
-// Opening a journal cuts it where its last whole record ends: what is appended must not stand behind half a record, where nobody
-// would find it again. A record that is damaged later ends the journal; what follows is lost and told.
+// Opening a journal cuts it where its last whole record ends: what is appended must not follow half a record, where no reader
+// would find it again. A record that is damaged later ends the journal; what follows is lost and reported.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ class Journal {
   std::string id_;
 };
 
-// One row as the payload of a record, and back; nothing when it is none.
+// One row as the payload of a record, and back; nullopt if the payload is invalid.
 std::string encode_write(const Write& write, bool with_bodies);
 std::optional<SpooledWrite> decode_write(std::string_view payload);
 

@@ -1,5 +1,5 @@
 // The tables of what tool loops remember: each call is one transaction on a connection that blocks. A write says which
-// step it follows; when the conversation has gone on meanwhile it changes nothing and tells.
+// step it follows; if the conversation has moved on meanwhile, it changes nothing and says so.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ struct MemoryName {
 
 // What is kept of a conversation beside its messages. `prompt` and `pending` are the owner's; the store only keeps them.
 struct MemoryHead {
-  std::string step;  // names the last write; empty: there is none yet
+  std::string step;  // names the last write; empty before the first
   std::int64_t messages = 0;
   std::int64_t bytes = 0;  // of the messages
   std::string prompt;
@@ -44,7 +44,7 @@ struct ListedMemory {
   MemoryHead head;  // `pending` is empty or not, `prompt` and `step` are not read
 };
 
-// One write: messages behind those that are there, and a new head.
+// One write: messages after those that are there, and a new head.
 struct MemoryStep {
   std::string after;  // the step that was seen; empty: there was none
   std::string step;   // a name that no other write has
@@ -60,7 +60,7 @@ class MemoryTable {
   // REQUIRES: the database, which is migrated, outlives the table.
   explicit MemoryTable(Database& database);
 
-  // Nothing when there is none, or it has expired.
+  // nullopt if it does not exist or has expired.
   Attempt<std::optional<Memory>> load(const MemoryName& name);
   // The latest used first; of all keys without `key_name`.
   Attempt<std::vector<ListedMemory>> list(const std::optional<std::string>& key_name,
@@ -68,7 +68,7 @@ class MemoryTable {
   // False, and nothing is changed, when the last step is another than `step.after`. Safe to repeat.
   Attempt<bool> append(const MemoryName& name, const MemoryStep& step,
                        std::chrono::milliseconds keep);
-  // False when there is none.
+  // False if it does not exist.
   Attempt<bool> erase(const MemoryName& name);
   // Removes some of what has expired; gives how many conversations. Fewer than `limit`: that was all.
   Attempt<std::int64_t> sweep(std::size_t limit);

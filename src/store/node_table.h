@@ -13,7 +13,7 @@
 
 namespace callgate::store {
 
-// What a node has of a key's limits, and uses. A limit of 0 is none.
+// What a node has of a key's limits, and uses. 0 means no limit.
 struct KeyUse {
   std::string key_name;
   std::int64_t per_minute = 0;  // requests of all nodes, with bursts up to it

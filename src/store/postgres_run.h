@@ -1,5 +1,5 @@
 // A run in PostgreSQL: a row that its process renews. A run that was silent for long is dead, and
-// what it left running is interrupted. A process that was only cut off goes on with its run when it
+// what it left running is interrupted. A process that was only cut off continues its run when it
 // is back, and completes its rows after all. All of this goes by the clock of the server.
 #pragma once
 

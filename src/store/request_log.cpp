@@ -2,8 +2,8 @@
 
 #include "base/masked_url.h"
 #include "base/quoted.h"
+#include "store/log/stored_request_log.h"
 #include "store/postgres.h"
-#include "store/stored_request_log.h"
 
 namespace callgate::store {
 

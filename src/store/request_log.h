@@ -1,4 +1,4 @@
-// The request log: one row per request, written behind the request's back.
+// The request log: one row per request, written by a thread of its own.
 //
 // Event loops call begin() and complete(); both only move strings into a bounded queue. One writer
 // thread takes what is queued and commits it in batches. A request that begins and completes within
@@ -58,7 +58,7 @@ struct RequestRecord {
       session;  // as the client names it, or the one that the request was found to belong to
   std::string trace_id;  // in hex
   bool stream = false;
-  std::string received;  // the body as it came; empty: content is not kept
+  std::string received;  // the body as received; empty: content is not kept
 
   bool operator==(const RequestRecord&) const = default;
 };
@@ -236,7 +236,7 @@ class RequestLog {
   virtual void begin(RequestRecord record) = 0;
   virtual void complete(RequestOutcome outcome) = 0;
 
-  // False: nothing is kept, and whoever has nothing to say to the log alone need not make a row.
+  // False: nothing is kept, so a caller that needs a row only for the log need not make one.
   virtual bool keeps_rows() const { return true; }
 
   // From any thread; cheap enough for every scrape.
@@ -252,7 +252,7 @@ class RequestLog {
   // The latest one with this name.
   virtual Result<std::optional<RequestRow>> get(RequestName name) = 0;
   virtual Result<RequestPage> search(const RequestFilter& filter) = 0;
-  // Marks the latest one with this name as resolved at that time, or, without a time, as not resolved any more. False: there
+  // Marks the latest one with this name as resolved at that time, or, without a time, as no longer resolved. False if there
   // is none.
   virtual Result<bool> resolve(RequestName, std::optional<std::int64_t> /*at*/,
                                std::string_view /*note*/) {

@@ -91,7 +91,7 @@ Attempt<bool> ResponseTable::save(const ResponseName& name, const StoredResponse
   return *changed == 1;
 }
 
-// It belongs to nobody from then on: what its node says later, should it live after all, comes too late.
+// It has no owner from then on: what its node writes later, should it live after all, comes too late.
 Attempt<bool> ResponseTable::give_up(const ResponseName& name, std::string_view own_node,
                                      std::string_view body, std::chrono::milliseconds grace) {
   const std::array values = {Value(std::string_view(name.key_name)),

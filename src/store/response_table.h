@@ -50,7 +50,7 @@ class ResponseTable {
   // REQUIRES: the database, which is migrated, outlives the table.
   explicit ResponseTable(Database& database);
 
-  // Nothing when there is none, or it has expired.
+  // nullopt if it does not exist or has expired.
   Attempt<std::optional<StoredResponse>> load(const ResponseName& name);
   // The response and those before it, the oldest first. Empty: it is not there.
   Attempt<std::vector<ResponseLink>> chain(const ResponseName& name);
@@ -63,7 +63,7 @@ class ResponseTable {
   // goes on, is over, or was begun less than `grace` ago, when its node may not have been heard of.
   Attempt<bool> give_up(const ResponseName& name, std::string_view own_node, std::string_view body,
                         std::chrono::milliseconds grace);
-  // False when there is none.
+  // False if it does not exist.
   Attempt<bool> erase(const ResponseName& name);
   // Removes some of what has expired; gives how many. Fewer than `limit`: that was all.
   Attempt<std::int64_t> sweep(std::size_t limit);

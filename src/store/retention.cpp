@@ -70,7 +70,7 @@ Attempt<bool> sweep_sqlite(Database& database, const Retention& retention, std::
   return delete_rows(database, INT64_MAX);
 }
 
-// 20261116 of the oldest partition, 0 when there is none.
+// 20261116 of the oldest partition; 0 if there is none.
 Attempt<std::int64_t> oldest_partition(Database& database) {
   return database.integer(
       "SELECT coalesce(min(substr(c.relname::text, 9)::bigint), 0) FROM pg_inherits i JOIN "
@@ -80,7 +80,7 @@ Attempt<std::int64_t> oldest_partition(Database& database) {
 
 std::int64_t to_number(std::int64_t day) { return std::stoll(partition_name("", day).substr(1)); }
 
-// Waits a second at most for those who use it: they would queue up behind.
+// Waits at most a second for those who use it, because others queue up after it.
 Attempt<void> drop_partition(Database& database, std::int64_t number) {
   Attempt<Transaction> transaction = Transaction::begin(database);
   if (!transaction) return tl::unexpected(transaction.error());
@@ -190,7 +190,7 @@ void Sweeper::run() {
     } else {
       swept = tl::unexpected(database.error());
     }
-    // Whoever is busy will be free the next time.
+    // A partition that is busy now is dropped the next time.
     const bool tell = !swept && swept.error().kind != FaultKind::busy;
     if (tell && on_problem_) on_problem_("sweeper: " + swept.error().message);
   }

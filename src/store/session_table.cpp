@@ -151,7 +151,7 @@ Attempt<std::optional<SessionAnswer>> SessionTable::find_opening(std::string_vie
   return std::move(found->front());
 }
 
-// The answer is marked first: who is second waits there, and then finds it followed.
+// The answer is marked first: a second writer waits there and then finds it followed.
 Attempt<bool> SessionTable::follow(const SessionAnswer& answer) {
   const std::array values = {to_value(answer.upstream), to_value(answer.where.chat),
                              to_value(answer.where.answer), to_value(answer.session),
@@ -239,7 +239,7 @@ Attempt<bool> SessionTable::remember(const Session& session, const SessionAnswer
                                Command{kept, of_answer}};
   const auto changed = database_.batch(commands);
   if (!changed) return tl::unexpected(changed.error());
-  // An earlier try may have done it and not been told so: then the answer is there.
+  // An earlier try may have succeeded without a reply: then the answer is there.
   return (*changed)[1] == 1;
 }
 

@@ -41,7 +41,7 @@ class SessionTable {
   Attempt<SessionPage> list(const SessionFilter& filter);
   // In the order in which they were given.
   Attempt<std::vector<SessionAnswer>> answers(std::string_view session, std::size_t limit);
-  // False when there is none.
+  // False if it does not exist.
   Attempt<bool> erase(std::string_view id);
   // Removes some of what has expired; gives how many rows. Fewer than `limit`: that was all.
   Attempt<std::int64_t> sweep(std::size_t limit);

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kBetweenTries{5};
 constexpr std::size_t kSweepRows = 500;
 constexpr std::size_t kSweepMemories = 20;  // each with all its messages
 constexpr int kSweepSteps = 20;
-constexpr std::chrono::hours kRoomsKept{24};  // what was said in rooms that nobody has any more
+constexpr std::chrono::hours kRoomsKept{24};  // what was said in rooms without an owner
 
 bool is_shared(std::string_view url) { return !url.starts_with("sqlite:"); }
 
@@ -261,12 +261,12 @@ void Sessions::beat(Lane& lane) {
   if (!beaten) after_fault(lane, beaten.error());
 }
 
-// In small steps, so that nobody waits for it for long.
+// In small steps, so that no caller waits long for it.
 void Sessions::sweep(Lane& lane) {
   if (steady_clock::now() < lane.next_sweep) return;
   const bool first = lane.next_sweep == steady_clock::time_point{};
   lane.next_sweep = steady_clock::now() + options_.sweep_every;
-  // A start is no time to clean up; SQLite opens when it is first needed.
+  // Not at the start: cleaning up can wait, and SQLite opens when it is first needed.
   if (first) return;
   const Attempt<Tables*> tables = open(lane);
   if (!tables) return;

@@ -4,7 +4,7 @@
 // SQLite has one thread. PostgreSQL has a few, and one more that keeps this node alive among those
 // that share the database: its leases hold for `lease_ttl` after it was last heard of.
 //
-// A store that is away answers at once with `unavailable`, but for who has to find that out.
+// A store that is away answers `unavailable` at once, except to the one caller that finds it out.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ struct SessionsOptions {
   DatabaseOptions database;
   std::size_t connections = 3;                     // PostgreSQL
   std::size_t queue = 10'000;                      // what may wait for each thread
-  std::chrono::milliseconds timeout{2'000};        // how long who asks waits
+  std::chrono::milliseconds timeout{2'000};        // how long a caller waits
   std::chrono::milliseconds keep{24 * 3'600'000};  // sessions and answers after their last use
   std::chrono::milliseconds lease_ttl{5'000};
   std::chrono::milliseconds tick{250};
@@ -159,7 +159,7 @@ struct Sessions::Answer {
   explicit Answer(net::Loop& its_loop) : loop(&its_loop), signal(its_loop) {}
 
   std::mutex mutex;
-  net::Loop* loop;  // nullptr: nobody waits any more
+  net::Loop* loop;  // nullptr: the caller has left
   net::Signal signal;
   std::optional<T> value;  // of the store's thread until it is finished
   std::optional<Fault> fault;

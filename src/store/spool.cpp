@@ -101,7 +101,7 @@ Attempt<void> Spool::resolve(Write& write, RunDatabase& database, EntryFold& fol
   return {};
 }
 
-// What an earlier process began and nobody will complete is interrupted.
+// What an earlier process began and cannot complete is interrupted.
 Attempt<void> Spool::finish(Database& database) {
   const std::string id = journal_->id();
   const Attempt<void> cleared = journal_->clear();

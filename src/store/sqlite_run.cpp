@@ -183,7 +183,7 @@ Attempt<void> SqliteRunDatabase::open() {
   return replaced ? open_file(0) : replaced;
 }
 
-// Begins a new run: in another file, or beside another lock, nobody knows the old one.
+// Begins a new run: in another file, or beside another lock, the old one is unknown.
 Attempt<void> SqliteRunDatabase::open_after_loss() {
   if (loss_->kind == FaultKind::truncated && options_.recreate) {
     const Attempt<std::string> moved = move_aside(path_, "truncated");

@@ -15,7 +15,7 @@ namespace callgate::store {
 
 class RunLock {
  public:
-  // `:memory:` needs no file: nobody else can see such a database.
+  // `:memory:` needs no file: no other connection sees such a database.
   static Attempt<RunLock> open(const std::string& database_path);
   RunLock() = default;
   RunLock(RunLock&& other) noexcept;
@@ -41,10 +41,10 @@ class RunLock {
 // Gives the id. `previous` is the run that this process began before it lost the connection, or 0:
 // it goes on if it is still there.
 Attempt<std::int64_t> begin_run(Database& database, RunLock& lock, std::int64_t previous);
-// What this run left running is interrupted, too.
+// What this run left running is interrupted as well.
 Attempt<void> end_run(Database& database, std::int64_t run);
 
-// A damaged file that is callgate's own and that nobody else uses is renamed, and a new one begun. So is one that was
+// A damaged file that is callgate's own and that no other process uses is renamed, and a new one begun. So is one that was
 // truncated while it was open; for one that was deleted or replaced, what is there now is opened, or a new one begun. Unless
 // `recreate` is off: then all of it is a fault until there is a file again.
 class SqliteRunDatabase final : public RunDatabase {

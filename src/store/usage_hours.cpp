@@ -126,7 +126,7 @@ Attempt<void> sum_up(Database& database, std::int64_t hour) {
   return {};
 }
 
-// The sums of whole hours, of what comes before them, and of what comes behind: $1 to $6 are the three spans, $7 the key.
+// The sums of whole hours, of what comes before them, and of what comes after: $1 to $6 are the three spans, $7 the key.
 std::string usage_sql(const UsageQuestion& question) {
   const auto& groups = question.groups;
   const bool by_tool = std::find(groups.begin(), groups.end(), UsageGroup::tool) != groups.end();
@@ -184,7 +184,7 @@ Attempt<bool> sum_hour(Database& database, std::int64_t now) {
 Attempt<std::vector<UsageRow>> usage(Database& database, const UsageQuestion& question) {
   const Attempt<std::int64_t> up_to = database.integer("SELECT up_to FROM usage_until");
   if (!up_to) return tl::unexpected(up_to.error());
-  // Whole hours that are summed, and what is before and behind them.
+  // Whole hours that are summed, and what comes before and after them.
   const std::int64_t from = hour_of(question.since + kHour - 1);
   const std::int64_t to = std::max(from, std::min(hour_of(question.until), *up_to));
   const std::int64_t head = std::min(from, question.until);

@@ -1,4 +1,4 @@
-// Usage, summed by hour behind the log's back: a question reads the sums of the hours that are over and the requests of
+// Usage, summed by hour apart from the log: a question reads the sums of the hours that are over and the requests of
 // the rest.
 #pragma once
 

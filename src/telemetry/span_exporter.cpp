@@ -121,7 +121,7 @@ net::Task<> SpanExporter::run() {
   } catch (const std::exception& fault) {
     log_.error("spans are no longer exported", {{"error", fault.what()}});
   }
-  // Whoever pushes from now on fills the queue; the thread stays until the end.
+  // Spans that are pushed from now on fill the queue; the thread stays until the end.
   while (!stopping_) co_await stopped_.wait();
   loop_.stop();
 }

@@ -27,7 +27,7 @@ struct TraceContext {
   TraceId trace;
   SpanId span = 0;  // the caller's
   bool sampled = false;
-  std::string state;  // tracestate, as it came; empty when there was none or it was wrong
+  std::string state;  // tracestate as received; empty if it was missing or invalid
 };
 
 // Nothing unless `traceparent` is right to the letter. A tracestate that is wrong is dropped alone.

@@ -67,7 +67,7 @@ class PatternConstraint : public valijson::constraints::PolyConstraint {
         digit = std::min(pattern_.find(',', digit), end) + 1;
       }
       if (most > kMostPatternStates) return false;
-      // Of a group that repeats, nobody knows here how long it is.
+      // The length of a group that repeats is unknown here.
       const bool is_group = at > 0 && pattern_[at - 1] == ')';
       states = is_group ? states * most : states + most;
       if (states > kMostPatternStates) return false;
@@ -126,7 +126,7 @@ struct MultipleBuilder : valijson::ConstraintBuilder {
 struct Walk {
   std::string path = "arguments";
   const SchemaNode* value;
-  const SchemaNode* schema;  // where it can be told
+  const SchemaNode* schema;  // if it is known
 
   void step(const std::string& place) {
     const std::string name =
@@ -265,7 +265,7 @@ Result<void> ArgumentSchema::check(std::string_view arguments) const {
     SchemaBudget budget{kMostReasonLooks};
     validator.validate(compiled_->schema, NodeAdapter(NodePlace{&*value, &budget}), &results);
   } catch (const std::exception&) {
-    // The reasons found so far are told.
+    // The reasons found so far are reported.
   }
   std::string message;
   std::size_t count = 0;

@@ -15,7 +15,7 @@ namespace callgate::tool {
 // references are refused. A hostile schema costs no more than a bounded amount of work.
 class ArgumentSchema {
  public:
-  // Fails when the schema is none. Empty text allows any object.
+  // Fails if the text is not a JSON Schema. Empty text allows any object.
   static Result<ArgumentSchema> compile(std::string_view schema);
   ~ArgumentSchema();
   ArgumentSchema(ArgumentSchema&&) noexcept;

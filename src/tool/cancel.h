@@ -1,4 +1,4 @@
-// CancelToken: how a run of a tool is told to stop. Loop thread only; it outlives the runs that it was given to.
+// CancelToken: stops the run of a tool. Loop thread only; it outlives the runs that it was given to.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ class CancelToken {
   CancelToken(const CancelToken&) = delete;
   CancelToken& operator=(const CancelToken&) = delete;
 
-  // Runs the hooks, once. A run that is told so ends soon after, never inside cancel().
+  // Runs the hooks, once. The runs end soon after, never inside cancel().
   void cancel();
   bool cancelled() const { return cancelled_; }
 

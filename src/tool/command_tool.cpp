@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/utf8.h"
+#include "net/companion.h"
 #include "net/timer_wheel.h"
 #include "tool/bounded_text.h"
 
@@ -51,7 +52,7 @@ struct CommandRun {
   bool over = false;
 };
 
-// Whoever gives up on a run, in order or not, ends it.
+// Dropping the waiting task, normally or by an exception, kills the run.
 struct RunGuard {
   std::shared_ptr<CommandRun> run;
   ~RunGuard() {
@@ -146,7 +147,11 @@ net::Task<ToolResult> CommandTool::perform(const ToolCall& call, net::Millis tim
   loop().arm(run->deadline, timeout);
   const CancelToken::Hook hook(cancel, [&run] { run->kill(); });
   loop().spawn(write_input(run));
-  loop().spawn(watch_end(run));
+  loop().spawn(net::watched(watch_end(run), [run] {
+    run->kill();
+    run->over = true;
+    run->ended.notify();
+  }));
 
   BoundedText text(limits().result_bytes);
   bool flooded = false;

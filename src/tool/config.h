@@ -78,7 +78,7 @@ struct SearchReply {
 struct SearchToolConfig {
   HttpToolConfig http;  // the request, with `query_name` and `count_name` as arguments
   std::string query_name = "q";
-  std::string count_name;  // empty: the API is not told how many
+  std::string count_name;  // empty: the number is not sent
   SearchReply reply;
   std::size_t max_results = 5;
   std::size_t reply_bytes = std::size_t{1} << 20;  // a longer reply is an error
@@ -134,7 +134,7 @@ struct ToolConfig {
 };
 
 // Before and after a call a hook is asked, and may change what becomes of it; so it is about prompts and answers. Of the rest it
-// is told, and nothing waits for it.
+// is notified, and nothing waits for it.
 enum class HookMoment : std::uint8_t {
   before,
   after,
@@ -158,7 +158,7 @@ struct HookConfig {
   std::vector<std::string> keys{"*"};    // and of the keys
   std::vector<std::string> models{"*"};  // and of the models whose prompts and answers it judges
   NamedValues headers;                   // sent as they are
-  net::Millis timeout{5'000};            // of one question; the call's own time counts, too
+  net::Millis timeout{5'000};            // of one question; the call's own time counts as well
   bool allow_on_failure = false;         // else a hook that fails denies
   std::size_t answer_bytes = std::size_t{1} << 20;  // a longer answer is a failure
   NetworkConfig network;

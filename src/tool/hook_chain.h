@@ -18,9 +18,9 @@ namespace callgate::tool {
 // The word for it in configurations and metrics.
 std::string_view to_string(HookMoment moment);
 
-// A question that a hook was asked, or something that it was told.
+// A question that a hook was asked, or an event that it was sent.
 struct HookNotice {
-  std::string_view hook;  // its name; `*` when something was dropped before any hook was told
+  std::string_view hook;  // its name; `*` if an event was dropped before any hook was notified
   std::string_view when;  // to_string() of a HookMoment
   std::string_view
       outcome;  // allow, rewrite, replace, deny, failed or cancelled; told, failed or dropped
@@ -46,7 +46,7 @@ class HookChain {
                                                  HookObserver observe);
 
   // As Tool::run(). `schema` judges arguments that a hook has rewritten; nullptr takes any object. `call` may be
-  // changed. REQUIRES: everything given outlives the run, and the chain does, too.
+  // changed. REQUIRES: the chain and everything given outlive the run.
   net::Task<ToolResult> run(Tool& tool, const ArgumentSchema* schema, ToolCall& call,
                             net::Millis timeout, CancelToken& cancel);
 
@@ -56,7 +56,7 @@ class HookChain {
 
   // The hooks that want to know of it.
   std::vector<Webhook*> told_of(const HookEvent& event) const;
-  // REQUIRES: the hook is one of these; everything given outlives the wait, and the chain does, too.
+  // REQUIRES: the hook is one of these; the chain and everything given outlive the wait.
   net::Task<> tell(Webhook& hook, const HookEvent& event);
 
  private:

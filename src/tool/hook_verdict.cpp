@@ -6,23 +6,35 @@ namespace callgate::tool {
 namespace {
 
 tl::unexpected<Error> odd(std::string_view what) {
-  return fail(ErrorCode::upstream_failed, "its answer is odd: " + std::string(what));
+  return fail(ErrorCode::upstream_failed, "invalid answer: " + std::string(what));
 }
 
-}  // namespace
-
-Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment) {
-  HookVerdict verdict;
+// The members that every verdict has; `other` reads the rest and returns false for a key that it does not know.
+template <class Other>
+Result<std::string> read_action(std::string_view json, std::string& reason, Other other) {
   std::string action;
-  bool has_result = false;
   json::Reader in(json);
   if (in.peek() != json::Kind::object) return odd("expected a JSON object");
   for (std::string_view key; in.next_member(key);) {
     if (key == "action") {
       action = in.string();
     } else if (key == "reason") {
-      verdict.reason = in.string();
-    } else if (key == "result") {
+      reason = in.string();
+    } else if (!other(in, key)) {
+      in.skip();
+    }
+  }
+  if (!in.finish()) return odd("expected " + std::string(in.error().message));
+  return action;
+}
+
+}  // namespace
+
+Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment) {
+  HookVerdict verdict;
+  bool has_result = false;
+  const auto read_rest = [&](json::Reader& in, std::string_view key) {
+    if (key == "result") {
       verdict.result = in.string();
       has_result = true;
     } else if (key == "is_error") {
@@ -31,16 +43,18 @@ Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment) {
       if (in.peek() != json::Kind::object) in.fail("arguments that are an object");
       verdict.arguments = in.raw();
     } else {
-      in.skip();
+      return false;
     }
-  }
-  if (!in.finish()) return odd("expected " + std::string(in.error().message));
-  if (action == "deny") {
+    return true;
+  };
+  const auto action = read_action(json, verdict.reason, read_rest);
+  if (!action) return tl::unexpected(action.error());
+  if (*action == "deny") {
     verdict.action = HookVerdict::Action::deny;
-  } else if (action == "replace") {
+  } else if (*action == "replace") {
     if (!has_result) return odd("replace without a result");
     verdict.action = HookVerdict::Action::replace;
-  } else if (action != "allow") {
+  } else if (*action != "allow") {
     return odd("expected the action allow, deny or replace");
   }
   if (verdict.arguments &&
@@ -52,35 +66,30 @@ Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment) {
 
 Result<WordVerdict> read_word_verdict(std::string_view json, HookMoment moment) {
   WordVerdict verdict;
-  std::string action;
   bool has_text = false;
-  json::Reader in(json);
-  if (in.peek() != json::Kind::object) return odd("expected a JSON object");
-  for (std::string_view key; in.next_member(key);) {
-    if (key == "action") {
-      action = in.string();
-    } else if (key == "reason") {
-      verdict.reason = in.string();
-    } else if (key == "text") {
+  const auto read_rest = [&](json::Reader& in, std::string_view key) {
+    if (key == "text") {
       verdict.text = in.string();
       has_text = true;
     } else if (key == "messages") {
       if (in.peek() != json::Kind::array) in.fail("messages that are an array");
       verdict.messages = in.raw();
     } else {
-      in.skip();
+      return false;
     }
-  }
-  if (!in.finish()) return odd("expected " + std::string(in.error().message));
-  if (action == "deny") {
+    return true;
+  };
+  const auto action = read_action(json, verdict.reason, read_rest);
+  if (!action) return tl::unexpected(action.error());
+  if (*action == "deny") {
     verdict.action = WordVerdict::Action::deny;
-  } else if (action == "rewrite") {
+  } else if (*action == "rewrite") {
     verdict.action = WordVerdict::Action::rewrite;
     if (moment == HookMoment::answer && !has_text) return odd("rewrite without a text");
     if (moment == HookMoment::prompt && verdict.messages.empty()) {
       return odd("rewrite without messages");
     }
-  } else if (action != "allow") {
+  } else if (*action != "allow") {
     return odd("expected the action allow, deny or rewrite");
   }
   return verdict;

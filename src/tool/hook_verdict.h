@@ -34,7 +34,7 @@ struct WordVerdict {
 // Fails when it is not an answer that a hook may give at that moment, which is prompt or answer.
 Result<WordVerdict> read_word_verdict(std::string_view json, HookMoment moment);
 
-// Fails when it is no answer that a hook may give at that moment.
+// Fails if a hook may not give this answer at that moment.
 Result<HookVerdict> read_verdict(std::string_view json, HookMoment moment);
 
 }  // namespace callgate::tool

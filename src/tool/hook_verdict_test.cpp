@@ -33,7 +33,7 @@ TEST(HookVerdict, reads_every_action_with_what_belongs_to_it) {
 }
 
 TEST(HookVerdict, says_what_is_odd_about_an_answer) {
-  EXPECT_EQ(fault_of("[]"), "its answer is odd: expected a JSON object");
+  EXPECT_EQ(fault_of("[]"), "invalid answer: expected a JSON object");
   EXPECT_THAT(fault_of(R"({"action":"replace"})"), HasSubstr("replace without a result"));
   EXPECT_THAT(fault_of(R"({})"), HasSubstr("allow, deny or replace"));
   EXPECT_THAT(fault_of(R"({"action":"ask"})"), HasSubstr("allow, deny or replace"));
@@ -49,7 +49,7 @@ TEST(HookVerdict, says_what_is_odd_about_an_answer) {
        {R"({"action":5})", R"({"action":"deny","reason":5})", R"({"action":"replace","result":{}})",
         R"({"action":"replace","result":"x","is_error":"yes"})", R"({"action":"allow"} x)",
         R"({"action":"allow")"}) {
-    EXPECT_THAT(fault_of(bad), HasSubstr("its answer is odd: expected ")) << bad;
+    EXPECT_THAT(fault_of(bad), HasSubstr("invalid answer: expected ")) << bad;
   }
 }
 

@@ -39,7 +39,7 @@ class Catalogue {
   // By name.
   const std::vector<CatalogueEntry>& entries() const { return entries_; }
   const CatalogueEntry* find(std::string_view name) const;
-  // not_found when there is no such tool; else what its schema says. A tool whose schema is broken takes anything.
+  // not_found if the tool is unknown, otherwise what its schema says. A tool whose schema is broken accepts anything.
   Result<void> check(std::string_view name, std::string_view arguments) const;
 
  private:
@@ -70,7 +70,7 @@ class ToolHost {
   static Result<std::unique_ptr<ToolHost>> start(const ToolSet& set, Log log,
                                                  HookObserver observe = {},
                                                  ServerObserver servers = {});
-  // Cancels the runs and ends the children. REQUIRES: nobody asks for another run.
+  // Cancels the runs and ends the children. REQUIRES: no other run is asked for.
   ~ToolHost();
   ToolHost(const ToolHost&) = delete;
   ToolHost& operator=(const ToolHost&) = delete;
@@ -103,9 +103,9 @@ class ToolHost {
   // than its timeout.
   net::Task<Judged> judge(net::Loop& loop, WordQuestion question, CancelToken& cancel) const;
 
-  // Any thread: some hook is told at that moment.
+  // Any thread: some hook is notified at that moment.
   bool has_hooks(HookMoment moment) const;
-  // Any thread. Hooks that want to know are told, on the host's thread; nobody waits for them. What comes while
+  // Any thread. Notifies the hooks of that moment, on the host's thread, without waiting for them. What comes while
   // kMostTold others are on their way is dropped, and observed as such on the caller's thread.
   void tell(HookEvent event) const;
   static constexpr std::size_t kMostTold = 256;

@@ -411,6 +411,35 @@ TEST(ToolHost, says_when_a_server_becomes_ready_and_when_it_is_lost) {
   EXPECT_EQ(host->servers().at(0).state.kind, SourceState::Kind::lost);
 }
 
+// The log throws at the end of the start of the server, which everybody waits for.
+TEST(ToolHost, a_server_whose_start_throws_keeps_nobody_waiting) {
+  const ToolConfig never{
+      .name = "gone",
+      .how = McpToolConfig{.command = {"false"}, .start_timeout = net::Millis(600'000)}};
+  std::atomic<int> thrown = 0;
+  Lines lines;
+  auto host = std::move(*ToolHost::start(
+      {.tools = {never}, .hooks = {}}, [&](std::string_view line) { lines.add(line); }, {},
+      [&](const ServerStatus&) {
+        if (++thrown == 1) throw std::runtime_error("nobody looks");
+      }));
+  EXPECT_TRUE(lines.eventually_has("nobody looks"));
+  EXPECT_TRUE(lines.eventually_has("tool gone: starting the MCP server broke off"));
+  EXPECT_TRUE(host->wait_until_listed(net::Millis(5'000)));
+}
+
+TEST(ToolHost, a_reload_that_throws_fails) {
+  std::atomic<bool> throws = false;
+  auto host = std::move(*ToolHost::start({.tools = {}, .hooks = {}}, [&](std::string_view) {
+    if (throws.exchange(false)) throw std::runtime_error("the log is full");
+  }));
+  throws = true;
+  const auto replaced = host->replace({.tools = some_tools(), .hooks = {}});
+  ASSERT_FALSE(replaced.has_value());
+  EXPECT_EQ(replaced.error().message, "replacing the tools broke off inside the gateway");
+  EXPECT_TRUE(host->replace({.tools = some_tools(), .hooks = {}}).has_value());
+}
+
 TEST(ToolHost, logs_calls_that_its_rules_for_addresses_refuse) {
   Lines lines;
   const ToolConfig inside{.name = "inside", .how = HttpToolConfig{.url = "http://127.0.0.1:9/"}};
@@ -422,5 +451,6 @@ TEST(ToolHost, logs_calls_that_its_rules_for_addresses_refuse) {
   EXPECT_THAT(host->last_error("inside")->text, HasSubstr("127.0.0.1"));
   EXPECT_FALSE(host->last_error("other"));
 }
+
 }  // namespace
 }  // namespace callgate::tool::host_test

@@ -5,6 +5,7 @@
 #include "json/member.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "net/companion.h"
 
 namespace callgate::tool {
 namespace {
@@ -120,7 +121,7 @@ net::Task<Result<void>> McpClient::ready(net::Millis timeout, CancelToken& cance
   }
   if (!starting_) {
     starting_ = true;
-    loop_.spawn(start());
+    loop_.spawn(net::watched(start(), [this, self] { break_start(); }));
     if (state_.kind == SourceState::Kind::starting) loop_.spawn(watch_start(self));
   }
   if (starting_) {
@@ -153,6 +154,19 @@ net::Task<> McpClient::start() {
     failed();
     transport_->close();
   }
+  open_gates();
+}
+
+void McpClient::break_start() {
+  up_ = false;
+  start_error_ = Error{.code = ErrorCode::internal,
+                       .message = "starting the MCP server broke off inside the gateway"};
+  failed();
+  transport_->close();
+  open_gates();
+}
+
+void McpClient::open_gates() {
   starting_ = false;
   for (Gate* gate : gates_) gate->news.notify();
 }

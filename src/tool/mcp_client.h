@@ -46,6 +46,8 @@ class McpClient : public std::enable_shared_from_this<McpClient> {
   using Answer = Result<std::string>;
 
   net::Task<> start();
+  void break_start();
+  void open_gates();
   net::Task<Result<void>> connect();
   net::Task<Result<bool>> probe_stateless();
   net::Task<Result<void>> shake_hands();

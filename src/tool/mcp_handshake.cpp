@@ -129,7 +129,7 @@ net::Task<Result<void>> McpClient::list(net::Millis timeout) {
     if (!result) co_return tl::unexpected(result.error());
     McpToolPage page = read_tool_page(*result);
     if (!page.is_valid) {
-      co_return fail(ErrorCode::upstream_failed, "the MCP server's list of tools is none");
+      co_return fail(ErrorCode::upstream_failed, "the MCP server's list of tools is not a list");
     }
     for (McpToolEntry& tool : page.tools) {
       const bool wanted = config_.tools.empty() || matches_any(config_.tools, tool.name);
@@ -148,7 +148,7 @@ net::Task<Result<void>> McpClient::list(net::Millis timeout) {
 
 net::Task<> McpClient::list_again([[maybe_unused]] std::shared_ptr<McpClient> self) {
   co_await loop_.sleep(
-      net::Millis(0));  // whoever reads the notification still holds the read buffer
+      net::Millis(0));  // the reader of the notification still holds the read buffer
   while (stale_ && up_) {
     stale_ = false;
     const Result<void> listed = co_await list(config_.start_timeout);

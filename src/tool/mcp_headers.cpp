@@ -105,7 +105,7 @@ Result<std::vector<McpHeaderParam>> read_header_params(std::string_view schema) 
   const Result<SchemaNode> node = read_node(schema);
   ParamReader reader;
   if (!node || !reader.schema(*node, true)) {
-    return fail(ErrorCode::invalid_request, "x-mcp-header is not used as it may be");
+    return fail(ErrorCode::invalid_request, "x-mcp-header is used where it is not allowed");
   }
   return reader.take();
 }

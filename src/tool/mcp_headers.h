@@ -14,7 +14,7 @@ namespace callgate::tool {
 
 // As it is, or in base64 when a header cannot hold it.
 std::string encode_mcp_header(std::string_view value);
-// Nothing when the base64 is none.
+// nullopt if the base64 is invalid.
 std::optional<std::string> decode_mcp_header(std::string_view value);
 
 // A property of a tool's schema that has an `x-mcp-header`.

@@ -231,14 +231,14 @@ class McpHttp : public McpTransport, public std::enable_shared_from_this<McpHttp
     message.path = self->place_.path;
     message.headers = self->headers(nullptr, "", method == "POST");
     message.body = body;
-    // Whoever reads what this answers may still hold the read buffer.
+    // The reader of the message that this answers may still hold the read buffer.
     co_await self->loop_.sleep(net::Millis(0));
     net::Timeouts timeouts;
     timeouts.total = kTellTimeout;
     net::ClientExchange http(*self->client_, self->place_.target, timeouts);
     const Result<void> sent = co_await http.send(message);
     if (!sent) co_return;
-    (void)co_await http.read_all(kPreview);  // nobody waits for it; this keeps the connection
+    (void)co_await http.read_all(kPreview);  // drained so that the connection can be kept
   }
 
   // As long as this connection lasts, with pauses that grow while it fails.

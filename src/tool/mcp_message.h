@@ -41,7 +41,7 @@ struct McpMessage {
   std::optional<std::int64_t> number() const;
 };
 
-// Total: what is no message is of kind invalid. Views are into `text`.
+// Total: text that is not a message is of kind invalid. Views are into `text`.
 McpMessage read_mcp_message(std::string_view text);
 // Each message of a batch, or the only one. Bytes that are no UTF-8 become U+FFFD.
 // Views are valid during the call only.

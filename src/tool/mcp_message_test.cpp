@@ -81,7 +81,7 @@ TEST(McpValues, makes_text_of_content) {
       {R"({"resultType":"later"})", "the server answered with a result of unknown type later",
        true},
       {R"({"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Name?"}}}})",
-       "the tool asks for input that nobody here can give: elicitation/create (Name?)", true},
+       "the tool asks for input that callgate cannot give: elicitation/create (Name?)", true},
       {R"([])", "the server answered with no result object", true},
   };
   for (const Row& row : rows) {

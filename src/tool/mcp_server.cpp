@@ -64,7 +64,7 @@ struct McpServer::Asked {
     return refuse(stateless ? status : 200, message.id, code, words);
   }
   std::optional<McpReply> check_headers() const;
-  // Arguments that the schema wants to see in headers, too.
+  // Arguments that the schema also wants in headers.
   std::optional<McpReply> check_arguments(std::string_view schema,
                                           std::string_view arguments) const;
 };

@@ -1,5 +1,5 @@
 // McpServer: our tools for other MCP clients, over Streamable HTTP. Protocol only: a request goes in and what to answer
-// comes out; whoever has the socket sends it and runs the tools. It keeps nothing between requests, in either revision:
+// comes out; the owner of the socket sends it and runs the tools. It keeps nothing between requests, in either revision:
 // sessions are not offered, and there is nothing to resume.
 //   POST {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lookup","arguments":{"id":"7"}}}
 //   -> McpRun{...}; run the tool, then answer(run, result) -> 200 {"jsonrpc":"2.0","id":1,"result":{"content":[...]}}
@@ -70,7 +70,7 @@ class McpServer {
   McpReply answer(const McpRun& run, const ToolResult& result) const;
   // Or a stream: its head, any number of progress frames, and the last frame.
   McpReply stream_head() const;
-  // `progress` is the JSON that a tool reported; empty when the client wants none or it is no object.
+  // `progress` is the JSON that a tool reported; empty if the client wants none or it is not an object.
   std::string progress_frame(const McpRun& run, std::string_view progress) const;
   std::string last_frame(const McpRun& run, const ToolResult& result) const;
   std::string list_changed_frame(const McpListen& listen) const;

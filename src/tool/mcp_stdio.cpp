@@ -1,7 +1,9 @@
 #include <signal.h>
 
 #include <unordered_map>
+#include <utility>
 
+#include "net/companion.h"
 #include "net/process.h"
 #include "sse/decoder.h"
 #include "tool/command_tool.h"
@@ -28,6 +30,16 @@ struct McpChild {
     process->output().close();
     process->input().close();
     news.notify();
+  }
+  void break_off() {
+    over = true;
+    kill();
+    report_end({.code = ErrorCode::internal,
+                .message = "reading from the MCP server broke off inside the gateway"});
+  }
+  void report_end(const Error& why) {
+    const auto report = std::exchange(on_end, nullptr);
+    if (report) report(why);
   }
   bool tell(std::string_view line) {
     if (over || outbox.size() + line.size() > kMostOutbox) return false;
@@ -83,7 +95,7 @@ net::Task<> read_lines(std::shared_ptr<McpChild> child, std::size_t limit) {
   child->kill();
   if (!said.empty()) why += "; it said: " + said;
   Error error{.code = ErrorCode::upstream_failed, .message = "the MCP server ended: " + why};
-  if (child->on_end) child->on_end(error);
+  child->report_end(error);
 }
 
 class McpStdio : public McpTransport {
@@ -105,7 +117,8 @@ class McpStdio : public McpTransport {
     child_->on_line = [this](std::string_view line) { take_line(line); };
     child_->on_end = [this](const Error& why) { take_end(why); };
     loop_.spawn(write_lines(child_));
-    loop_.spawn(read_lines(child_, config_.message_bytes));
+    loop_.spawn(net::watched(read_lines(child_, config_.message_bytes),
+                             [child = child_] { child->break_off(); }));
     return {};
   }
 

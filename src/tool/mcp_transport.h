@@ -27,7 +27,7 @@ struct McpRequest {
 
 class McpTransport {
  public:
-  // What comes by itself: notifications and the server's requests. May arrive while nobody asks.
+  // What comes by itself: notifications and the server's requests. May arrive at any time.
   struct Events {
     std::function<void(const McpMessage&)> message;
     std::function<void(const Error& why)> end;  // the connection is gone; open() makes a new one
@@ -36,11 +36,11 @@ class McpTransport {
 
   // Makes a connection, in place of an earlier one.
   virtual Result<void> open() = 0;
-  // The text of the message that answers. An error message of the server is an answer, too.
+  // The text of the message that answers. An error message of the server also counts as an answer.
   // not_found: the server has forgotten the session.
   virtual net::Task<Result<std::string>> ask(const McpRequest& request, net::Millis timeout,
                                              CancelToken& cancel) = 0;
-  // A notification or an answer to the server's request; nobody waits for it.
+  // A notification or an answer to the server's request; no reply is awaited.
   virtual void tell(std::string message) = 0;
   // The same for what must arrive before the next request is sent.
   virtual net::Task<> deliver(std::string message) = 0;

@@ -99,15 +99,8 @@ bool add_part(std::string_view part, PartWriter& out) {
   return false;
 }
 
-ToolResult failure(std::string text) {
-  ToolResult result;
-  result.text = std::move(text);
-  result.is_error = true;
-  return result;
-}
-
 std::string wanted_input(std::string_view result) {
-  std::string words = "the tool asks for input that nobody here can give";
+  std::string words = "the tool asks for input that callgate cannot give";
   json::Reader in(json::member_json(result, "inputRequests"));
   if (in.peek() != json::Kind::object) return words;
   for (std::string_view key; in.next_member(key);) {
@@ -154,11 +147,11 @@ McpHello read_hello(std::string_view result) {
 }
 
 ToolResult read_call_result(std::string_view result, std::size_t limit) {
-  if (!is_object(result)) return failure("the server answered with no result object");
+  if (!is_object(result)) return error_result("the server answered with no result object");
   const std::string type = json::member_text(result, "resultType");
-  if (type == "input_required") return failure(wanted_input(result));
+  if (type == "input_required") return error_result(wanted_input(result));
   if (!type.empty() && type != "complete") {
-    return failure("the server answered with a result of unknown type " + type);
+    return error_result("the server answered with a result of unknown type " + type);
   }
   PartWriter out(limit);
   bool any_text = false;

@@ -32,17 +32,17 @@ McpToolPage read_tool_page(std::string_view result);
 // Of `initialize` and of `server/discover`.
 struct McpHello {
   std::vector<std::string> versions;  // that of a handshake, or all that are supported
-  bool lists_changes = false;         // tells when its tools change
+  bool lists_changes = false;         // reports changes of its tools
 };
 McpHello read_hello(std::string_view result);
 
-// Text parts one after the other, what is no text in words, structured content when there is no text. At most `limit`
-// bytes; a result that is none is an error result.
+// Concatenates text parts and describes other parts; structured content if there is no text. At most `limit`
+// bytes; an invalid result becomes an error result.
 ToolResult read_call_result(std::string_view result, std::size_t limit);
 
 // The result of a message that answers, or the server's refusal as an Error.
 Result<std::string> result_of(const Result<std::string>& answer);
-// 0 when it is none.
+// 0 if it is invalid.
 std::int64_t error_code_of(const Result<std::string>& answer);
 
 // What we tell servers of ourselves, JSON.

@@ -19,7 +19,7 @@ tl::unexpected<Error> wrong(std::string message) {
   return fail(ErrorCode::invalid_request, std::move(message));
 }
 
-// Empty: there is no such state.
+// Empty if the state is unknown.
 std::string_view mark_of(std::string_view state) {
   if (state == "pending") return "[ ] ";
   if (state == "in_progress") return "[>] ";

@@ -34,7 +34,7 @@ inline void spend(SchemaBudget* budget, std::size_t looks) {
 
 class NodeAdapter;
 
-// Where a value is, and whom it is charged to (nobody when empty).
+// Where a value is, and what it is charged to (nothing if empty).
 struct NodePlace {
   const SchemaNode* node = nullptr;
   SchemaBudget* budget = nullptr;

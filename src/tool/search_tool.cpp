@@ -20,7 +20,7 @@ constexpr std::size_t kMaxSnippet = 1000;
 constexpr std::string_view kSearchParameters =
     R"({"type":"object","properties":{"query":{"type":"string","description":"the words to search for"},"count":{"type":"integer","description":"how many results"}},"required":["query"],"additionalProperties":false})";
 
-// The value of a member; of several with that name, the last. Empty: there is none.
+// The value of a member; the last of several with that name. Empty if it is missing.
 std::string_view member_of(std::string_view json, std::string_view name) {
   json::Reader in(json);
   std::string_view found;

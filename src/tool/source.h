@@ -45,8 +45,8 @@ class ToolSource {
   virtual void on_state(std::function<void()>) {}
 };
 
-// Fails when the configuration makes no sense; that a server cannot be reached is told later.
-// REQUIRES: the loop outlives the source; a source that serves runs does, too.
+// Fails if the configuration makes no sense; a server that cannot be reached is reported later.
+// REQUIRES: the loop outlives the source, and the source outlives its runs.
 Result<std::unique_ptr<ToolSource>> make_source(net::Loop& loop, const ToolConfig& config);
 
 // `http`, `command`, `mcp`, `builtin` or `web_search`.

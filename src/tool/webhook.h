@@ -2,10 +2,10 @@
 //   POST {"type":"before_tool_call","tool":"lookup","call_id":"call_1","arguments":{"id":"7"},
 //         "context":{"request":"req_7","key":"alice","model":"m1","session":"s9"}}
 //   200  {"action":"allow","arguments":{"id":"8"}}
-// After the tool the question has `type` after_tool_call, `result` and `is_error`, too. Actions are `allow`, `deny` with
+// After the tool the question has `type` after_tool_call, plus `result` and `is_error`. Actions are `allow`, `deny` with
 // a `reason`, and `replace` with a `result` and perhaps `is_error`. A status of 204 allows.
 // About prompts and answers it is asked in the same way: docs/tools.md has the questions.
-// Of other moments it is only told: what it answers does not count, as long as the status is 2xx.
+// Of other moments it is only notified: its answer does not count, as long as the status is 2xx.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace callgate::tool {
 
-// Something that hooks are told of.
+// An event that hooks are notified of.
 struct HookEvent {
   HookMoment moment = HookMoment::loop_start;
   std::string tool;  // approval: whose call waits; else empty

@@ -96,10 +96,10 @@ class LoopRun final : RoundListener {
   void ask_model(loop::CallModel call, loop::Compaction::Step step);
   bool try_shorter(const Turn& turn);
   void start_summary(loop::CallModel call);
-  static net::Task<> play_summary(std::shared_ptr<Summary> summary, net::Loop& event_loop);
+  static net::Task<> play_summary(std::shared_ptr<Summary> summary);
   void end_summary(Summary& summary, bool good);
   void drop_summary();
-  static net::Task<> play_turn(std::shared_ptr<Turn> turn, net::Loop& event_loop);
+  static net::Task<> play_turn(std::shared_ptr<Turn> turn);
   void end_turn(const Turn& turn, Round::End end);
   // The turn's task threw.
   void lose_turn(const Turn& turn);

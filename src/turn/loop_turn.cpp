@@ -9,6 +9,7 @@
 #include "engine/answer_notes.h"
 #include "engine/framing.h"
 #include "engine/turn_tap.h"
+#include "net/companion.h"
 #include "tool/host.h"
 #include "turn/observe.h"
 
@@ -85,7 +86,9 @@ void LoopRun::ask_model(loop::CallModel call, loop::Compaction::Step step) {
   round_log_.begin(call.round, log_.elapsed_ms(), call.retry);
   log_.trace().begin_round(call.round, call.retry);
   turn_ = std::make_shared<Turn>(*this, std::move(call));
-  host_.loop.spawn(play_turn(turn_, host_.loop));
+  host_.loop.spawn(net::watched(play_turn(turn_), [turn = turn_] {
+    if (turn->run != nullptr) turn->run->lose_turn(*turn);
+  }));
 }
 
 // The upstream says that it was too long: less is sent, as often as there is something to leave out.
@@ -100,18 +103,9 @@ bool LoopRun::try_shorter(const Turn& turn) {
   return true;
 }
 
-// Whatever the round throws, the loop must hear of its end: nothing else would wake it before its timeout.
-net::Task<> LoopRun::play_turn(std::shared_ptr<Turn> turn, net::Loop& event_loop) {
-  try {
-    const Round::End end = co_await turn->round.run();
-    if (turn->run != nullptr) turn->run->end_turn(*turn, end);
-    co_return;
-  } catch (const std::exception& fault) {
-    event_loop.report_fault(fault.what());
-  } catch (...) {
-    event_loop.report_fault("an unknown exception");
-  }
-  if (turn->run != nullptr) turn->run->lose_turn(*turn);
+net::Task<> LoopRun::play_turn(std::shared_ptr<Turn> turn) {
+  const Round::End end = co_await turn->round.run();
+  if (turn->run != nullptr) turn->run->end_turn(*turn, end);
 }
 
 void LoopRun::lose_turn(const Turn& turn) {
@@ -224,19 +218,16 @@ void LoopRun::run_tool(loop::RunTool& asked) {
   run->round = tool_loop_->rounds();
   runs_[asked.run] = run;
   const net::Millis timeout(std::max<loop::Millis>(1, asked.deadline - now()));
-  host_.loop.spawn(play_tool(run, *host_.world.tools, host_.loop, std::move(call), timeout));
+  auto playing = play_tool(run, *host_.world.tools, host_.loop, std::move(call), timeout);
+  host_.loop.spawn(net::watched(std::move(playing), [run] {
+    tool::ToolResult broken = tool::error_result("the tool broke off inside the gateway");
+    if (run->run != nullptr) run->run->finish_tool(*run, std::move(broken));
+  }));
 }
 
 net::Task<> LoopRun::play_tool(std::shared_ptr<ToolRun> run, tool::ToolHost& host,
                                net::Loop& event_loop, tool::ToolCall call, net::Millis timeout) {
-  tool::ToolResult result = tool::error_result("the tool broke off inside the gateway");
-  try {
-    result = co_await host.run(event_loop, std::move(call), timeout, run->cancel);
-  } catch (const std::exception& fault) {
-    event_loop.report_fault(fault.what());
-  } catch (...) {
-    event_loop.report_fault("an unknown exception");
-  }
+  tool::ToolResult result = co_await host.run(event_loop, std::move(call), timeout, run->cancel);
   if (run->run != nullptr) run->run->finish_tool(*run, std::move(result));
 }
 

@@ -49,15 +49,6 @@ Error queue_error(const UpstreamConfig& upstream) {
           .retry_after = "1"};
 }
 
-// A callgate before 0.2.0 says it under a name that stands for something else now.
-std::string_view session_state_of(const UpstreamCall& call) {
-  const std::string_view state = call.header(kSessionStateHeader);
-  if (!state.empty()) return state;
-  const std::string_view old = call.header("x-callgate-conversation");
-  const bool known = old == "new" || old == "continued" || old == "branched" || old == "recovered";
-  return known ? old : std::string_view();
-}
-
 }  // namespace
 
 Round::Round(const TurnHost& host, const TurnJob& job, TurnLog& log, const Request& request,
@@ -326,7 +317,7 @@ PipelineOptions Round::reading_options(const UpstreamConfig& upstream) {
 
 void Round::open_reader(const UpstreamConfig& upstream) {
   AttemptFacts& facts = log_.facts();
-  facts.session_state = session_state_of(*call_);
+  facts.session_state = call_->header(kSessionStateHeader);
   facts.session = call_->header(kSessionHeader);
   facts.read_as = job_.dialect_name();
   reader_.reset();

@@ -84,6 +84,7 @@ class Upstream {
     decoder_->finish(sinks_);
     return print(sinks_.log().events());
   }
+  bool finished() const { return decoder_->finished(); }
   std::string text() const { return sinks_.log().text(); }
   std::string events() const { return print(sinks_.log().events()); }
   std::string message() const { return decoder_->error() ? decoder_->error()->message : ""; }
@@ -241,6 +242,15 @@ TEST_P(BrokenFrames, takes_an_end_without_an_answer_for_an_error) {
   EXPECT_EQ(nothing.message(), "upstream ended its answer without saying anything");
   started.start().frame("[DONE]").closed();
   EXPECT_EQ(started.message(), "upstream ended its answer without saying anything");
+}
+
+TEST_P(BrokenFrames, end_at_the_mark_that_servers_add_in_any_spelling) {
+  for (const std::string_view mark : {"[DONE]", "\"[DONE]\"", "[done]", "DONE"}) {
+    Upstream upstream(GetParam());
+    EXPECT_FALSE(upstream.start().text("x").finished());
+    EXPECT_TRUE(upstream.frame(mark).finished()) << mark;
+    EXPECT_EQ(upstream.message(), "") << mark;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Wires, BrokenFrames,

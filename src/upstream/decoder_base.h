@@ -17,6 +17,12 @@
 
 namespace callgate::upstream {
 
+// Chat's last frame, also as a JSON string or without its brackets. Servers and proxies add it to streams of other formats.
+inline bool is_end_mark(std::string_view data) {
+  if (data.starts_with('{')) return false;
+  return data == "[DONE]" || data == "\"[DONE]\"" || data == "[done]" || data == "DONE";
+}
+
 class DecoderBase : public ResponseDecoder {
  public:
   void finish(ChoiceSinks& sinks) override { end(Ending::closed, sinks); }

@@ -42,8 +42,8 @@ class ResponseDecoder {
   // The upstream failed midway: as finish(), with reason upstream_error where the turn was not over.
   virtual void abort(ChoiceSinks& sinks) = 0;
 
-  // Every choice has its TurnFinished (or an error was reported) and nothing that matters can follow. For OpenAI:
-  // [DONE] was seen.
+  // Every choice has its TurnFinished (or an error was reported) and nothing that matters can follow. For
+  // most formats the frame that marks the end was seen.
   virtual bool finished() const = 0;
   // Every choice that began has said how it ends, and no arguments are open: a connection that fails now costs the usage at
   // most. An owner that does not want to wait may call finish() now. It is not certain that nothing follows: there are servers

@@ -45,7 +45,7 @@ class Credential : public std::enable_shared_from_this<Credential> {
            timeout_.count() == config.key_command_timeout.count();
   }
 
-  // On the loop's thread. Fails when there is none, or the program takes too long.
+  // On the loop's thread. Fails if there is no credential or the program takes too long.
   net::Task<Result<KeyReply>> get(net::Loop& loop);
   // The upstream does not take this one: the next get() brings another, if there is one.
   void refuse(const KeyReply& key);

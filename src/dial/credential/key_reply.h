@@ -27,7 +27,7 @@ struct KeyReply {
 
 inline constexpr std::size_t kMostKeyReply = std::size_t{64} << 10;
 
-// Fails when there is no credential in it, or one that HTTP cannot send. The error never repeats what was read.
+// Fails if it holds no credential, or one that HTTP cannot send. The error never repeats what was read.
 Result<KeyReply> read_key_reply(std::string_view text, std::int64_t now_ms);
 
 }  // namespace callgate::server

@@ -8,7 +8,7 @@
 namespace callgate::server {
 namespace {
 
-// One request in so many goes to another than the fastest, so that it is noticed when that has changed.
+// One request in this many goes to another upstream than the fastest, to notice when the fastest changes.
 constexpr std::uint64_t kLookAround = 20;
 
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {

@@ -12,8 +12,8 @@ namespace callgate::server {
 
 enum class Balance : std::uint8_t {
   round_robin,      // by weight
-  least_in_flight,  // whoever has the fewest requests, by weight
-  fastest,          // whoever begins its answers first, on average
+  least_in_flight,  // the upstream with the fewest requests, by weight
+  fastest,          // the upstream that begins its answers soonest, on average
   sticky,           // what belongs together goes to the same one
 };
 // Of the configuration's words. session, key and prefix are sticky.

@@ -112,7 +112,7 @@ class Board {
     std::string_view model;
     bool stream = false;
     bool may_copy = false;    // copies of the request may find out whether an upstream is well
-    std::int64_t tokens = 0;  // about so many
+    std::int64_t tokens = 0;  // an estimate
   };
   // A copy of the request should be sent there as well, to find out whether the upstream is well. Nobody waits for it.
   struct Copy {

@@ -31,13 +31,14 @@ class Breaker {
 
   State state() const { return state_; }
   bool is_open() const { return state_ != State::closed; }
-  // It is left out, its pause is over, and nobody tries it yet. One that says nothing is tried beside a trial that waits for as
+  // It is left out, its pause is over, and no request tries it yet. One that says nothing is tried beside a trial that waits for as
   // long as a pause may be: it may be well again, and only that trial is lost.
   bool is_due(std::uint64_t now) const {
-    const bool may = state_ == State::open || (state_ == State::trying && trouble_ == Trouble::silence);
+    const bool may =
+        state_ == State::open || (state_ == State::trying && trouble_ == Trouble::silence);
     return may && now >= due_;
   }
-  // Somebody tries it. What becomes of it is told by one of the three that follow. REQUIRES: is_due().
+  // A request tries it. One of the next three calls reports the outcome. REQUIRES: is_due().
   void begin_trial(std::uint64_t now);
   // Nobody knows what became of the trial.
   void abandon_trial() {

@@ -188,7 +188,7 @@ Lane::News Lane::eject_slow(std::uint64_t slow_after, std::uint64_t now, std::ui
                                                                         : News::none;
 }
 
-// Long enough for what it took before it fell silent. Of one that nobody knows each copy waits twice as long.
+// Long enough for what it took before it fell silent. If that is unknown, each copy waits twice as long.
 Milliseconds Lane::trial_patience() const {
   Milliseconds patience = kShortestPatience;
   if (const auto average = first_tokens_.average()) {

@@ -65,7 +65,7 @@ class Lane {
   bool may_be_tried(std::uint64_t now) const {
     return breaker_.is_due(now) && trials_ < kMostTrials;
   }
-  // A request finds out in earnest whether the upstream is well; else a copy of one does, and nobody waits for it.
+  // A real request finds out whether the upstream is well; otherwise a copy of one does, and nothing waits for it.
   bool tries_in_earnest() const;
 
   std::uint64_t free_at(std::int64_t tokens, std::uint64_t now);
@@ -82,12 +82,12 @@ class Lane {
   struct Waiting {
     bool stream = false;
     std::int64_t tokens = 0;
-    std::function<void()> wake;     // for whoever lets it in to call
+    std::function<void()> wake;     // called by the request that makes room
     std::optional<Attempt> room{};  // once it was let in
   };
   void join_line(std::shared_ptr<Waiting> waiting) { line_.push_back(std::move(waiting)); }
   void leave_line(const Waiting& waiting);
-  // Lets the first in line in, if there is room. nullptr: nobody.
+  // Admits the first in line if there is room; nullptr if not.
   std::shared_ptr<Waiting> admit_next(std::uint64_t now);
 
  private:

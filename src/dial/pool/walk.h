@@ -44,7 +44,7 @@ class PoolChance {
   virtual ~PoolChance() = default;
   virtual Rotation& rotation() = 0;
   virtual std::uint64_t random() = 0;
-  // Whether a request may be repeated at all, of a budget that many share. Counts as taken.
+  // Whether the shared budget allows another repetition. Counts it as used.
   virtual bool take_repeat() = 0;
 };
 
@@ -56,7 +56,7 @@ class PoolWalk {
     Balance balance = Balance::round_robin;
     std::uint64_t affinity = 0;  // see choose()
     std::uint64_t deadline = 0;  // of the clock; 0: none
-    bool skip_first = false;     // whoever would be asked first comes last: it has just failed
+    bool skip_first = false;     // the first upstream in order goes last: it has just failed
   };
   // REQUIRES: places are not empty.
   PoolWalk(std::vector<PoolPlace> places, const Options& options);

@@ -12,7 +12,7 @@
 
 namespace callgate::store {
 
-// Times are Unix milliseconds, 0: never; limits of 0 are none.
+// Times are Unix milliseconds, 0 means never; a limit of 0 means no limit.
 struct StoredKey {
   std::string name;
   std::string owner;

@@ -40,7 +40,7 @@ struct RoomClaim {
   // Mine: numbers of frames begin above this, and so above all that any owner has used.
   std::int64_t first_seq = 0;
   std::vector<RoomMessage> messages;
-  // Else who has it; without an address when nobody can be reached.
+  // Otherwise its owner; without an address if the owner cannot be reached.
   RoomPeer owner;
 };
 
@@ -49,7 +49,7 @@ class RoomTable {
   // REQUIRES: the database, which is migrated, outlives the table.
   RoomTable(Database& database, std::string node);
 
-  // Takes the room when nobody has it, or when its owner was silent for nearly as long as a node may be.
+  // Takes the room if it has no owner, or if its owner was silent for nearly as long as a node may be.
   Attempt<RoomClaim> claim(std::string_view room, std::string_view holder);
   // The rooms that this node has.
   Attempt<std::vector<std::string>> held();
@@ -65,7 +65,7 @@ class RoomTable {
   // Gives the room up and forgets what was said.
   Attempt<void> forget(std::string_view room, std::string_view holder);
 
-  // What was said before that, in rooms that nobody has.
+  // What was said before that, in rooms without an owner.
   Attempt<void> sweep(std::chrono::milliseconds keep);
 
  private:

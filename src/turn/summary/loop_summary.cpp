@@ -1,7 +1,7 @@
 // What a loop does when a turn has to wait for a summary.
-#include <exception>
 #include <utility>
 
+#include "net/companion.h"
 #include "turn/loop_turn.h"
 
 namespace callgate::server {
@@ -12,21 +12,15 @@ void LoopRun::start_summary(loop::CallModel call) {
   session_.open();  // it takes a while
   log_.trace().begin_round(call.round, call.retry);
   summary_ = std::make_shared<Summary>(*this, std::move(call));
-  host_.loop.spawn(play_summary(summary_, host_.loop));
+  // Whatever it throws, the turn that waits for it begins.
+  host_.loop.spawn(net::watched(play_summary(summary_), [summary = summary_] {
+    if (summary->run != nullptr) summary->run->end_summary(*summary, false);
+  }));
 }
 
-// Whatever it throws, the turn that waits for it begins.
-net::Task<> LoopRun::play_summary(std::shared_ptr<Summary> summary, net::Loop& event_loop) {
-  bool good = false;
-  try {
-    const Round::End end = co_await summary->turn.run();
-    good = end == Round::End::ended;
-  } catch (const std::exception& fault) {
-    event_loop.report_fault(fault.what());
-  } catch (...) {
-    event_loop.report_fault("an unknown exception");
-  }
-  if (summary->run != nullptr) summary->run->end_summary(*summary, good);
+net::Task<> LoopRun::play_summary(std::shared_ptr<Summary> summary) {
+  const Round::End end = co_await summary->turn.run();
+  if (summary->run != nullptr) summary->run->end_summary(*summary, end == Round::End::ended);
 }
 
 void LoopRun::end_summary(Summary& summary, bool good) {

@@ -29,7 +29,7 @@ void AnthropicDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   const std::string_view data = trimmed(frame.data);
   if (data.empty()) return;
   // Some compatible servers end like Chat Completions.
-  if (data == "[DONE]") return end(Ending::end, sink);
+  if (is_end_mark(data)) return end(Ending::end, sink);
   const bool readable = reader_.read(data);
   const AnthropicFrame& read = reader_.frame();
   const std::string_view type = read.type.empty() ? frame.event : read.type.view();

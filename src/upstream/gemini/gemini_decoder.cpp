@@ -73,7 +73,7 @@ bool is_more_than_nothing(std::string_view args) {
 void GeminiDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   const std::string_view data = trimmed(frame.data);
   if (finished_ || data.empty()) return;
-  if (data == "[DONE]") return end(Ending::end, sinks);
+  if (is_end_mark(data)) return end(Ending::end, sinks);
   if (!reader_.read(data)) {
     return data.starts_with("[{") ? push_elements(data, sinks) : push_unread(frame, data, sinks);
   }

@@ -27,7 +27,7 @@ void OllamaDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   // Some servers send these lines as server-sent events.
   constexpr std::string_view kField = "data:";
   if (line.starts_with(kField)) line = trimmed(line.substr(kField.size()));
-  if (line == "[DONE]") return end(Ending::end, sink);
+  if (is_end_mark(line)) return end(Ending::end, sink);
   push_line(line, sink);
 }
 

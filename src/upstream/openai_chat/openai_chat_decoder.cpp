@@ -10,12 +10,6 @@
 namespace callgate::upstream {
 namespace {
 
-// [DONE], also as a JSON string or without its brackets.
-bool is_done(std::string_view data) {
-  if (data.starts_with('{')) return false;
-  return data == "[DONE]" || data == "\"[DONE]\"" || data == "[done]" || data == "DONE";
-}
-
 // The words that stand for "not yet".
 bool is_no_word(std::string_view word) {
   return word.empty() || word == "null" || word == "none" || word == "None" || word == "NULL";
@@ -43,7 +37,7 @@ void OpenaiChatDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   const std::string_view data = bare ? frame.data : trimmed(frame.data);
   if (data.empty() && frame.event == "error") return fail_with("upstream sent an error event");
   if (data.empty()) return;
-  if (is_done(data)) return end(Ending::end, sinks);
+  if (is_end_mark(data)) return end(Ending::end, sinks);
   const bool readable = reader_.read(data);
   if (frame.event == "error" && (!readable || reader_.answer().error.empty())) {
     return fail_with(decode_openai_error(0, data));
@@ -70,7 +64,7 @@ void OpenaiChatDecoder::push_values(std::string_view data, ChoiceSinks& sinks) {
       data.remove_prefix(1);
     } else {
       const std::string_view line = data.substr(0, data.find('\n'));
-      if (is_done(trimmed(line))) return end(Ending::end, sinks);
+      if (is_end_mark(trimmed(line))) return end(Ending::end, sinks);
       if (names_failure(line)) return lose_words(line);
       count(Repair::frame_invalid);
       data.remove_prefix(line.size());

@@ -12,7 +12,7 @@ void ResponsesDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   EventSink& sink = sinks.choice(0);
   const std::string_view data = trimmed(frame.data);
   if (data.empty()) return;
-  if (data == "[DONE]") return end(Ending::end, sink);
+  if (is_end_mark(data)) return end(Ending::end, sink);
   const bool readable = reader_.read(data);
   const ResponsesFrame& read = reader_.frame();
   std::string_view type = read.type.empty() ? frame.event : read.type.view();

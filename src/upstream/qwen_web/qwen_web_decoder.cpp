@@ -11,7 +11,7 @@ void QwenWebDecoder::push(const SseFrame& frame, ChoiceSinks& sinks) {
   if (finished_) return;
   const std::string_view data = trimmed(frame.data);
   if (data.empty()) return;
-  if (data == "[DONE]") return take_done(sinks);
+  if (is_end_mark(data)) return take_done(sinks);
   if (!reader_.read(data)) return push_unread(frame, data, sinks);
   count_mended(reader_.mended(), repairs_);
   const QwenWebFrame& read = reader_.frame();

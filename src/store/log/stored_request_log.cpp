@@ -1,10 +1,10 @@
-#include "store/stored_request_log.h"
+#include "store/log/stored_request_log.h"
 
 #include <sched.h>
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "store/log/entry_text.h"
 #include "store/migration.h"
 #include "store/postgres.h"
 #include "store/request_query.h"
@@ -13,52 +13,10 @@
 namespace callgate::store {
 namespace {
 
-// Connections for questions that are kept for the next one.
-constexpr std::size_t kIdleReaders = 4;
 // Nobody but the writer sees a database in memory.
 constexpr std::string_view kMemory = "sqlite::memory:";
 // How often the file of a store is looked for while nothing is written.
 constexpr std::chrono::milliseconds kLookEvery{200};
-
-// Cuts between characters, so that a text stays UTF-8.
-void limit_text(std::string& text) {
-  if (text.size() <= kLongestText) return;
-  text.resize(kLongestText);
-  text.resize(text.size() - utf8::incomplete_tail(text));
-}
-
-// What is not UTF-8 is replaced, and a zero, which PostgreSQL has no text for, is left out.
-void clean_text(std::string& text) {
-  if (text.find('\0') != std::string::npos) std::erase(text, '\0');
-  if (utf8::is_valid(text)) return;
-  std::string clean;
-  utf8::append_sanitized(clean, text);
-  text = std::move(clean);
-}
-
-template <class Each>
-void each_text(RequestRecord& record, Each each) {
-  for (std::string* text :
-       {&record.id, &record.key_name, &record.protocol, &record.model, &record.upstream,
-        &record.dialect, &record.client_address, &record.session, &record.trace_id}) {
-    each(*text);
-  }
-}
-
-template <class Each>
-void each_text(RequestOutcome& outcome, Each each) {
-  for (std::string* text :
-       {&outcome.id, &outcome.key_name, &outcome.error_code, &outcome.error_message,
-        &outcome.upstream, &outcome.dialect, &outcome.session, &outcome.cut, &outcome.repair_names,
-        &outcome.missed_call, &outcome.search}) {
-    each(*text);
-  }
-  for (CallRow& call : outcome.call_rows) {
-    each(call.id);
-    each(call.name);
-    if (call.result) each(call.result->text);
-  }
-}
 
 // The thread that calls it never takes the core from an event loop when it wakes up.
 void yield_to_others() {
@@ -131,7 +89,8 @@ StoredRequestLog::StoredRequestLog(std::string url, RequestLogOptions options)
               .linger = options_.linger}),
       writer_(engine_of(url_)),
       spool_(options_.journal, options_.journal_bytes),
-      database_(make_run_database(url_, options_, options_.stale_after)) {}
+      database_(make_run_database(url_, options_, options_.stale_after)),
+      readers_(url_, options_) {}
 
 StoredRequestLog::~StoredRequestLog() {
   sweeper_.reset();
@@ -142,12 +101,12 @@ StoredRequestLog::~StoredRequestLog() {
 }
 
 void StoredRequestLog::begin(RequestRecord record) {
-  each_text(record, limit_text);
+  limit_texts(record);
   queue_.push(std::move(record));
 }
 
 void StoredRequestLog::complete(RequestOutcome outcome) {
-  each_text(outcome, limit_text);
+  limit_texts(outcome);
   queue_.push(std::move(outcome));
 }
 
@@ -175,9 +134,7 @@ void StoredRequestLog::write_until_stopped() {
   if (options_.journal.empty()) open_until_stopped();
   std::vector<Entry> entries;
   while (queue_.take(entries, patience())) {
-    for (Entry& entry : entries) {
-      std::visit([](auto& each) { each_text(each, clean_text); }, entry);
-    }
+    for (Entry& entry : entries) clean_texts(entry);
     if (!entries.empty()) write_batch(entries);
     entries.clear();
     report_losses(false);
@@ -196,7 +153,7 @@ void StoredRequestLog::write_until_stopped() {
   close();
 }
 
-// A log that could not be opened at first must heal without traffic: nobody sends any to a server
+// A log that could not be opened at first must heal without traffic: none comes to a server
 // that is not ready.
 void StoredRequestLog::open_until_stopped() {
   std::chrono::milliseconds pause = options_.first_retry;
@@ -249,7 +206,7 @@ bool StoredRequestLog::write_some(std::span<Write> writes) {
   {
     const std::lock_guard lock(database_mutex_);
     Attempt<void> written = ensure_open();
-    // Not to acknowledge what nobody will find again.
+    // What could not be found again must not be acknowledged.
     if (written) written = database_->verify();
     for (Write& write : writes) {
       if (!written) break;
@@ -359,14 +316,12 @@ Attempt<void> StoredRequestLog::ensure_open() {
     notice_ = std::move(notice);
   }
   if (!opened) return opened;
-  const std::lock_guard lock(readers_mutex_);
-  readers_.clear();
-  ++opened_;
+  readers_.renew();
   is_open_ = true;
   return {};
 }
 
-// An operator may have taken the file away; without requests nobody else would notice.
+// An operator may have removed the file; without requests nothing else would notice.
 void StoredRequestLog::look() {
   if (!is_file(url_)) return;
   const std::lock_guard lock(database_mutex_);
@@ -437,41 +392,18 @@ void StoredRequestLog::close() {
 template <class Query>
 auto StoredRequestLog::ask(Query query)
     -> Result<typename std::invoke_result_t<Query, Database&>::value_type> {
-  const auto explain = [&](const Fault& fault) {
-    const bool asked_wrongly = fault.kind == FaultKind::bad_row;
-    return fail(asked_wrongly ? ErrorCode::invalid_request : ErrorCode::unavailable,
-                asked_wrongly ? fault.message : "store: " + name_ + ": " + fault.message);
-  };
   if (!is_open_) return fail(ErrorCode::unavailable, "store: " + name_ + " is not open");
-  if (url_ == kMemory) {
-    const std::lock_guard lock(database_mutex_);
-    auto answer = query(database_->database());
-    if (!answer) return explain(answer.error());
-    return std::move(*answer);
-  }
-  std::unique_ptr<Database> reader;
-  std::uint64_t opened = 0;
-  {
-    const std::lock_guard lock(readers_mutex_);
-    opened = opened_;
-    if (!readers_.empty()) {
-      reader = std::move(readers_.back());
-      readers_.pop_back();
-    }
-  }
-  if (!reader) {
-    DatabaseOptions existing = options_;
-    existing.must_exist = true;
-    Attempt<std::unique_ptr<Database>> fresh = open_database(url_, existing);
-    if (!fresh) return explain(fresh.error());
-    reader = std::move(*fresh);
-  }
-  auto answer = query(*reader);
-  if (!answer) return explain(answer.error());
-  const std::lock_guard lock(readers_mutex_);
-  // The file may have been replaced since.
-  if (readers_.size() < kIdleReaders && opened == opened_) readers_.push_back(std::move(reader));
-  return std::move(*answer);
+  auto answer = url_ == kMemory ? ask_writer(query) : readers_.ask(query);
+  if (answer) return std::move(*answer);
+  const Fault& fault = answer.error();
+  if (fault.kind == FaultKind::bad_row) return fail(ErrorCode::invalid_request, fault.message);
+  return fail(ErrorCode::unavailable, "store: " + name_ + ": " + fault.message);
+}
+
+template <class Query>
+std::invoke_result_t<Query, Database&> StoredRequestLog::ask_writer(Query& query) {
+  const std::lock_guard lock(database_mutex_);
+  return query(database_->database());
 }
 
 Result<std::vector<RequestRow>> StoredRequestLog::recent(std::size_t limit) {

@@ -10,10 +10,12 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "store/entry_fold.h"
 #include "store/entry_queue.h"
+#include "store/log/readers.h"
 #include "store/request_log.h"
 #include "store/request_writer.h"
 #include "store/retention.h"
@@ -24,8 +26,8 @@ namespace callgate::store {
 
 class StoredRequestLog final : public RequestLog {
  public:
-  // Tries to open once before the writer starts; which faults are final is told in
-  // make_request_log().
+  // Tries to open once before the writer starts; make_request_log() says which
+  // faults are final.
   static Result<std::unique_ptr<StoredRequestLog>> open(std::string url, RequestLogOptions options);
   ~StoredRequestLog() override;
 
@@ -74,6 +76,9 @@ class StoredRequestLog final : public RequestLog {
 
   template <class Query>
   auto ask(Query query) -> Result<typename std::invoke_result_t<Query, Database&>::value_type>;
+  // Of a database in memory, which only the writer sees.
+  template <class Query>
+  std::invoke_result_t<Query, Database&> ask_writer(Query& query);
 
   const std::string url_;
   const std::string name_;  // of the store, for messages
@@ -95,9 +100,7 @@ class StoredRequestLog final : public RequestLog {
   std::uint64_t reported_shed_ = 0;
   std::uint64_t reported_dropped_ = 0;
 
-  std::mutex readers_mutex_;
-  std::vector<std::unique_ptr<Database>> readers_;  // that nobody uses
-  std::uint64_t opened_ = 0;                        // how often the writer did
+  Readers readers_;
 
   mutable std::mutex health_mutex_;
   std::string problem_;

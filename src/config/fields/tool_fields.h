@@ -1,0 +1,221 @@
+// Keys of tool loops and tools, and of own dialects.
+#pragma once
+
+#include "config/fields/field.h"
+
+namespace callgate::server {
+
+template <>
+struct Section<LoopConfig> {
+  static constexpr std::string_view name = "loop";
+  static constexpr auto fields = std::tuple{
+      Field{"max_tool_rounds", &LoopConfig::max_tool_rounds,
+            "rounds that run tools; the calls of the turn after the last are not run"},
+      Field{"max_calls", &LoopConfig::max_calls, "calls of an answer; 0 means no limit"},
+      Field{"max_calls_per_tool", &LoopConfig::max_calls_per_tool,
+            "calls of one tool; 0 means no limit"},
+      Field{"calls_per_round", &LoopConfig::calls_per_round,
+            "calls of one turn of the model; 0 means no limit"},
+      Field{"max_calls_read", &LoopConfig::max_calls_read,
+            "calls that are read of one turn, those after them are passed over; 0 means no limit"},
+      Field{"max_turn_bytes", &LoopConfig::max_turn_bytes,
+            "text, reasoning and calls of one turn, a longer one is an error; 0 means no limit"},
+      Field{"parallel", &LoopConfig::parallel, "tools of a loop that run at the same time"},
+      Field{"loop_timeout", &LoopConfig::loop_timeout, "a whole loop; 0 means no limit"},
+      Field{"tool_timeout", &LoopConfig::tool_timeout,
+            "one run of a tool; a tool's own timeout may be shorter"},
+      Field{"approval_timeout", &LoopConfig::approval_timeout,
+            "how long a call waits for a person; then it counts as denied"},
+      Field{"on_limit", &LoopConfig::on_limit,
+            "stop or tell_model: the loop ends at a limit of calls, or the call gets an error"},
+      Field{"on_tool_error", &LoopConfig::on_tool_error,
+            "tell_model or stop: the error of a tool is its result, or ends the loop"},
+      Field{"show_tool_calls", &LoopConfig::show_tool_calls,
+            "clients see calls and results of tools that the gateway runs"},
+      Field{"repeated_calls", &LoopConfig::repeated_calls,
+            "from the Nth identical call on, the model gets advice instead of a run; 0 means off"},
+      Field{"repeats_to_force", &LoopConfig::repeats_to_force,
+            "after this many more such calls the model must answer without tools"},
+      Field{"repeated_results", &LoopConfig::repeated_results,
+            "from the Nth identical result on, the result says so; 0 means off"},
+      Field{"empty_retries", &LoopConfig::empty_retries,
+            "how often an empty answer is asked for again"},
+      Field{"turn_retries", &LoopConfig::turn_retries,
+            "further tries of a turn that broke off before anything of it was sent"},
+      Field{"evict_bytes", &LoopConfig::evict_bytes,
+            "longer results are kept aside and shown in part; 0 means off"},
+      Field{"evict_preview_bytes", &LoopConfig::evict_preview_bytes,
+            "how much of such a result the model sees, half from its head, half from its tail"},
+      Field{"evicted_results", &LoopConfig::evicted_results, "such results that a loop keeps"},
+      Field{"evicted_bytes", &LoopConfig::evicted_bytes, "all of them together"},
+      Field{"find_tools_above", &LoopConfig::find_tools_above,
+            "more tools than this are hidden behind find_tools; 0 means never"},
+      Field{"find_tools_limit", &LoopConfig::find_tools_limit, "tools that one search shows"},
+      Field{"notice_preview_bytes", &LoopConfig::notice_preview_bytes,
+            "of arguments and results that clients see"},
+      Field{"return_reasoning", &LoopConfig::return_reasoning,
+            "the model gets its reasoning back with its calls"},
+      Field{"round_separator", &LoopConfig::round_separator,
+            "put between the texts of two rounds where no white space stands"},
+      Field{"state_bytes", &LoopConfig::state_bytes,
+            "all loops that are kept while their clients run tools of their own"},
+      Field{"state_ttl", &LoopConfig::state_ttl, "how long such a loop is kept"},
+      Field{"memory", &LoopConfig::memory,
+            "outside, inside or none: what is remembered of a request that names its conversation"},
+      Field{"memory_messages", &LoopConfig::memory_messages,
+            "messages of a conversation; 0 means no limit"},
+      Field{"memory_bytes", &LoopConfig::memory_bytes,
+            "all messages of a conversation; 0 means no limit"},
+      Field{"memory_ttl", &LoopConfig::memory_ttl,
+            "how long a conversation is remembered after its last use"},
+      Field{
+          "memory_unstored_bytes", &LoopConfig::memory_unstored_bytes,
+          "without a store: all conversations; what was not used for the longest time goes first"},
+      Field{"summary_tokens", &LoopConfig::summary_tokens,
+            "of the summary that the model is asked for when its context is full and leaving out "
+            "old results is not enough; 0: rounds are left out without one"},
+      Field{"skills", &LoopConfig::skills, "folders with skills, see tools.md"},
+  };
+};
+template <>
+struct Section<dialect::Definition> {
+  using Definition = dialect::Definition;
+  static constexpr std::string_view name = "dialect";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &Definition::name, "name of the dialect, which no built-in one has"},
+      Field{"description", &Definition::description, "one line for people; empty means `call`"},
+      Field{"models", &Definition::models,
+            "patterns of names of models that write it; before those of built-in dialects"},
+      Field{"call", &Definition::call,
+            "a call as the model writes it, with {json}, {python}, {name} and {arguments}, or "
+            "{name} and {parameters}; a list of ways for the first two"},
+      Field{"parameter", &Definition::parameter,
+            "with {parameters}: one of them, with {key} and {value}"},
+      Field{"section", &Definition::section, "what stands around all calls, with {calls}"},
+      Field{"reasoning", &Definition::reasoning, "what stands around reasoning, with {text}"},
+      Field{"end", &Definition::end, "tokens at the end of a turn"},
+      Field{"special_tokens", &Definition::special_tokens,
+            "the markers of calls are special tokens of the model, which text never has"},
+      Field{"name_member", &Definition::name_member,
+            "with {json}: members with the tool's name; empty means the usual ones"},
+      Field{"arguments_member", &Definition::arguments_member,
+            "with {json}: members with the arguments; empty means the usual ones"},
+      Field{"id_member", &Definition::id_member, "with {json}: members with the call's id"},
+      Field{"untyped", &Definition::untyped,
+            "with {parameters}: text or json, what a value is that the schema says nothing of"},
+      Field{"trim_newline", &Definition::trim_newline,
+            "with {parameters}: one line end at each end of a value is not part of it"},
+      Field{"raw", &Definition::raw,
+            "with {parameters}: what may stand around a value with markers in it, with {value}"},
+      Field{"commit", &Definition::commit, "eager or whole_call, where the model does not say it"},
+      Field{"golden", &Definition::golden,
+            "cases that `config check` runs at every cut: a file, or their text"},
+  };
+};
+template <>
+struct Section<ToolTable> {
+  static constexpr std::string_view name = "tool";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &ToolTable::name, "name of the tool, or of the MCP server"},
+      Field{"kind", &ToolTable::kind, "http, command, mcp, web_search or builtin"},
+      Field{"description", &ToolTable::description, "what models are told; not for mcp"},
+      Field{"parameters", &ToolTable::parameters,
+            "JSON schema of the arguments, a table or a string; not for mcp"},
+      Field{"timeout", &ToolTable::timeout, "the longest that a run may take"},
+      Field{"result_bytes", &ToolTable::result_bytes, "a longer result is cut"},
+      Field{"exclusive", &ToolTable::exclusive, "nothing else of a loop runs while it does"},
+      Field{"return_direct", &ToolTable::return_direct, "its result is the answer"},
+      Field{"approval", &ToolTable::approval, "a person must agree to every call"},
+      Field{"pinned", &ToolTable::pinned, "shown even where find_tools hides others"},
+      Field{"max_calls", &ToolTable::max_calls,
+            "calls of this tool per answer; 0 means loop.max_calls_per_tool"},
+      Field{"on_error", &ToolTable::on_error, "tell_model or stop; empty means loop.on_tool_error"},
+      Field{"pass_context", &ToolTable::pass_context,
+            "it is told request, key, model and session; models never are"},
+      Field{"url", &ToolTable::url,
+            "http, web_search: URL with {arguments}; mcp: a server that speaks Streamable HTTP"},
+      Field{"method", &ToolTable::method, "http, web_search: the method"},
+      Field{"headers", &ToolTable::headers,
+            "http, web_search, mcp: request headers, a table of name and value"},
+      Field{"query", &ToolTable::query,
+            "http: arguments in the query; * means all that the URL lacks for GET, HEAD and "
+            "DELETE, else none"},
+      Field{"body", &ToolTable::body,
+            "http: arguments in the JSON body; * means none for GET, HEAD and DELETE, else all"},
+      Field{"content_types", &ToolTable::content_types,
+            "http: patterns of answers that are text; empty means the usual ones"},
+      Field{"hosts", &ToolTable::hosts,
+            "http, web_search, mcp: patterns of servers that may be called; empty means any"},
+      Field{"addresses", &ToolTable::addresses,
+            "http, web_search, mcp: private ranges that are allowed, such as 10.1.0.0/16"},
+      Field{"ca_file", &ToolTable::ca_file,
+            "http, web_search, mcp: PEM certificates to trust instead of the system's"},
+      Field{"command", &ToolTable::command, "command, mcp: a program and its arguments"},
+      Field{"folder", &ToolTable::folder, "command, mcp: folder that it runs in"},
+      Field{"pass_environment", &ToolTable::pass_environment,
+            "command, mcp: variables of the gateway that it gets"},
+      Field{"environment", &ToolTable::environment, "command, mcp: variables that are set"},
+      Field{"cpu_seconds", &ToolTable::cpu_seconds, "command: then it is killed; 0: no limit"},
+      Field{"memory_bytes", &ToolTable::memory_bytes, "command: address space; 0: no limit"},
+      Field{"open_files", &ToolTable::open_files, "command: open files; 0: no limit"},
+      Field{"file_bytes", &ToolTable::file_bytes,
+            "command: the largest file that it may write; 0: no limit"},
+      Field{"output_bytes", &ToolTable::output_bytes,
+            "command: it may write so much, then it is killed"},
+      Field{"preview_bytes", &ToolTable::preview_bytes,
+            "http, web_search, command: of a failure's text"},
+      Field{"revision", &ToolTable::revision, "mcp: automatic, 2025-11-25 or 2026-07-28"},
+      Field{"tools", &ToolTable::tools, "mcp: patterns of its tools that are taken; empty: all"},
+      Field{"qualify", &ToolTable::qualify,
+            "mcp: its tools are named server__tool; false: as the server names them"},
+      Field{"start_timeout", &ToolTable::start_timeout, "mcp: until it lists its tools"},
+      Field{"builtin", &ToolTable::builtin, "builtin: which one; time or plan"},
+      Field{"query_name", &ToolTable::query_name,
+            "web_search: what the search API calls the words to search for"},
+      Field{"count_name", &ToolTable::count_name,
+            "web_search: what it calls the number of results; empty: it is not told"},
+      Field{"results", &ToolTable::results,
+            "web_search: where the list of results is in the reply, such as web.results; empty: "
+            "the reply is the list"},
+      Field{"result_title", &ToolTable::result_title,
+            "web_search: a result's member with its title"},
+      Field{"result_url", &ToolTable::result_url, "web_search: its member with the address"},
+      Field{"result_snippet", &ToolTable::result_snippet,
+            "web_search: its member with what the page says"},
+      Field{"max_results", &ToolTable::max_results, "web_search: results of one call, 1 to 50"},
+      Field{"reply_bytes", &ToolTable::reply_bytes, "web_search: a longer reply is an error"},
+      Field{"sandbox", &ToolTable::sandbox,
+            "command: the program sees a read-only system, a /tmp of its own, no other processes "
+            "and no network"},
+      Field{"sandbox_writable", &ToolTable::sandbox_writable,
+            "command: folders that it may write to all the same"},
+      Field{"sandbox_network", &ToolTable::sandbox_network, "command: it may use the network"},
+  };
+};
+template <>
+struct Section<HookTable> {
+  static constexpr std::string_view name = "hook";
+  static constexpr auto fields = std::tuple{
+      Field{"name", &HookTable::name, "name in logs and metrics"},
+      Field{"url", &HookTable::url, "where the question is sent"},
+      Field{"when", &HookTable::when,
+            "a list: before or after a call it is asked, and about each prompt or answer; "
+            "approval, loop_start, round, loop_end: it is told"},
+      Field{"tools", &HookTable::tools, "glob patterns of tools that it is asked about"},
+      Field{"keys", &HookTable::keys, "glob patterns of keys that it is asked about"},
+      Field{"models", &HookTable::models,
+            "glob patterns of models whose prompts and answers it judges"},
+      Field{"headers", &HookTable::headers, "request headers, a table of name and value"},
+      Field{"timeout", &HookTable::timeout, "for its answer; the call's own time counts as well"},
+      Field{
+          "on_failure", &HookTable::on_failure,
+          "deny or allow: what becomes of a call, a prompt or an answer when the hook fails or its "
+          "answer is invalid"},
+      Field{"answer_bytes", &HookTable::answer_bytes, "a longer answer is a failure"},
+      Field{"addresses", &HookTable::addresses,
+            "private ranges that are allowed, such as 10.1.0.0/16"},
+      Field{"ca_file", &HookTable::ca_file, "PEM certificates to trust instead of the system's"},
+  };
+};
+
+}  // namespace callgate::server
