@@ -118,10 +118,10 @@ TEST(LogQuery, names_the_parameter_at_fault_and_what_was_expected) {
       {"/v1/requests", "missed_call=klingon", "missed_call", "hermes"},
       {"/v1/requests", "model=", "model", "some text"},
       {"/v1/requests", "modle=m", "modle", "did you mean \"model\"?"},
-      {"/v1/requests/x", "limit=1", "limit", "no parameter"},
+      {"/v1/requests/x", "limit=1", "limit", "unknown parameter"},
       {"/v1/usage", "group=week", "group", "hour|day|model|key"},
       {"/v1/usage", "limit=1", "limit", "Known: group, since, until"},
-      {"/v1/stats", "a=b", "a", "no parameter"},
+      {"/v1/stats", "a=b", "a", "unknown parameter"},
   };
   FakeLog log;
   for (const Case& one : cases) {
@@ -223,6 +223,16 @@ TEST(LogQuery, prefers_the_askers_own_request_or_the_key_that_is_named) {
   EXPECT_EQ(log.asked_key_, "dev");
   EXPECT_EQ(ask("key=other", "ops").error().code, ErrorCode::not_found);
   EXPECT_EQ(ask("kye=dev", "ops").error().code, ErrorCode::invalid_request);
+}
+
+TEST(ResolveRequest, names_a_request_that_is_not_there) {
+  FakeLog log;
+  const LogQuery query{.path = "/v1/requests/gone", .query = "", .now_ms = 7, .key = ""};
+  const auto answer = resolve_request(log, query, R"({"resolved":true,"note":"seen"})");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::not_found);
+  EXPECT_EQ(answer.error().message, "there is no request \"gone\" in the log");
+  EXPECT_FALSE(resolve_request(log, query, "seen")) << "not JSON";
 }
 
 }  // namespace

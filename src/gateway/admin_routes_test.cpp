@@ -148,6 +148,9 @@ TEST_F(AdminRoutesTest, answers_questions_to_the_log_where_there_is_one) {
   const TestAnswer none = fetch(gateway, "GET", "/v1/requests");
   EXPECT_EQ(none.status, 503);
   EXPECT_THAT(none.body, HasSubstr("this gateway has no request log"));
+  const TestAnswer unmarked = fetch(gateway, "POST", "/v1/requests/x");
+  EXPECT_EQ(unmarked.status, 503);
+  EXPECT_THAT(unmarked.body, HasSubstr("this gateway has no request log"));
   QueryPool pool;
   gateway.world().queries = &pool;
   const TestAnswer some = fetch(gateway, "GET", "/v1/requests?limit=1");

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "json/reader.h"
 #include "room/room.h"
 #include "room/room_cluster.h"
 #include "room/room_heritage.h"
@@ -188,6 +189,9 @@ TEST_F(RoomFollowTest, tells_that_the_running_turn_is_lost_under_a_number_above_
       HasSubstr(
           R"({"type":"stream_error","seq":10001,"stream":"s1","reply_to":"m1","kept":false,)"));
   EXPECT_THAT(heard[0], HasSubstr("turn_lost"));
+  json::Reader frame(heard[0]);
+  frame.skip();
+  EXPECT_TRUE(frame.finish()) << heard[0];
   EXPECT_EQ(follower_->conversation().size(), 1u) << "what was said of it is forgotten";
 }
 

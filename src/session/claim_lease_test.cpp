@@ -26,7 +26,9 @@ TEST(ConversationClaim, asks_for_a_lease_with_growing_pauses) {
     EXPECT_FALSE(taken);
     before = sessions.health().done;
     const ConversationClaim::Options options{.wait = true, .patience = net::Millis(60)};
+    const std::uint64_t begun = loop.now();
     taken = co_await claim.take("chat", options);
+    EXPECT_GE(loop.now() - begun, 60u) << "its patience";
   };
   net::run_to_end(loop, run());
   ASSERT_FALSE(taken);

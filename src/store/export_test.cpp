@@ -130,6 +130,18 @@ TEST_P(ExportContract, a_check_finds_what_belongs_to_nothing) {
                    "2 search texts belong to no request"}));
 }
 
+TEST_P(ExportContract, a_check_tells_what_sqlite_finds_wrong_in_its_file) {
+  fill();
+  const auto database = open_database(url(), {}).value();
+  if (database->engine() != Engine::sqlite) GTEST_SKIP() << "PostgreSQL checks its own files";
+  ASSERT_TRUE(index_waiting(*database));
+  ASSERT_TRUE(database->run("CREATE TABLE odd(n INTEGER CHECK (n > 0))"));
+  ASSERT_TRUE(database->run("PRAGMA ignore_check_constraints = ON"));
+  ASSERT_TRUE(database->run("INSERT INTO odd VALUES (-1)"));
+  ASSERT_TRUE(database->run("PRAGMA ignore_check_constraints = OFF"));
+  EXPECT_EQ(check_store(*database).value().faults, Lines{"CHECK constraint failed in odd"});
+}
+
 TEST_P(ExportContract, texts_that_are_not_indexed_yet_are_written_as_well) {
   fill();
   const auto database = open_database(url(), {}).value();

@@ -32,6 +32,7 @@ TEST(Remedy, is_time_for_what_the_world_does_and_another_upstream_for_what_this_
   EXPECT_EQ(remedy_for(answered(400, ErrorCode::invalid_request)), Remedy::none);
   EXPECT_EQ(remedy_for({.code = ErrorCode::conflict, .upstream_code = "conversation_busy"}),
             Remedy::none);
+  EXPECT_EQ(remedy_for({.code = ErrorCode::conflict}), Remedy::later);
 }
 
 TEST(Trouble, is_what_a_failure_says_of_the_upstream) {

@@ -230,7 +230,8 @@ TEST(OllamaDecoder, reads_no_other_member_of_a_token_as_its_alternatives) {
   decoder.push(
       {.data = R"({"message":{"content":"Hi"},"logprobs":[{"token":"Hi","logprob":-0.1,)"
                R"("others":[{"token":"Yo","logprob":-2}],"bytes":null,)"
-               R"("top_logprobs":[{"token":"Ho","logprob":-1,"top_logprobs":[{"token":"x"}]}]}]})"},
+               R"("top_logprobs":[{"token":"Ho","logprob":-1,"top_logprobs":[{"token":"x"}]}],)"
+               R"("after":[{"token":"No"}]}]})"},
       sinks);
   const std::string events = print(sinks.log().events());
   EXPECT_NE(events.find(R"({"content":[{"token":"Hi","logprob":-0.1,"bytes":null,"top_logprobs":)"
