@@ -164,9 +164,9 @@ class Round {
   Reservation memory_;
   bool asked_ = false;
   bool drained_ = false;  // the upstream's answer was read to its last byte
-  int status_ = 0;  // of the upstream's answer; 0: none came
+  int status_ = 0;        // of the upstream's answer; 0: none came
   bool settling_ = false;
-  bool gave_up_ = false;  // the upstream was silent for too long
+  bool gave_up_ = false;    // the upstream was silent for too long
   bool key_stops_ = false;  // its budget is used up, or it has ended: no upstream is to blame
   Error error_;
 };

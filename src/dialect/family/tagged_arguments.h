@@ -181,12 +181,12 @@ class TaggedCalls final : public CallReader {
   std::size_t tag_from_ = 0;  // at apart_key: where the tag begins in pending_
   bool section_closed_ =
       false;  // pending_ ends with a section's close marker; at after_apart: has one, or a call's
-  bool broken_ = false;       // a value was not JSON and had left already
-  bool whole_json_ = false;   // the arguments were not written as parameters
-  bool wraps_ = false;        // the value is in wrapped_
-  bool parenthesis_ = false;  // one is open behind the name
-  bool stray_close_ = false;  // behind the name something was closed that had no content
-  bool fresh_value_ = false;  // no byte of the value yet
+  bool broken_ = false;               // a value was not JSON and had left already
+  bool whole_json_ = false;           // the arguments were not written as parameters
+  bool wraps_ = false;                // the value is in wrapped_
+  bool parenthesis_ = false;          // one is open behind the name
+  bool stray_close_ = false;          // behind the name something was closed that had no content
+  bool fresh_value_ = false;          // no byte of the value yet
   LineEnd line_end_ = LineEnd::none;  // that the value ends with so far: it may be structure
 };
 

@@ -44,8 +44,7 @@ TEST(OpenaiOddAnswers, takes_function_call_where_tool_calls_are_empty) {
     const std::string body =
         R"({"choices":[{"message":{"function_call":{"name":"find","arguments":"{\"q\":1}"},"tool_calls":)" +
         std::string(calls) + R"(},"finish_reason":"function_call"}]})";
-    EXPECT_EQ(whole(body),
-              "call 0 find\nargs 0 {\"q\":1}\nend 0 complete\nfinish tool_calls\n");
+    EXPECT_EQ(whole(body), "call 0 find\nargs 0 {\"q\":1}\nend 0 complete\nfinish tool_calls\n");
   }
 }
 
