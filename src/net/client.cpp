@@ -283,7 +283,6 @@ Task<Result<void>> ClientExchange::State::connect_to(const Address& address, std
 }
 
 Task<Result<void>> ClientExchange::State::start_tls() {
-  const Pool::Handshake under_way(pool);
   Stream& stream = connection->stream;
   const Result<const TlsContext*> context = pool.tls();
   if (!context) co_return broken(context.error().message);

@@ -1,9 +1,6 @@
 #include "net/pool.h"
 
-#include <malloc.h>
-
 #include <algorithm>
-#include <utility>
 
 namespace callgate::net {
 
@@ -58,13 +55,6 @@ const TlsTicket& Pool::ticket(const Target& target) { return find_or_add(target)
 
 void Pool::keep_ticket(const Target& target, TlsTicket ticket) {
   if (ticket) find_or_add(target).ticket = std::move(ticket);
-}
-
-void Pool::end_handshake() {
-  constexpr std::size_t kMany = 64;
-  most_at_once_ = std::max(most_at_once_, shaking_);
-  if (--shaking_ > 0) return;
-  if (std::exchange(most_at_once_, 0) >= kMany) ::malloc_trim(0);
 }
 
 std::unique_ptr<ClientConnection> Pool::take(const Target& target) {

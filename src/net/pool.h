@@ -46,19 +46,6 @@ class Pool {
   const TlsTicket& ticket(const Target& target);
   void keep_ticket(const Target& target, TlsTicket ticket);
 
-  // A TLS handshake under way. Each takes 20 KB more than the session that it makes. The allocator would keep them for ever; after
-  // many at a time they go back to the system.
-  class Handshake {
-   public:
-    explicit Handshake(Pool& pool) : pool_(pool) { ++pool_.shaking_; }
-    ~Handshake() { pool_.end_handshake(); }
-    Handshake(const Handshake&) = delete;
-    Handshake& operator=(const Handshake&) = delete;
-
-   private:
-    Pool& pool_;
-  };
-
   // As many connections are open as may be.
   bool is_full() const {
     return options_.most_connections > 0 && open_ >= options_.most_connections;
@@ -82,15 +69,12 @@ class Pool {
   Slot& find_or_add(const Target& target);
   void drop(ClientConnection& connection);
   void wake_first();
-  void end_handshake();
 
   Loop& loop_;
   ClientOptions options_;
   Resolver resolver_;
   std::optional<TlsContext> tls_;
   std::size_t open_ = 0;
-  std::size_t shaking_ = 0;       // handshakes under way
-  std::size_t most_at_once_ = 0;  // of them, since there was none
   std::vector<Signal*> line_;
   std::vector<Slot> slots_;  // goes first: what is in it counts itself out
 };
