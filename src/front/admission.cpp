@@ -52,11 +52,11 @@ std::unique_ptr<Objection> object_to_page(const Ask& ask, BodyType body) {
   const net::RequestHead& head = ask.exchange.head();
   const Arrival arrival{.secure = ask.exchange.secure(), .local = ask.exchange.peer() == "unix"};
   if (auto error = check_page(head, arrival, ask.snapshot->config)) {
-    return std::make_unique<Objection>(std::move(*error), 403);
+    return std::make_unique<Objection>(Objection{std::move(*error), 403});
   }
   if (body == BodyType::any) return nullptr;
   if (auto error = check_content_type(head)) {
-    return std::make_unique<Objection>(std::move(*error), 415);
+    return std::make_unique<Objection>(Objection{std::move(*error), 415});
   }
   return nullptr;
 }
