@@ -112,7 +112,7 @@ TEST(Regex, finds_a_character_in_a_large_class_quickly) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(regex->matches(text), Verdict::matches);
   EXPECT_EQ(regex->matches(text + "x"), Verdict::differs);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));  // else minutes
 }
 
 // A backtracking engine needs 2^30 steps for this.

@@ -107,7 +107,7 @@ TEST(CompletionCommand, completes_every_command_and_its_options) {
   EXPECT_THAT(bash.out, HasSubstr("    config) words='check init schema --help' ;;\n"));
   EXPECT_THAT(bash.out,
               HasSubstr("words='serve mock parse replay dialects smoke config store log key "
-                        "usage loops tools completion manual version --help --version'\n"));
+                        "login usage loops tools completion manual version --help --version'\n"));
 
   EXPECT_THAT(bash.out, HasSubstr("    'log tail') words='"));
   EXPECT_THAT(bash.out, HasSubstr("    'parse --emit') words='message events sse' ;;\n"));
@@ -148,8 +148,8 @@ TEST(VersionCommand, names_commit_compiler_and_libraries) {
   const Ran json = run_command({"version", "--json"});
   EXPECT_EQ(json.exit_code, 0);
   EXPECT_THAT(json.out, StartsWith("{\"version\":\"" + std::string(kVersion) + "\",\"commit\":\""));
-  for (const std::string_view name : {"brotli", "cli11", "icu", "libpq", "llhttp",
-                                      "openssl", "sqlite", "zlib", "zstd"}) {
+  for (const std::string_view name :
+       {"brotli", "cli11", "icu", "libpq", "llhttp", "openssl", "sqlite", "zlib", "zstd"}) {
     EXPECT_THAT(json.out, testing::ContainsRegex("\"" + std::string(name) + "\":\"[0-9]+\\.[0-9]"));
   }
 }

@@ -76,10 +76,12 @@ TEST(DialectConfig, reports_mistakes_with_their_line_and_what_was_found) {
   EXPECT_EQ(mistakes_of(replaced("{json}", "{jsn}")),
             "c.toml:5: dialect \"mine\": call: expected a text with {json}, {python}, {name} and "
             "{arguments}, or {name} and {parameters}, got \"<call>{jsn}</call>\"\n"
-            "c.toml:24: model \"m\": unknown dialect \"mine\"\n");
-  EXPECT_EQ(mistakes_of(replaced("name = \"mine\"", "name = \"hermes\"")),
-            "c.toml:3: dialect \"hermes\": name: \"hermes\" is a built-in dialect; choose another "
-            "name, such as \"my_hermes\"\nc.toml:24: model \"m\": unknown dialect \"mine\"\n");
+            "c.toml:24: model \"m\": unknown dialect \"mine\"; `callgate dialects` lists them\n");
+  EXPECT_EQ(
+      mistakes_of(replaced("name = \"mine\"", "name = \"hermes\"")),
+      "c.toml:3: dialect \"hermes\": name: \"hermes\" is a built-in dialect; choose another "
+      "name, such as \"my_hermes\"\nc.toml:24: model \"m\": unknown dialect \"mine\"; `callgate "
+      "dialects` lists them\n");
   EXPECT_EQ(mistakes_of(replaced("name_member", "name_membr")),
             "c.toml:6: unknown key `dialect.name_membr`, did you mean `dialect.name_member`?\n"
             "c.toml:7: dialect \"mine\": golden: line 1: case \"one_call\": expected `call 0 f`, "

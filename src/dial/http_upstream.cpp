@@ -21,7 +21,8 @@ class HttpCall final : public UpstreamCall {
         exchange_(std::in_place, client, target, timeouts(config), label) {}
 
   net::Task<Result<void>> send(const Request&, const UpstreamRequest& request) override {
-    return credential_ == nullptr ? send_with(request, {}) : send_with_credential(request);
+    static const KeyReply kNone;  // outlives every wait
+    return credential_ == nullptr ? send_with(request, kNone) : send_with_credential(request);
   }
 
   int status() const override { return exchange_->status(); }

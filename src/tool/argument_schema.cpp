@@ -44,7 +44,7 @@ class PatternConstraint : public valijson::constraints::PolyConstraint {
     if (!regex_ || !target.isString() || !target.getString(text)) return true;
     const bool fits = text.size() <= kMostMatchedBytes;
     // A look costs as much as some tens of steps.
-    if (fits) dynamic_cast<const NodeAdapter&>(target).spend(text.size() * pattern_.size() / 64);
+    if (fits) dynamic_cast<const NodeAdapter&>(target).spend(text.size() * pattern_.size() / 32);
     if (fits && is_match(text)) return true;
     if (results != nullptr) results->pushError(context, "expected text that matches " + pattern_);
     return false;

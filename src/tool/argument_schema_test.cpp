@@ -89,7 +89,8 @@ TEST(ArgumentSchema, bounds_what_patterns_cost_together) {
   EXPECT_NE(fault(R"({"properties":{"a":{"items":{"pattern":"^(a|b|aa|ab|ba|bb|aab|bba)*c?$"}}}})",
                   "{\"a\":[" + list + "]}"),
             "");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin,
+            std::chrono::seconds(20));  // minutes without a bound
 }
 
 TEST(ArgumentSchema, checks_patterns_and_multiples) {
