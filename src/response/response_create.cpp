@@ -78,7 +78,8 @@ net::Task<> run_background(const Desk& desk, std::shared_ptr<BackgroundTurn> sha
                  : bare_response(shape, "failed", reason_of(audience.error()));
   }
   store::StoredResponse stored = to_stored(desk, object, turn.previous, turn.said.items);
-  stored.events = turn.running->events();
+  // Where there was no memory for the stream there is none for a copy of it: the object says what became of it.
+  if (!audience.is_scarce()) stored.events = turn.running->events();
   const store::ResponseName name = turn.running->name();
   co_await save_response(desk, name, std::move(stored));
   turn.running->finish(std::move(object));

@@ -205,6 +205,7 @@ test('an address has its places over WebSocket as well', async (t) => {
   const second = await open_socket(t, gateway);
   second.socket.write(frame);
   await eventually('the refusal', () => second.bytes.includes('too_many_streams'));
+  for (const { socket } of [first, second]) socket.destroy();
 });
 
 test('runs of tools and counts of tokens take places', async (t) => {

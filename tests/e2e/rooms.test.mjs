@@ -522,7 +522,7 @@ describe('input', () => {
     const [ann, eve] = await Promise.all([Subscriber.join(room), Subscriber.join(room, { query: '' })]);
     for (const [frame, param, message] of [
       ['{', null, /not valid JSON/],
-      ['[]', null, /no JSON object/],
+      ['[]', null, /not a JSON object/],
       [{}, 'type', /expected user_message/],
       [{ type: 'hello' }, 'type', /expected user_message/],
       [{ type: 'user_message' }, 'text', /text or content/],
