@@ -17,7 +17,8 @@ constexpr std::string_view kReply =
 // What the last request was; the reply of a search API.
 struct SearchServer {
   std::string asked;
-  std::string reply{kReply};
+  std::string reply{
+      kReply};  // the server's thread takes a copy: it may still send while a test sets the next one
   std::string key;
   net::ServerThread server{[this](net::Exchange& exchange) { return answer(exchange); }};
 
@@ -26,7 +27,8 @@ struct SearchServer {
     asked = std::string(exchange.head().method) + " " + std::string(exchange.head().target) + " " +
             std::string(body ? *body : "");
     key = exchange.head().headers.find("x-key").value_or("");
-    co_await exchange.respond(200, "application/json", reply);
+    const std::string sent = reply;
+    co_await exchange.respond(200, "application/json", sent);
   }
 };
 
