@@ -98,7 +98,7 @@ rule slow_call
 
 rule slow_answer
   when user contains "too slow"
-  when tool contains "100 ms"
+  when tool contains " ms"
   text "it was too slow"
 
 rule bad_call
