@@ -1,5 +1,6 @@
 // GET /v1/requests, /v1/requests/ID (POST marks it as resolved), /v1/requests/ID/capture, /v1/usage and /v1/stats.
 #include "admin/admin_routes.h"
+#include "admin/answer_beside.h"
 #include "admin/log_query.h"
 #include "admin/query_pool.h"
 #include "base/url_query.h"
@@ -9,6 +10,8 @@
 
 namespace callgate::server {
 namespace {
+
+constexpr std::string_view kNoLog = "this gateway has no request log (store.url = \"none\")";
 
 Error no_capture(std::string_view id) {
   return {.code = ErrorCode::not_found,
@@ -45,20 +48,10 @@ net::Task<> answer_query(Desk& desk, Ask& ask) {
                  .now_ms = net::unix_ms(),
                  .key = ask.key == nullptr ? "" : ask.key->config.name};
   query.own_only = !is_admin(ask);
-  Result<std::string> answer =
-      fail(ErrorCode::unavailable, "this gateway has no request log (store.url = \"none\")");
-  if (desk.world.queries != nullptr) {
-    QueryPool::Work work = [&log = desk.world.requests, query] {
-      return answer_log_query(log, query);
-    };
-    answer = co_await desk.world.queries->run(desk.loop, std::move(work));
-  }
-  if (answer && !reserve_for(desk.world, ask, answer->size())) {
-    answer = tl::unexpected(out_of_memory());
-  }
-  if (!answer) co_return co_await desk.refuse(ask, answer.error());
-  ask.headers.add("cache-control", "no-store");
-  co_await respond_json(ask, 200, *answer);
+  QueryPool::Work work = [&log = desk.world.requests, query] {
+    return answer_log_query(log, query);
+  };
+  co_await answer_beside(desk, ask, std::move(work), kNoLog);
 }
 
 net::Task<> answer_resolve(Desk& desk, Ask& ask) {
@@ -69,8 +62,7 @@ net::Task<> answer_resolve(Desk& desk, Ask& ask) {
                        .query = std::string(head.query),
                        .now_ms = net::unix_ms(),
                        .key = ask.key == nullptr ? "" : ask.key->config.name};
-  Result<std::string> answer =
-      fail(ErrorCode::unavailable, "this gateway has no request log (store.url = \"none\")");
+  Result<std::string> answer = fail(ErrorCode::unavailable, std::string(kNoLog));
   if (desk.world.queries != nullptr) {
     QueryPool::Work work = [&log = desk.world.requests, query, text = std::string(*body)] {
       return resolve_request(log, query, text);

@@ -96,16 +96,16 @@ static net::Task<Result<std::string_view>> read_body_of(World& world, Ask& ask, 
 
 net::Task<Result<std::string_view>> read_body(World& world, Ask& ask) {
   auto body = co_await read_body_of(world, ask, false);
-  if (body && !reserve_for(world, ask, body->size())) {
-    Error scarce = out_of_memory();
-    co_return tl::unexpected(std::move(scarce));
-  }
+  if (!body) co_return body;
+  auto held = reserve_for(world, ask, body->size());
+  if (!held) co_return tl::unexpected(std::move(held.error()));
   co_return body;
 }
 
-bool reserve_for(World& world, Ask& ask, std::size_t body) {
+Result<void> reserve_for(World& world, Ask& ask, std::size_t body) {
   ask.memory = Reservation(&world.memory, MemoryUse::need);
-  return ask.memory.grow_to(2 * body);
+  if (!ask.memory.grow_to(2 * body)) return tl::unexpected(out_of_memory());
+  return {};
 }
 
 net::Task<Result<std::string_view>> read_turn_body(World& world, Ask& ask) {

@@ -50,8 +50,8 @@ Result<std::shared_ptr<TokenMeter>> admit_tokens(World& world, const TurnToAdmit
 
 // The body of the request, within what `limits` allow of bodies on their way, with memory for what is made of it.
 net::Task<Result<std::string_view>> read_body(World& world, Ask& ask);
-// Reserves what is made of a body, about twice as much, until the request is answered. False: there is no memory for it.
-bool reserve_for(World& world, Ask& ask, std::size_t body);
+// Reserves what is made of a body, about twice as much, until the request is answered. Fails where there is no memory for it.
+Result<void> reserve_for(World& world, Ask& ask, std::size_t body);
 // The same for a turn. Its body takes no place of a turn while it is on its way, since a slow sender would hold it; it is not read if
 // there is no place anyway. REQUIRES: the caller takes the place afterwards.
 net::Task<Result<std::string_view>> read_turn_body(World& world, Ask& ask);

@@ -302,10 +302,8 @@ net::Task<> pass_through(Desk& desk, Ask& ask) {
   const TurnSlots slots(world, ask.key, ask.address);
   const auto busy = slots.refusal();
   if (busy) co_return co_await desk.refuse(ask, *busy);
-  if (!reserve_for(world, ask, body->size())) {
-    const Error scarce = out_of_memory();
-    co_return co_await desk.refuse(ask, scarce);
-  }
+  const auto held = reserve_for(world, ask, body->size());
+  if (!held) co_return co_await desk.refuse(ask, held.error());
   auto relay = choose_relay(ask, *body);
   if (!relay) co_return co_await desk.refuse(ask, relay.error());
   if (desk.targets.find(relay->upstream->name) == nullptr) {

@@ -1,6 +1,6 @@
 #include "inspector/inspector_routes.h"
 
-#include "admin/query_pool.h"
+#include "admin/answer_beside.h"
 #include "base/url_query.h"
 #include "callgate/version.h"
 #include "chat/message_json.h"
@@ -18,6 +18,7 @@ namespace callgate::server {
 namespace {
 
 constexpr std::string_view kLivePath = "/v1/live/";
+constexpr std::string_view kNoThreads = "this gateway has no threads for queries";
 
 std::string key_of(const Ask& ask) { return ask.key == nullptr ? "" : ask.key->config.name; }
 
@@ -71,20 +72,6 @@ net::Task<> show_config(Ask& ask) {
   co_await ask.exchange.respond(200, ask.headers, text);
 }
 
-net::Task<> answer_beside(Desk& desk, Ask& ask, QueryPool::Work work) {
-  Result<std::string> answer =
-      fail(ErrorCode::unavailable, "this gateway has no threads for queries");
-  if (desk.world.queries != nullptr) {
-    answer = co_await desk.world.queries->run(desk.loop, std::move(work));
-  }
-  if (answer && !reserve_for(desk.world, ask, answer->size())) {
-    answer = tl::unexpected(out_of_memory());
-  }
-  if (!answer) co_return co_await desk.refuse(ask, answer.error());
-  ask.headers.add("cache-control", "no-store");
-  co_await respond_json(ask, 200, *answer);
-}
-
 // Kept while a thread reads with them, whatever a reload does.
 std::shared_ptr<const dialect::Catalog> dialects_of(const Ask& ask) {
   return {ask.snapshot, &ask.snapshot->dialects};
@@ -101,7 +88,7 @@ net::Task<> show_turn(Desk& desk, Ask& ask) {
   QueryPool::Work work = [job, dialects = dialects_of(ask)]() -> Result<std::string> {
     return print_turn(std::move(*job), dialects.get());
   };
-  co_await answer_beside(desk, ask, std::move(work));
+  co_await answer_beside(desk, ask, std::move(work), kNoThreads);
 }
 
 net::Task<> replay_turn(Desk& desk, Ask& ask) {
@@ -119,7 +106,7 @@ net::Task<> replay_turn(Desk& desk, Ask& ask) {
     }
   }
   QueryPool::Work work = [job, asked = *question] { return answer_replay(asked, std::move(*job)); };
-  co_await answer_beside(desk, ask, std::move(work));
+  co_await answer_beside(desk, ask, std::move(work), kNoThreads);
 }
 
 net::Task<> parse_text(Desk& desk, Ask& ask) {
@@ -129,7 +116,7 @@ net::Task<> parse_text(Desk& desk, Ask& ask) {
   if (!question) co_return co_await desk.refuse(ask, question.error());
   question->dialects = dialects_of(ask);
   QueryPool::Work work = [asked = *question] { return answer_parse(asked); };
-  co_await answer_beside(desk, ask, std::move(work));
+  co_await answer_beside(desk, ask, std::move(work), kNoThreads);
 }
 
 // What the page sends to this gateway as any client would.
@@ -149,7 +136,7 @@ net::Task<> check_smoke(Desk& desk, Ask& ask) {
   QueryPool::Work work = [asked = *answer]() -> Result<std::string> {
     return print_smoke_verdicts(asked);
   };
-  co_await answer_beside(desk, ask, std::move(work));
+  co_await answer_beside(desk, ask, std::move(work), kNoThreads);
 }
 
 // The route is there, but answers only while the configuration wants it.

@@ -95,10 +95,8 @@ net::Task<> show_response(const ResponseDesk& desk, Ask& ask) {
   const auto found = co_await find_stored(desk, name);
   if (!found) co_return co_await desk.desk.refuse(ask, found.error());
   const store::StoredResponse& response = *found;
-  if (!reserve_for(desk.desk.world, ask, response.bytes())) {
-    const Error scarce = out_of_memory();
-    co_return co_await desk.desk.refuse(ask, scarce);
-  }
+  const auto held = reserve_for(desk.desk.world, ask, response.bytes());
+  if (!held) co_return co_await desk.desk.refuse(ask, held.error());
   if (!options->stream) co_return co_await respond_json(ask, 200, response.body);
   const bool background = json::given_member(response.body, "background") == "true";
   const bool elsewhere = is_running(response.status);
@@ -229,10 +227,8 @@ net::Task<> list_input_items(const ResponseDesk& desk, Ask& ask) {
   const store::ResponseName name = name_in(ask, "/input_items");
   const auto found = co_await find_stored(desk, name);
   if (!found) co_return co_await desk.desk.refuse(ask, found.error());
-  if (!reserve_for(desk.desk.world, ask, found->bytes())) {
-    const Error scarce = out_of_memory();
-    co_return co_await desk.desk.refuse(ask, scarce);
-  }
+  const auto held = reserve_for(desk.desk.world, ask, found->bytes());
+  if (!held) co_return co_await desk.desk.refuse(ask, held.error());
   const auto items = print_items(found->input, *options);
   if (!items) co_return co_await desk.desk.refuse(ask, items.error());
   co_await respond_json(ask, 200, *items);
