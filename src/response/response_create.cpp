@@ -1,7 +1,5 @@
 #include "response/response_create.h"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "chat/token_estimate.h"
@@ -176,7 +174,7 @@ net::Task<> follow_response(Ask& ask, const std::shared_ptr<RunningResponse>& ru
   add_event_stream_headers(ask.headers, ask.protocol->stream_type);
   ask.exchange.start(200, ask.headers);
   std::size_t at = 0;
-  std::int64_t known = std::min(after, std::numeric_limits<std::int64_t>::max() - 1) + 1;
+  std::int64_t known = frames_up_to(after);
   for (;;) {
     const RunningResponse::News news = running->read(at);
     const std::string_view frames = skip_frames(news.frames, known);

@@ -45,8 +45,12 @@ std::string final_response(std::string_view bytes) {
 }
 
 std::string_view frames_after(std::string_view bytes, std::int64_t after) {
-  std::int64_t left = after < 0 ? 0 : after == kLast ? kLast : after + 1;
+  std::int64_t left = frames_up_to(after);
   return skip_frames(bytes, left);
+}
+
+std::int64_t frames_up_to(std::int64_t after) {
+  return after < 0 ? 0 : after == kLast ? kLast : after + 1;
 }
 
 std::string_view skip_frames(std::string_view bytes, std::int64_t& left) {

@@ -18,6 +18,8 @@ void each_frame(std::string_view bytes,
 std::string final_response(std::string_view bytes);
 // The frames after event number `after`, from 0; -1: all.
 std::string_view frames_after(std::string_view bytes, std::int64_t after);
+// How many frames stand before those that frames_after() gives.
+std::int64_t frames_up_to(std::int64_t after);
 // What stands after the first `left` frames; `left` becomes what is missing to them. REQUIRES: whole frames.
 std::string_view skip_frames(std::string_view bytes, std::int64_t& left);
 
