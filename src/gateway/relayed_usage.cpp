@@ -3,35 +3,26 @@
 #include <algorithm>
 
 #include "json/reader.h"
+#include "upstream/openai_chat/openai_usage.h"
 
 namespace callgate::server {
 namespace {
 
 constexpr std::string_view kUsage = "usage";
 
-// Nothing: it counts something else, such as seconds.
+// Nothing: it counts something else, such as seconds. What is not stated is none: no more will come.
 std::optional<Usage> read_usage(std::string_view json) {
-  std::optional<std::int64_t> prompt;
-  std::optional<std::int64_t> completion;
-  std::optional<std::int64_t> total;
-  json::Reader in(json);
-  for (std::string_view name; in.next_member(name);) {
-    std::optional<std::int64_t>* count = nullptr;
-    if (name == "prompt_tokens" || name == "input_tokens") count = &prompt;
-    if (name == "completion_tokens" || name == "output_tokens") count = &completion;
-    if (name == "total_tokens") count = &total;
-    if (count == nullptr || in.peek() != json::Kind::number) {
-      in.skip();
-    } else {
-      *count = in.integer();
-    }
+  json::Reader whole(json);
+  whole.skip();
+  if (!whole.finish()) return std::nullopt;
+  std::optional<Usage> usage = upstream::read_stated_usage(json);
+  if (!usage) return usage;
+  if (!usage->prompt_stated) {
+    usage->prompt_tokens =
+        std::max<std::int64_t>(0, usage->total_tokens - usage->completion_tokens);
   }
-  if (!in.finish() || (!prompt && !completion && !total)) return std::nullopt;
-  Usage usage;
-  usage.completion_tokens = std::max<std::int64_t>(0, completion.value_or(0));
-  usage.prompt_tokens =
-      std::max<std::int64_t>(0, prompt.value_or(total.value_or(0) - usage.completion_tokens));
-  usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
+  usage->prompt_stated = usage->completion_stated = true;
+  usage->total_tokens = usage->prompt_tokens + usage->completion_tokens;
   return usage;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "json/reader.h"
+#include "net/http.h"
 
 namespace callgate::server {
 namespace {
@@ -27,16 +28,10 @@ bool is_sendable(std::string_view key) {
 }
 
 bool is_sendable(const std::pair<std::string, std::string>& header) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  const auto in_name = [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           kMarks.find(c) != std::string_view::npos;
-  };
-  const auto in_value = [](char c) { return c >= ' ' && c < 127; };
   const auto& [name, value] = header;
-  return !name.empty() && name.size() + value.size() <= kLongestKey &&
-         std::all_of(name.begin(), name.end(), in_name) &&
-         std::all_of(value.begin(), value.end(), in_value);
+  const bool plain =
+      std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c < 127; });
+  return plain && name.size() + value.size() <= kLongestKey && net::is_sendable({name, value});
 }
 
 // Nothing: the time is out of all range, and counts as not given.
